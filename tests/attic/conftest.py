@@ -39,7 +39,7 @@ def git(where: Path, *words: str) -> str:
     return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-class House:
+class GcProject:
     """A repository with a checkout and workspaces, and what a journal would know of its batches."""
 
     def __init__(self, root: Path) -> None:
@@ -71,7 +71,7 @@ class House:
         return Path(self.workspaces.prepare(batch, task, self.base, PLAIN, top=str(self.top)))
 
     @property
-    def attic(self) -> GarbageCollector:
+    def make_collector(self) -> GarbageCollector:
         return GarbageCollector(
             self.repository,
             self.layout,
@@ -80,10 +80,10 @@ class House:
         )
 
     def plan(self, wish: GcOptions = GcOptions()) -> GcPlan:  # noqa: B008 - frozen
-        return plan_gc(self.attic.collect_facts(), wish)
+        return plan_gc(self.make_collector.collect_facts(), wish)
 
     def clean(self, wish: GcOptions = GcOptions()) -> list[Removal | KeptItem]:  # noqa: B008
-        return list(self.attic.clean(self.plan(wish).removals, wish))
+        return list(self.make_collector.clean(self.plan(wish).removals, wish))
 
     def refs(self, under: str = "") -> dict[str, str]:
         told = git(self.top, "for-each-ref", "--format=%(refname) %(objectname)", *([under] if under else []))
@@ -111,7 +111,7 @@ class House:
     def ref(self, name: str, commit: str) -> None:
         git(self.top, "update-ref", name, commit)
 
-    def mine(self) -> dict[str, str]:
+    def snapshot_user_files(self) -> dict[str, str]:
         """Everything of the user's: checkout, HEAD, index, stash, settings, branches, worktrees."""
         inside = [self.common / name for name in ("HEAD", "index", "config", "refs/stash", "logs/HEAD")]
         files = [each for each in self.top.rglob("*") if ".git" not in each.parts]
@@ -119,14 +119,14 @@ class House:
         own = {name: tip for name, tip in self.refs().items() if "plait/" not in name}
         return seen | own
 
-    def stays(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
+    def find_kept(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
         """Why, by name."""
         return {_name(each.item): each.why for each in found if isinstance(each, KeptItem)}
 
-    def goes(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
+    def find_removed(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
         return {_name(each.item): each.why for each in found if isinstance(each, Removal)}
 
-    def left(self) -> list[str]:
+    def list_worktrees(self) -> list[str]:
         """All that takes room, and git's folders about worktrees of plait's."""
         found = [*self.layout.list_all(), *self.repository.admin_folders]
         return [each.name for each in found]
@@ -137,5 +137,5 @@ def _name(thing: GcItem) -> str:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def house(tmp_path: Path) -> GcProject:
+    return GcProject(tmp_path)

@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.attic.conftest import House
+    from tests.attic.conftest import GcProject
 
 CHILD = Path(__file__).with_name("child.py")
 STRIDE = 7  # moments between two kills: all of them would take long
 
 
-def test_killed_at_any_moment(house: House) -> None:
+def test_killed_at_any_moment(house: GcProject) -> None:
     house.batch("beef", "a")
-    mine, moment, killed = house.mine(), 1, 0
+    mine, moment, killed = house.snapshot_user_files(), 1, 0
     while True:
         (house.workspace("beef", "a") / "new.txt").write_text(f"at {moment}\n")
         line = [sys.executable, str(CHILD), str(house.common), str(house.root), str(moment)]
         died = subprocess.run(line, check=False, timeout=60).returncode != 0
-        assert house.stays(house.clean()) == {}
-        assert house.left() == []
-        assert house.mine() == mine
+        assert house.find_kept(house.clean()) == {}
+        assert house.list_worktrees() == []
+        assert house.snapshot_user_files() == mine
         newest = f"refs/plait/saved/beef/a/{1 + killed}"
         assert house.git("show", f"{newest}:new.txt") == f"at {moment}"
         assert len(house.refs("refs/plait/saved")) == 1 + killed

@@ -17,17 +17,17 @@ from plait.git.gc.restore import list_saved_commits, restore_branch
 from plait.git.refs import attempt_ref, base_ref, batch_branch, task_branch
 
 if TYPE_CHECKING:
-    from tests.attic.conftest import House
+    from tests.attic.conftest import GcProject
 
 DAY = 86_400.0
 
 
-def heads(house: House) -> set[str]:
+def heads(house: GcProject) -> set[str]:
     return {name.removeprefix("refs/heads/") for name in house.refs("refs/heads/plait")}
 
 
 @pytest.fixture
-def made(house: House) -> dict[str, str]:
+def made(house: GcProject) -> dict[str, str]:
     """Batch beef: a is merged into the batch branch, b conflicted; both attempts are kept."""
     house.batch("beef", "a", "b")
     tips = {"a": house.commit(a="a\n"), "b": house.commit(b="b\n")}
@@ -39,34 +39,36 @@ def made(house: House) -> dict[str, str]:
     return tips
 
 
-def test_what_the_batch_branch_has_goes_and_the_rest_stays(house: House, made: dict[str, str]) -> None:
-    before = house.mine()
+def test_what_the_batch_branch_has_goes_and_the_rest_stays(house: GcProject, made: dict[str, str]) -> None:
+    before = house.snapshot_user_files()
     house.clean()
     assert heads(house) == {"plait/batch-beef", "plait/task-beef-b"}
     assert set(made.values()) <= set(house.refs("refs/plait").values())
-    assert house.mine() == before
+    assert house.snapshot_user_files() == before
 
 
 @pytest.mark.usefixtures("made")
-def test_while_the_batch_is_not_over_every_branch_stays(house: House) -> None:
+def test_while_the_batch_is_not_over_every_branch_stays(house: GcProject) -> None:
     house.batch("beef", "a", "b", over=False)
     house.clean(GcOptions(older=0.0))
     assert heads(house) == {"plait/batch-beef", "plait/task-beef-a", "plait/task-beef-b"}
 
 
-def test_a_batch_branch_that_was_merged_goes(house: House, made: dict[str, str]) -> None:
+def test_a_batch_branch_that_was_merged_goes(house: GcProject, made: dict[str, str]) -> None:
     house.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     house.clean()
     assert heads(house) == {"plait/task-beef-b"}
 
 
-def test_what_only_a_stash_has_is_not_merged(house: House, made: dict[str, str]) -> None:
+def test_what_only_a_stash_has_is_not_merged(house: GcProject, made: dict[str, str]) -> None:
     house.ref("refs/stash", made["a"])
     house.clean()
     assert "plait/batch-beef" in heads(house)
 
 
-def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(house: House, made: dict[str, str]) -> None:
+def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(
+    house: GcProject, made: dict[str, str]
+) -> None:
     house.ref("refs/remotes/origin/plait/batch-beef", made["a"])
     house.clean()
     assert "plait/batch-beef" in heads(house)
@@ -75,7 +77,7 @@ def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(house: House, 
     assert house.refs("refs/plait/saved") == {}
 
 
-def test_an_old_branch_that_nothing_else_holds_is_saved_first(house: House) -> None:
+def test_an_old_branch_that_nothing_else_holds_is_saved_first(house: GcProject) -> None:
     house.batch("beef", "a")
     tip = house.commit(a="a\n")
     house.ref("refs/heads/plait/task-beef-a", tip)
@@ -86,57 +88,61 @@ def test_an_old_branch_that_nothing_else_holds_is_saved_first(house: House) -> N
 
 
 def test_a_branch_that_somebody_has_checked_out_stays(
-    house: House, made: dict[str, str], tmp_path: Path
+    house: GcProject, made: dict[str, str], tmp_path: Path
 ) -> None:
     house.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     house.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/batch-beef")
     plan = house.plan()
-    assert house.stays(plan.kept)["plait/batch-beef"] == f"it is checked out in {tmp_path / 'review'}"
+    assert house.find_kept(plan.kept)["plait/batch-beef"] == f"it is checked out in {tmp_path / 'review'}"
 
 
-def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(house: House, made: dict[str, str]) -> None:
+def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(
+    house: GcProject, made: dict[str, str]
+) -> None:
     items = house.plan().removals
     moved = house.commit(c="c\n")
     house.ref("refs/heads/plait/task-beef-a", moved)
-    told = list(house.attic.clean(items, GcOptions()))
-    assert house.stays(told) == {"plait/task-beef-a": "it has moved meanwhile"}
+    told = list(house.make_collector.clean(items, GcOptions()))
+    assert house.find_kept(told) == {"plait/task-beef-a": "it has moved meanwhile"}
     assert house.refs("refs/heads/plait/task-beef-a").popitem()[1] == moved
     assert made["a"] in house.refs("refs/plait").values()
 
 
 @pytest.mark.usefixtures("made")
 def test_a_branch_that_somebody_checks_out_between_the_plan_and_the_deed_stays(
-    house: House, tmp_path: Path
+    house: GcProject, tmp_path: Path
 ) -> None:
     items = house.plan().removals
     house.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/task-beef-a")
-    told = list(house.attic.clean(items, GcOptions()))
-    assert house.stays(told) == {"plait/task-beef-a": f"it is checked out in {tmp_path / 'review'}"}
+    told = list(house.make_collector.clean(items, GcOptions()))
+    assert house.find_kept(told) == {"plait/task-beef-a": f"it is checked out in {tmp_path / 'review'}"}
     assert "plait/task-beef-a" in heads(house)
 
 
 @pytest.mark.usefixtures("made")
-def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_everything(house: House) -> None:
+def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_everything(
+    house: GcProject,
+) -> None:
     (house.state.batch("beef") / "tasks").mkdir(parents=True)
     wish = GcOptions(forget=frozenset({"beef"}), unmerged=True)
     items, before = house.plan(wish).removals, house.refs()
     house.batch("beef", "a", "b", over=False)
-    told = list(house.attic.clean(items, wish))
-    assert set(house.stays(told).values()) == {"batch beef is not over"}
-    assert house.goes(told) == {}
+    told = list(house.make_collector.clean(items, wish))
+    assert set(house.find_kept(told).values()) == {"batch beef is not over"}
+    assert house.find_removed(told) == {}
     assert house.refs() == before
     assert (house.state.batch("beef") / "tasks").is_dir()
 
 
-def test_a_worktree_and_its_branch_go_together(house: House) -> None:
+def test_a_worktree_and_its_branch_go_together(house: GcProject) -> None:
     house.batch("beef", "a")
     house.workspace("beef", "a")  # its branch is at the base, which is merged
-    assert house.stays(house.clean()) == {}
+    assert house.find_kept(house.clean()) == {}
     assert heads(house) == set()
 
 
 @pytest.mark.usefixtures("made")
-def test_forgetting_a_batch_leaves_what_was_never_merged(house: House, made: dict[str, str]) -> None:
+def test_forgetting_a_batch_leaves_what_was_never_merged(house: GcProject, made: dict[str, str]) -> None:
     house.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     (house.state.batch("beef") / "tasks" / "a" / "write-1").mkdir(parents=True)
     (house.state.batch("beef") / "kit.json").write_text("{}")
@@ -149,14 +155,14 @@ def test_forgetting_a_batch_leaves_what_was_never_merged(house: House, made: dic
 
 
 @pytest.mark.usefixtures("made")
-def test_forgetting_touches_no_other_batch(house: House) -> None:
+def test_forgetting_touches_no_other_batch(house: GcProject) -> None:
     house.batch("cafe", "a")
     house.ref("refs/plait/attempts/cafe/a/write-1", house.commit(x="x\n"))
     house.clean(GcOptions(forget=frozenset({"beef"}), unmerged=True))
     assert set(house.refs("refs/plait")) == {"refs/plait/attempts/cafe/a/write-1"}
 
 
-def test_transcripts_go_when_they_are_old_and_the_kit_stays(house: House) -> None:
+def test_transcripts_go_when_they_are_old_and_the_kit_stays(house: GcProject) -> None:
     house.batch("beef", "a")
     house.batch("cafe", "a", days=1.0)
     for batch in ("beef", "cafe"):
@@ -169,7 +175,7 @@ def test_transcripts_go_when_they_are_old_and_the_kit_stays(house: House) -> Non
     assert (house.state.batch("cafe") / "tasks").is_dir()
 
 
-def test_what_was_handed_over_and_never_submitted_goes_with_its_secrets(house: House) -> None:
+def test_what_was_handed_over_and_never_submitted_goes_with_its_secrets(house: GcProject) -> None:
     folder = house.state.batch("dead")
     folder.mkdir(parents=True)
     (folder / "environment.json").write_text("[]")
@@ -181,7 +187,7 @@ def test_what_was_handed_over_and_never_submitted_goes_with_its_secrets(house: H
     assert not folder.exists()
 
 
-def test_a_lock_that_a_git_left_goes_and_a_fresh_one_does_not(house: House, made: dict[str, str]) -> None:
+def test_a_lock_that_a_git_left_goes_and_a_fresh_one_does_not(house: GcProject, made: dict[str, str]) -> None:
     stale, fresh = (house.common / f"refs/heads/plait/task-beef-{task}.lock" for task in "ab")
     for path in (stale, fresh):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -193,7 +199,7 @@ def test_a_lock_that_a_git_left_goes_and_a_fresh_one_does_not(house: House, made
     assert made["b"] in house.refs("refs/heads/plait").values()
 
 
-def back(house: House, name: str, branch: str | None = None) -> tuple[str, bool]:
+def back(house: GcProject, name: str, branch: str | None = None) -> tuple[str, bool]:
     made = restore_branch(house.repository.git, RefNames.from_batches(house.tasks), name, branch)
     assert house.git("rev-parse", made.branch) == made.commit
     return made.branch, made.made
@@ -209,15 +215,15 @@ def back(house: House, name: str, branch: str | None = None) -> tuple[str, bool]
         "plait/task-beef-b",
     ],
 )
-def test_what_is_kept_comes_back_by_name(house: House, made: dict[str, str], name: str) -> None:
-    before = house.mine()
+def test_what_is_kept_comes_back_by_name(house: GcProject, made: dict[str, str], name: str) -> None:
+    before = house.snapshot_user_files()
     assert back(house, name) == ("restored-beef-b-write-1", True)
     assert house.git("rev-parse", "restored-beef-b-write-1") == made["b"]
     assert back(house, name) == ("restored-beef-b-write-1", False)
-    assert before.items() <= house.mine().items()
+    assert before.items() <= house.snapshot_user_files().items()
 
 
-def test_no_branch_is_ever_moved_by_restoring(house: House, made: dict[str, str]) -> None:
+def test_no_branch_is_ever_moved_by_restoring(house: GcProject, made: dict[str, str]) -> None:
     house.git("branch", "restored-beef-b-write-1")
     assert back(house, "beef/b") == ("restored-beef-b-write-1-2", True)
     with pytest.raises(UserError, match="there is a branch restored-beef-b-write-1 already"):
@@ -231,7 +237,7 @@ def test_no_branch_is_ever_moved_by_restoring(house: House, made: dict[str, str]
 
 
 @pytest.mark.usefixtures("made")
-def test_a_name_that_could_be_two_things_is_asked_about(house: House) -> None:
+def test_a_name_that_could_be_two_things_is_asked_about(house: GcProject) -> None:
     with pytest.raises(UserError, match="beef could be attempts/beef/"):
         back(house, "beef")
     with pytest.raises(UserError, match="nothing is saved under the name nobody"):

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import Plot
+from tests.support.task_worktree import TaskWorktree
 
 
 @pytest.fixture
-def plot(tmp_path: Path) -> Plot:
-    return Plot.at(tmp_path)
+def plot(tmp_path: Path) -> TaskWorktree:
+    return TaskWorktree.create(tmp_path)

@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.support.task_worktree import Plot
+from tests.support.task_worktree import TaskWorktree
 
 DEEDS = {"subprocess.Popen", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "tempfile.mkdtemp"}
 PLAN = "- [ ] one\n- [ ] two\n"
@@ -22,18 +22,18 @@ def restore(path: str, base: bytes, new: bytes) -> bytes:
     return base if path == "plan.md" else new
 
 
-def scenario(folder: Path) -> tuple[Plot, list[str]]:
+def scenario(folder: Path) -> tuple[TaskWorktree, list[str]]:
     """A worktree in which much is half done, and the agent's own commits."""
-    plot = Plot.at(folder, {"a.txt": "a\n", "b.txt": "b\n", "plan.md": PLAN})
+    plot = TaskWorktree.create(folder, {"a.txt": "a\n", "b.txt": "b\n", "plan.md": PLAN})
     left = plot.commit("left.txt", "left on the branch\n")
     plot.git("checkout", "-q", "--detach", plot.base)
     theirs = plot.commit("a.txt", "theirs\n")
     plot.git("checkout", "-q", "--detach", plot.base)
     ours = plot.commit("a.txt", "ours\n")
     plot.git("merge", theirs, fails=True)
-    plot.put("a.txt", "both\n")
-    plot.put("plan.md", PLAN.replace("[ ]", "[x]"))
-    plot.put("new.txt", "new\n")
+    plot.write("a.txt", "both\n")
+    plot.write("plan.md", PLAN.replace("[ ]", "[x]"))
+    plot.write("new.txt", "new\n")
     (plot.path / "b.txt").unlink()
     return plot, [left, theirs, ours]
 
@@ -68,8 +68,8 @@ def result(folder: Path, instant: int) -> dict[str, object]:
         "parents": len(plot.git("rev-parse", f"{captured.tip}^@").split()),
         "again": plot.capture(restore=restore).tip == captured.tip,
         "kept": all(commit in reached for commit in commits),
-        "saved": len(plot.saved()),
-        "clean": plot.clean(),
+        "saved": len(plot.read_saved_refs()),
+        "clean": plot.is_clean(),
         "left": sorted(
             str(path)
             for path in plot.common.rglob("*")

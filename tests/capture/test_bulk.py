@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import Plot
+from tests.support.task_worktree import TaskWorktree
 
 from plait.core.errors import Fault
 from plait.git.worktrees.result_checks import UnfinishedError
@@ -15,16 +15,16 @@ MOST = 1000
 
 
 @pytest.mark.parametrize("hooks", [False, True])
-def test_a_file_that_is_too_large_is_no_result_and_is_saved(plot: Plot, *, hooks: bool) -> None:
-    plot.put("big.bin", "x" * (MOST + 1))
-    plot.put("small.txt", "small\n")
+def test_a_file_that_is_too_large_is_no_result_and_is_saved(plot: TaskWorktree, *, hooks: bool) -> None:
+    plot.write("big.bin", "x" * (MOST + 1))
+    plot.write("small.txt", "small\n")
     before = plot.git("rev-parse", plot.branch)
     with pytest.raises(
         UnfinishedError, match=r"holds big\.bin \(1001 bytes\): larger than workspace"
     ) as caught:
         plot.capture(largest=MOST, hooks=hooks)
     assert caught.value.fault is Fault.AGENT
-    ((ref, commit),) = plot.saved().items()
+    ((ref, commit),) = plot.read_saved_refs().items()
     assert ref in caught.value.hint
     assert {"big.bin", "small.txt"} <= plot.files(commit).keys()
     assert plot.git("rev-parse", plot.branch) == before
@@ -32,44 +32,44 @@ def test_a_file_that_is_too_large_is_no_result_and_is_saved(plot: Plot, *, hooks
     assert plot.capture(largest=MOST, hooks=hooks).files == ("small.txt",)
 
 
-def test_one_that_is_just_as_large_as_it_may_be_is_taken(plot: Plot) -> None:
-    plot.put("big.bin", "x" * MOST)
+def test_one_that_is_just_as_large_as_it_may_be_is_taken(plot: TaskWorktree) -> None:
+    plot.write("big.bin", "x" * MOST)
     assert plot.capture(largest=MOST).files == ("big.bin",)
 
 
-def test_one_that_was_there_before_is_nobody_s_fault(plot: Plot) -> None:
+def test_one_that_was_there_before_is_nobody_s_fault(plot: TaskWorktree) -> None:
     later = replace(plot, base=plot.commit("big.bin", "x" * (MOST + 1)))
-    later.put("small.txt", "small\n")
+    later.write("small.txt", "small\n")
     assert later.capture(largest=MOST).files == ("small.txt",)
 
 
-def test_one_that_is_only_moved_copied_or_made_a_program_is_nothing_new(plot: Plot) -> None:
+def test_one_that_is_only_moved_copied_or_made_a_program_is_nothing_new(plot: TaskWorktree) -> None:
     for name in ("moved", "program", "copied"):
-        plot.put(name, name * MOST)
+        plot.write(name, name * MOST)
     plot.git("add", "-A")
     plot.git("commit", "-q", "-m", "before")
     later = replace(plot, base=plot.git("rev-parse", "HEAD"))
     (plot.path / "moved").rename(plot.path / "elsewhere")
     (plot.path / "program").chmod(0o755)
-    later.put("copy", "copied" * MOST)
+    later.write("copy", "copied" * MOST)
     assert later.capture(largest=MOST).files == ("copy", "elsewhere", "moved", "program")
 
 
-def test_without_a_limit_any_is_taken(plot: Plot) -> None:
-    plot.put("big.bin", "x" * (MOST + 1))
+def test_without_a_limit_any_is_taken(plot: TaskWorktree) -> None:
+    plot.write("big.bin", "x" * (MOST + 1))
     assert plot.capture(largest=0).files == ("big.bin",)
 
 
-def test_what_a_filter_makes_small_is_small(plot: Plot) -> None:
+def test_what_a_filter_makes_small_is_small(plot: TaskWorktree) -> None:
     plot.git("config", "filter.short.clean", "head -c 10")
     plot.git("config", "filter.short.smudge", "cat")
-    plot.put(".gitattributes", "*.bin filter=short\n")
-    plot.put("big.bin", "x" * (MOST + 1))
+    plot.write(".gitattributes", "*.bin filter=short\n")
+    plot.write("big.bin", "x" * (MOST + 1))
     assert plot.capture(largest=MOST).files == (".gitattributes", "big.bin")
 
 
 @pytest.mark.parametrize("hooks", [False, True])
-def test_history_that_would_carry_it_is_left_behind_and_saved(plot: Plot, *, hooks: bool) -> None:
+def test_history_that_would_carry_it_is_left_behind_and_saved(plot: TaskWorktree, *, hooks: bool) -> None:
     plot.commit("small.txt", "small\n")
     own = plot.commit("big.bin", "x" * (MOST + 1))
     plot.git("rm", "-q", "big.bin")
@@ -77,13 +77,13 @@ def test_history_that_would_carry_it_is_left_behind_and_saved(plot: Plot, *, hoo
     tip = plot.capture(largest=MOST, hooks=hooks).tip
     assert plot.git("rev-list", f"{plot.base}..{tip}").split() == [tip]
     assert plot.files(tip)["small.txt"] == "small"
-    assert plot.reaches(own)
+    assert plot.is_saved(own)
     assert plot.capture(largest=MOST, hooks=hooks).tip == tip
 
 
 @pytest.mark.parametrize("hooks", [False, True])
 def test_a_merge_that_would_carry_it_becomes_one_commit_and_what_was_merged_is_saved(
-    plot: Plot, *, hooks: bool
+    plot: TaskWorktree, *, hooks: bool
 ) -> None:
     plot.git("checkout", "-q", "--detach")
     plot.commit("big.bin", "x" * (MOST + 1))
@@ -96,15 +96,15 @@ def test_a_merge_that_would_carry_it_becomes_one_commit_and_what_was_merged_is_s
     tip = plot.capture(largest=MOST, hooks=hooks).tip
     assert plot.git("rev-list", f"{plot.base}..{tip}").split() == [tip]
     assert {"side.txt", "small.txt"} <= plot.files(tip).keys()
-    assert side in plot.saved().values()
+    assert side in plot.read_saved_refs().values()
 
 
-def test_nothing_is_fetched_to_see_how_large_it_is(plot: Plot, tmp_path: Path) -> None:
+def test_nothing_is_fetched_to_see_how_large_it_is(plot: TaskWorktree, tmp_path: Path) -> None:
     host = tmp_path / "host"
     plot.git("clone", "-q", str(plot.main), str(host))
     plot.git("config", "uploadpack.allowFilter", "true", at=host)
     for content in ("x" * (MOST + 1), "small\n"):
-        plot.put("big.bin", content, at=host)
+        plot.write("big.bin", content, at=host)
         plot.git("add", "-A", at=host)
         plot.git(
             "-c", "user.name=H", "-c", "user.email=h@example.org", "commit", "-q", "-m", "hosted", at=host
@@ -117,14 +117,14 @@ def test_nothing_is_fetched_to_see_how_large_it_is(plot: Plot, tmp_path: Path) -
     assert plot.capture(largest=MOST).tip == plot.git("rev-parse", "HEAD")
 
 
-def test_history_without_one_stays(plot: Plot) -> None:
+def test_history_without_one_stays(plot: TaskWorktree) -> None:
     own = plot.commit("a\f~b", "small\n")
     assert plot.capture(largest=MOST).tip == own
 
 
-def test_links_and_names_of_all_kinds_are_looked_at(plot: Plot) -> None:
+def test_links_and_names_of_all_kinds_are_looked_at(plot: TaskWorktree) -> None:
     (plot.path / "link").symlink_to("x" * 200)
-    plot.put("a b\n\"c'\té.bin", "x" * 200)
+    plot.write("a b\n\"c'\té.bin", "x" * 200)
     with pytest.raises(UnfinishedError, match=r"é\.bin") as caught:
         plot.capture(largest=100)
     assert "link" not in caught.value.message

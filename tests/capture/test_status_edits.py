@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import Plot
+from tests.support.task_worktree import TaskWorktree
 
 from plait.sources.status_restore import restore_statuses
 from plait.sources.text import decode, encode
@@ -19,42 +19,42 @@ def restore(path: str, base: bytes, new: bytes) -> bytes:
 
 
 @pytest.fixture
-def plot(tmp_path: Path) -> Plot:
-    return Plot.at(tmp_path, {"plan.md": TODO, "other.md": TODO, "a.txt": "a\n"})
+def plot(tmp_path: Path) -> TaskWorktree:
+    return TaskWorktree.create(tmp_path, {"plan.md": TODO, "other.md": TODO, "a.txt": "a\n"})
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_source_in_which_only_a_status_differs_is_taken_out(plot: Plot, *, committed: bool) -> None:
+def test_a_source_in_which_only_a_status_differs_is_taken_out(plot: TaskWorktree, *, committed: bool) -> None:
     if committed:
         plot.commit("plan.md", DONE)
-    plot.put("plan.md", DONE)
-    plot.put("other.md", DONE)
+    plot.write("plan.md", DONE)
+    plot.write("other.md", DONE)
     captured = plot.capture(restore=restore)
     assert captured.files == ("other.md",)
     assert captured.reverted_sources == ("plan.md",)
     assert (plot.path / "plan.md").read_text() == TODO
-    assert plot.clean()
+    assert plot.is_clean()
 
 
-def test_a_status_alone_is_an_empty_change(plot: Plot) -> None:
-    plot.put("plan.md", DONE)
+def test_a_status_alone_is_an_empty_change(plot: TaskWorktree) -> None:
+    plot.write("plan.md", DONE)
     captured = plot.capture(restore=restore)
     assert (captured.tip, captured.empty, captured.reverted_sources) == (plot.base, True, ("plan.md",))
-    assert plot.clean()
+    assert plot.is_clean()
 
 
-def test_what_else_was_written_into_a_source_stays(plot: Plot) -> None:
-    plot.put("plan.md", DONE + "- [ ] 1.3 Wait\n")
+def test_what_else_was_written_into_a_source_stays(plot: TaskWorktree) -> None:
+    plot.write("plan.md", DONE + "- [ ] 1.3 Wait\n")
     captured = plot.capture(restore=restore)
     assert captured.files == ("plan.md",)
     assert captured.reverted_sources == ()
     assert plot.show(captured.tip, "plan.md") + "\n" == TODO + "- [ ] 1.3 Wait\n"
     assert (plot.path / "plan.md").read_text() == TODO + "- [ ] 1.3 Wait\n"
-    assert plot.clean()
+    assert plot.is_clean()
     assert plot.capture(restore=restore) == captured
 
 
-def test_only_files_that_are_in_both_versions_are_shown(plot: Plot) -> None:
+def test_only_files_that_are_in_both_versions_are_shown(plot: TaskWorktree) -> None:
     seen: list[str] = []
 
     def look(path: str, base: bytes, new: bytes) -> bytes:
@@ -62,8 +62,8 @@ def test_only_files_that_are_in_both_versions_are_shown(plot: Plot) -> None:
         assert base == b"a\n"
         return new
 
-    plot.put("a.txt", "changed\n")
-    plot.put("new.txt", "x\n")
+    plot.write("a.txt", "changed\n")
+    plot.write("new.txt", "x\n")
     (plot.path / "plan.md").unlink()
     (plot.path / "other.md").unlink()
     (plot.path / "other.md").symlink_to("a.txt")
@@ -71,16 +71,16 @@ def test_only_files_that_are_in_both_versions_are_shown(plot: Plot) -> None:
     assert seen == ["a.txt"]
 
 
-def test_line_ends_of_the_folder_are_kept(plot: Plot) -> None:
+def test_line_ends_of_the_folder_are_kept(plot: TaskWorktree) -> None:
     plot.git("config", "core.autocrlf", "true")
-    plot.put("plan.md", (DONE + "more\n").replace("\n", "\r\n"))
+    plot.write("plan.md", (DONE + "more\n").replace("\n", "\r\n"))
     captured = plot.capture(restore=restore)
     assert plot.show(captured.tip, "plan.md") + "\n" == TODO + "more\n"
     assert (plot.path / "plan.md").read_bytes().decode() == (TODO + "more\n").replace("\n", "\r\n")
 
 
-def test_the_mode_of_a_source_stays_as_the_agent_set_it(plot: Plot) -> None:
-    plot.put("plan.md", DONE)
+def test_the_mode_of_a_source_stays_as_the_agent_set_it(plot: TaskWorktree) -> None:
+    plot.write("plan.md", DONE)
     (plot.path / "plan.md").chmod(0o755)
     captured = plot.capture(restore=restore)
     assert captured.files == ("plan.md",)

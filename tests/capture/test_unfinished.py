@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import Plot
+from tests.support.task_worktree import TaskWorktree
 
 from plait.core.errors import Fault
 from plait.git.worktrees.result_checks import UnfinishedError
 
 
 @pytest.fixture
-def fork(plot: Plot) -> Plot:
+def fork(plot: TaskWorktree) -> TaskWorktree:
     """Two branches with other versions of a.txt, and a file of their own each."""
     plot.git("switch", "-q", "-c", "theirs")
     plot.commit("theirs.txt", "t\n")
@@ -23,7 +23,7 @@ def fork(plot: Plot) -> Plot:
     return plot
 
 
-def under_way(plot: Plot) -> list[str]:
+def under_way(plot: TaskWorktree) -> list[str]:
     return sorted(
         name
         for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "BISECT_LOG")
@@ -39,7 +39,7 @@ BEGIN = {
 
 
 @pytest.mark.parametrize("what", BEGIN)
-def test_conflicts_that_are_left_are_no_result(fork: Plot, what: str) -> None:
+def test_conflicts_that_are_left_are_no_result(fork: TaskWorktree, what: str) -> None:
     fork.git(*BEGIN[what], fails=True)
     before = (fork.git("status", "--porcelain=v2"), under_way(fork), (fork.admin / "index").read_bytes())
     ours = fork.git("rev-parse", fork.branch)
@@ -53,20 +53,20 @@ def test_conflicts_that_are_left_are_no_result(fork: Plot, what: str) -> None:
         under_way(fork),
         (fork.admin / "index").read_bytes(),
     ) == before
-    ((ref, commit),) = fork.saved().items()
+    ((ref, commit),) = fork.read_saved_refs().items()
     assert ref in caught.value.hint
     assert "<<<<<<<" in fork.show(commit, "a.txt")
     assert fork.git("rev-parse", fork.branch) == ours
     with pytest.raises(UnfinishedError):
         fork.capture()
-    assert list(fork.saved()) == [ref]
+    assert list(fork.read_saved_refs()) == [ref]
 
 
 @pytest.mark.parametrize("staged", [True, False])
-def test_a_merge_that_was_resolved_is_finished_as_one(fork: Plot, *, staged: bool) -> None:
+def test_a_merge_that_was_resolved_is_finished_as_one(fork: TaskWorktree, *, staged: bool) -> None:
     ours = fork.git("rev-parse", "HEAD")
     fork.git("merge", "theirs", fails=True)
-    fork.put("a.txt", "both\n")
+    fork.write("a.txt", "both\n")
     if staged:
         fork.git("add", "a.txt")
     captured = fork.capture()
@@ -74,54 +74,54 @@ def test_a_merge_that_was_resolved_is_finished_as_one(fork: Plot, *, staged: boo
     assert fork.files(captured.tip)["a.txt"] == "both"
     assert captured.files == ("a.txt", "ours.txt", "theirs.txt")
     assert under_way(fork) == []
-    assert fork.clean()
+    assert fork.is_clean()
     assert fork.capture() == captured
 
 
-def test_a_merge_that_is_captured_again_before_its_records_were_gone(fork: Plot) -> None:
+def test_a_merge_that_is_captured_again_before_its_records_were_gone(fork: TaskWorktree) -> None:
     fork.git("merge", "theirs", fails=True)
     records = {name: (fork.admin / name).read_bytes() for name in ("MERGE_HEAD", "MERGE_MSG", "index")}
-    fork.put("a.txt", "both\n")
+    fork.write("a.txt", "both\n")
     captured = fork.capture()
     for name, content in records.items():
         (fork.admin / name).write_bytes(content)
     assert fork.capture() == captured
-    assert fork.clean()
+    assert fork.is_clean()
 
 
-def test_a_rebase_that_stopped_is_what_the_files_say_and_the_rest_is_saved(fork: Plot) -> None:
+def test_a_rebase_that_stopped_is_what_the_files_say_and_the_rest_is_saved(fork: TaskWorktree) -> None:
     ours = fork.git("rev-parse", "HEAD")
     fork.git("rebase", "theirs", fails=True)
-    fork.put("a.txt", "both\n")
+    fork.write("a.txt", "both\n")
     captured = fork.capture()
     assert fork.files(captured.tip)["a.txt"] == "both"
-    assert fork.reaches(ours)
+    assert fork.is_saved(ours)
     assert under_way(fork) == []
     assert fork.git("symbolic-ref", "--short", "HEAD") == fork.branch
-    assert fork.clean()
+    assert fork.is_clean()
 
 
-def test_what_a_rebase_put_aside_is_saved(fork: Plot) -> None:
-    fork.put("b.txt", "not committed\n")
+def test_what_a_rebase_put_aside_is_saved(fork: TaskWorktree) -> None:
+    fork.write("b.txt", "not committed\n")
     fork.git("rebase", "--autostash", "theirs", fails=True)
     assert (fork.path / "b.txt").read_text() == "b\n"
     stash = (fork.admin / "rebase-merge" / "autostash").read_text().strip()
-    fork.put("a.txt", "both\n")
+    fork.write("a.txt", "both\n")
     fork.capture()
-    assert fork.reaches(stash)
+    assert fork.is_saved(stash)
 
 
-def test_a_cherry_pick_that_was_resolved(fork: Plot) -> None:
+def test_a_cherry_pick_that_was_resolved(fork: TaskWorktree) -> None:
     fork.git("cherry-pick", "theirs", fails=True)
-    fork.put("a.txt", "both\n")
+    fork.write("a.txt", "both\n")
     captured = fork.capture()
     assert fork.files(captured.tip)["a.txt"] == "both"
     assert under_way(fork) == []
 
 
-def test_a_bisection(fork: Plot) -> None:
+def test_a_bisection(fork: TaskWorktree) -> None:
     fork.git("bisect", "start", "HEAD", fork.base)
-    fork.put("found.txt", "it\n")
+    fork.write("found.txt", "it\n")
     captured = fork.capture()
     assert fork.files(captured.tip)["found.txt"] == "it"
     assert under_way(fork) == []
@@ -129,7 +129,7 @@ def test_a_bisection(fork: Plot) -> None:
 
 
 @pytest.mark.parametrize("choice", ["untouched", "deleted", "edited"])
-def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: Plot, choice: str) -> None:
+def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: TaskWorktree, choice: str) -> None:
     fork.git("rm", "-q", "b.txt")
     fork.git("commit", "-q", "-m", "no b")
     fork.git("switch", "-q", "theirs")
@@ -144,17 +144,17 @@ def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: Plot, choice: str) 
     if choice == "deleted":
         (fork.path / "b.txt").unlink()
     else:
-        fork.put("b.txt", "something else\n")
+        fork.write("b.txt", "something else\n")
     assert ("b.txt" in fork.files(fork.capture().tip)) is (choice == "edited")
 
 
 def test_a_binary_file_has_to_be_chosen(tmp_path: Path) -> None:
-    plot = Plot.at(tmp_path, {"x.bin": b"\0base"})
+    plot = TaskWorktree.create(tmp_path, {"x.bin": b"\0base"})
     plot.git("switch", "-q", "-c", "theirs")
-    plot.put("x.bin", b"\0theirs")
+    plot.write("x.bin", b"\0theirs")
     plot.git("commit", "-q", "-a", "-m", "theirs")
     plot.git("switch", "-q", plot.branch)
-    plot.put("x.bin", b"\0ours")
+    plot.write("x.bin", b"\0ours")
     plot.git("commit", "-q", "-a", "-m", "ours")
     plot.git("merge", "theirs", fails=True)
     with pytest.raises(UnfinishedError):
@@ -164,6 +164,6 @@ def test_a_binary_file_has_to_be_chosen(tmp_path: Path) -> None:
     assert plot.show(plot.capture().tip, "x.bin") == "\0theirs"
 
 
-def test_markers_in_a_file_that_was_never_in_conflict_are_just_text(plot: Plot) -> None:
-    plot.put("a.txt", "<<<<<<< how a conflict looks\n=======\n>>>>>>> it\n")
+def test_markers_in_a_file_that_was_never_in_conflict_are_just_text(plot: TaskWorktree) -> None:
+    plot.write("a.txt", "<<<<<<< how a conflict looks\n=======\n>>>>>>> it\n")
     assert plot.capture().files == ("a.txt",)

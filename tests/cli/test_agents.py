@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import yard
+from tests.support.temp_project import temp_project
 
 from plait.agents.table__known import KNOWN_AGENTS, AgentLogin
 from plait.cli.commands.agents import agents_command
@@ -222,7 +222,7 @@ def test_where_nothing_would_show_nobody_can_tell(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["run", "run --dry-run", "agents", "doctor", "plan --prompt 01"])
 def test_what_is_only_set_for_a_module_loads_nothing(tmp_path: Path, verb: str) -> None:
-    with yard(tmp_path) as made:
+    with temp_project(tmp_path) as made:
         made.task("01-walls", "true")
         made.write("spy/__init__.py", f"open({str(made.top / 'loaded')!r}, 'w').close()")
         made.write("plait.toml", '[agents.models]\n"spy.agent:Agent" = "m"')

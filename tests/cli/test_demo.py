@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import Yard, yard as make_yard
+from tests.support.temp_project import TempProject, temp_project as make_yard
 
 from plait.cli.commands.demo import EXPECTED_STATUSES, make_site
 from plait.client.project_sources import load_sources
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[Yard]:
+def yard(tmp_path: Path) -> Iterator[TempProject]:
     with make_yard(tmp_path) as made:
         yield made
 
 
-def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: Yard, tmp_path: Path) -> None:
+def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: TempProject, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     answer = yard.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
     assert answer.code == 0, answer
@@ -42,9 +42,11 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: Yard, tmp_
     assert "06-translation" in yard.plait(*explain).out
     (top / "dictionary.txt").write_text("hello\n")
     assert yard.plait(*retry).code == 0
-    yard.until(lambda: "pages/menu.html" in yard.git_in(top, "ls-tree", "-r", "--name-only", branch))
+    yard.wait_until(lambda: "pages/menu.html" in yard.git_in(top, "ls-tree", "-r", "--name-only", branch))
     assert yard.plait(*drop).code == 0
-    yard.until(lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
+    yard.wait_until(
+        lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0]
+    )
 
 
 def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

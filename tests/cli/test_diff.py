@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.support.cli_runner import Answer, ask
-from tests.support.journal_writer import SETTINGS, Scribe, plan
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.terminal import Terminal
 
 from plait.cli.commands.diff import colorize, reveal_control_chars
@@ -28,7 +28,7 @@ from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation, find_repo
 from plait.git.refs import attempt_ref
 
-Say = Callable[..., Answer]
+Say = Callable[..., CliResult]
 
 
 @pytest.fixture(autouse=True)
@@ -69,24 +69,24 @@ class Bench:
         self.side = root / "side"
         git(self.top, "worktree", "add", "-q", "--detach", str(self.side), self.base)
         self.place = find_repo(self.top)
-        self.scribe = Scribe(self.place)
+        self.scribe = JournalWriter(self.place)
 
     def submit(self, *tasks: str, **settings: object) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE, backoff=Backoff(base=0.0), **settings)  # type: ignore[arg-type]
-        self.scribe.happen(Submit("r", "beef", plan(*tasks).without_texts(), wanted, base=self.base))
+        self.scribe.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
 
     def exits(self, task: str, tip: str | None, category: Category = Category.OK) -> Attempt:
         found = self.scribe.batch.find_task(task)
         assert found is not None
         attempt = next(iter(found.alive))
-        self.scribe.happen(AttemptExited(attempt, Outcome(category, 0, tip=tip)))
+        self.scribe.apply(AttemptExited(attempt, Outcome(category, 0, tip=tip)))
         return attempt
 
     def merged(self, task: str, commit: str) -> None:
         found = self.scribe.batch.find_task(task)
         assert found is not None
         assert found.merging is not None
-        self.scribe.happen(MergeDone("beef", task, found.merging, commit))
+        self.scribe.apply(MergeDone("beef", task, found.merging, commit))
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def at_work(bench: Bench) -> None:
     """An attempt that runs in the side folder."""
     bench.submit("a")
     attempt = Attempt("beef", "a", Step.WRITE, 1)
-    bench.scribe.happen(AttemptLaunched(attempt, 1, str(bench.side)))
+    bench.scribe.apply(AttemptLaunched(attempt, 1, str(bench.side)))
 
 
 def test_a_running_attempt_shows_what_lies_in_its_workspace_and_nothing_is_touched(
@@ -292,7 +292,7 @@ def terminal(bench: Bench, *words: str, **more: str) -> str:
         assert shown.wait() == 0
     finally:
         shown.close()
-    return shown.seen.replace("\r\n", "\n")
+    return shown.output.replace("\r\n", "\n")
 
 
 @pytest.fixture

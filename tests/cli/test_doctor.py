@@ -65,7 +65,7 @@ def batch(state: StateFolder, *, over: bool) -> None:
     """One batch of one task; it has ended, or its attempt runs."""
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE))
     if over:
-        script.exits("a")
+        script.exit_attempt("a")
     journal = open_journal_writer(state.root / "journal.db")
     journal.append(script.records)
     journal.close()

@@ -169,7 +169,7 @@ def test_wrong_settings_have_their_lines_in_json(top: Path, capsys: pytest.Captu
 def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = Script("a")
     script.wait(120)
-    script.exits("a")
+    script.exit_attempt("a")
     state = top / ".git" / "plait"
     state.mkdir()
     assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] is None

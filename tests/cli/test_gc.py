@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, ask
-from tests.support.journal_writer import SETTINGS, Scribe, plan
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.terminal import Terminal
 
 from plait.client.project_sources import load_settings
@@ -27,7 +27,7 @@ from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.store.batch_inputs import WorkspaceSetup
 from plait.store.project_files import INBOX_FILE, open_project_inbox
 
-Say = Callable[..., Answer]
+Say = Callable[..., CliResult]
 
 
 @pytest.fixture(autouse=True)
@@ -58,13 +58,13 @@ class Bench:
         git(self.top, "commit", "-q", "--allow-empty", "-m", "first")
         self.base = git(self.top, "rev-parse", "HEAD")
         self.place = find_repo(self.top)
-        self.scribe = Scribe(self.place)
+        self.scribe = JournalWriter(self.place)
         root = find_worktrees_folder(self.place, load_settings(self.top))
         self.workspaces = GitWorkspaces(self.top / ".git", root)
 
     def submit(self, *tasks: str) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE)
-        self.scribe.happen(Submit("r", "beef", plan(*tasks).without_texts(), wanted, base=self.base))
+        self.scribe.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
 
     def work(self, task: str) -> Path:
         path = Path(self.workspaces.prepare("beef", task, self.base, WorkspaceSetup(), top=str(self.top)))
@@ -80,14 +80,14 @@ class Bench:
         assert found is not None
         attempt = next(iter(found.alive))
         git(self.top, "update-ref", attempt_ref(attempt), tip)
-        self.scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip=tip)))
+        self.scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip=tip)))
         assert found.merging is not None
         git(self.top, "update-ref", "refs/heads/plait/batch-beef", tip)
-        self.scribe.happen(MergeDone("beef", task, found.merging, tip))
+        self.scribe.apply(MergeDone("beef", task, found.merging, tip))
 
     def fails(self, task: str) -> None:
         self.work(task)
-        self.scribe.exits(task, Category.TASK, "no luck")
+        self.scribe.exit_attempt(task, Category.TASK, "no luck")
 
     def refs(self, under: str) -> list[str]:
         return git(self.top, "for-each-ref", "--format=%(refname)", under).split()
@@ -213,9 +213,9 @@ def test_what_makes_no_sense_is_refused(bench: Bench, say: Say, words: list[str]
 def test_where_there_is_no_repository_only_papers_are_looked_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scribe = Scribe(find_repo(tmp_path))
+    scribe = JournalWriter(find_repo(tmp_path))
     scribe.submit("cafe", "a")
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     (tmp_path / ".plait" / "batches" / "cafe" / "tasks").mkdir(parents=True)
     assert ask(capsys, tmp_path, "gc").code == 0
     assert ask(capsys, tmp_path, "gc", "--list").out == "Nothing is saved here.\n"
@@ -230,14 +230,14 @@ def terminal(bench: Bench, *words: str) -> Terminal:
 
 def test_on_a_terminal_it_asks_first(bench: Bench) -> None:
     shown = terminal(bench)
-    shown.until("Remove this? [y/N]")
+    shown.wait_for("Remove this? [y/N]")
     shown.type("\n")
     assert shown.wait() == 1
     assert "Nothing was removed." in shown.text
     shown.close()
     assert len(bench.refs("refs/heads/plait")) == 3
     shown = terminal(bench)
-    shown.until("Remove this? [y/N]")
+    shown.wait_for("Remove this? [y/N]")
     shown.type("y\n")
     assert shown.wait() == 0
     shown.close()
@@ -247,7 +247,7 @@ def test_on_a_terminal_it_asks_first(bench: Bench) -> None:
 def test_what_would_be_lost_for_good_is_confirmed_by_name(bench: Bench) -> None:
     for typed, code in (("y", 1), ("beef", 0)):
         shown = terminal(bench, "--forget", "beef", "--with-unmerged")
-        shown.until("Type beef to forget it:")
+        shown.wait_for("Type beef to forget it:")
         shown.type(f"{typed}\n")
         assert shown.wait() == code
         shown.close()

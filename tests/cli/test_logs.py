@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.support.cli_runner import Answer, ask
-from tests.support.journal_writer import Scribe
-from tests.support.temp_project__household import Household, household
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import JournalWriter
+from tests.support.temp_project__household import EngineProject, engine_project
 
 from plait.cli.commands.logs__logs_tell import format_size
 from plait.client.logs.attempt_output__neutral import AnsiStripper
@@ -27,7 +27,7 @@ from plait.store import project_files
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
 
-Say = Callable[..., Answer]
+Say = Callable[..., CliResult]
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> Scribe:
-    return Scribe(place)
+def scribe(place: RepoLocation) -> JournalWriter:
+    return JournalWriter(place)
 
 
 @pytest.fixture
@@ -52,11 +52,11 @@ def transcript(place: RepoLocation, n: int = 1, step: Step = Step.WRITE, task: s
 
 
 @pytest.fixture
-def tried(place: RepoLocation, scribe: Scribe) -> None:
+def tried(place: RepoLocation, scribe: JournalWriter) -> None:
     """Written, checked in vain, and written again."""
     scribe.submit("beef", "a", "b<a", retries=1, backoff=Backoff(base=0.0), verify="make test")
-    scribe.exits("a")
-    scribe.exits("a", Category.VERIFY, "2 tests failed")
+    scribe.exit_attempt("a")
+    scribe.exit_attempt("a", Category.VERIFY, "2 tests failed")
     transcript(place, 1).write_text("first\n")
     transcript(place, 1, Step.VERIFY).write_text("2 tests failed\n")
     transcript(place, 2).write_text("second\nand on")
@@ -95,9 +95,9 @@ def test_a_task_that_has_not_started_says_why(say: Say) -> None:
     )
 
 
-def test_an_attempt_that_printed_nothing_says_so(say: Say, scribe: Scribe) -> None:
+def test_an_attempt_that_printed_nothing_says_so(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a")
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     assert str(say("logs")) == "stderr: plait: a write-1 printed nothing\nexit 0\n"
 
 
@@ -112,10 +112,10 @@ def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: RepoLocati
 
 
 def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
-    say: Say, place: RepoLocation, scribe: Scribe
+    say: Say, place: RepoLocation, scribe: JournalWriter
 ) -> None:
     scribe.submit("beef", Task("a", agent="claude"))
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     project_files.save_batch_inputs(place, "beef", BatchInputs(str(place.top), (), ()), {})
     bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
     last = "All is well.\n\n- one\n- two"
@@ -259,21 +259,21 @@ def test_amounts(size: int, told: str) -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Household]:
-    with household(tmp_path) as made:
+def house(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path) as made:
         yield made
 
 
-def start(house: Household, *words: str) -> subprocess.Popen[str]:
+def start(house: EngineProject, *words: str) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "plait", *words]
     out = subprocess.PIPE
     return subprocess.Popen(line, cwd=house.top, env=house.env, text=True, stdout=out, stderr=out)
 
 
-def test_following_goes_on_across_attempts_until_the_task_has_ended(house: Household) -> None:
+def test_following_goes_on_across_attempts_until_the_task_has_ended(house: EngineProject) -> None:
     wait = "while [ ! -e go ]; do sleep 0.02; done; rm go"
     house.task("01-walls", f"echo begun; {wait}; echo on; exit 1", front="retries: 1\n")
-    assert house.ask("run", "--detach", "--yes")[0] == 0
+    assert house.run("run", "--detach", "--yes")[0] == 0
     front = start(house, "logs", "01-walls", "-f")
     assert front.stdout is not None
     assert front.stdout.readline() == "begun\n"
@@ -286,10 +286,10 @@ def test_following_goes_on_across_attempts_until_the_task_has_ended(house: House
     assert "01-walls is waiting: it goes again soon" in err
 
 
-def test_following_what_has_not_started_says_why_and_waits(house: Household) -> None:
+def test_following_what_has_not_started_says_why_and_waits(house: EngineProject) -> None:
     house.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
     house.task("02-paint", "echo painted", front="needs: [01-walls]\n")
-    assert house.ask("run", "--detach", "--yes")[0] == 0
+    assert house.run("run", "--detach", "--yes")[0] == 0
     front = start(house, "logs", "02", "--follow")
     assert front.stderr is not None
     assert front.stderr.readline() == "plait: 02-paint is waiting: needs 01-walls\n"
@@ -298,10 +298,10 @@ def test_following_what_has_not_started_says_why_and_waits(house: Household) -> 
     assert (front.returncode, out) == (0, "painted\n")
 
 
-def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(house: Household) -> None:
+def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(house: EngineProject) -> None:
     house.task("01-walls", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo on")
-    assert house.ask("run", "--detach", "--yes")[0] == 0
-    engine = house.engine()
+    assert house.run("run", "--detach", "--yes")[0] == 0
+    engine = house.find_engine()
     assert engine is not None
     os.kill(engine, signal.SIGKILL)
     front = start(house, "logs", "-f")

@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, ask
+from tests.support.cli_runner import CliResult, ask
 
 SESSIONS = Path(__file__).parent / "sessions"
 
@@ -90,10 +90,10 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def play(capture: pytest.CaptureFixture[str], top: Path, command: str) -> Answer:
+def play(capture: pytest.CaptureFixture[str], top: Path, command: str) -> CliResult:
     answer = ask(capture, top, *shlex.split(command)[1:])
     out, err = (text.replace(str(top), "TOP") for text in (answer.out, answer.err))
-    return Answer(answer.code, out, err)
+    return CliResult(answer.code, out, err)
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SESSIONS.glob("*.txt")))

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, ask
-from tests.support.temp_project import Yard, yard as make_yard
+from tests.support.cli_runner import CliResult, ask
+from tests.support.temp_project import TempProject, temp_project as make_yard
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return here
 
 
-def shown(capsys: pytest.CaptureFixture[str], top: Path, *words: str) -> Answer:
+def shown(capsys: pytest.CaptureFixture[str], top: Path, *words: str) -> CliResult:
     return ask(capsys, top, "plan", "tasks", "--prompt", *words)
 
 
@@ -135,7 +135,7 @@ def test_what_is_shown_is_what_an_agent_reads(tmp_path: Path) -> None:
             _same(yard)
 
 
-def _same(yard: Yard) -> None:
+def _same(yard: TempProject) -> None:
     shown = yard.plait("plan", "tasks", "--prompt", "01").out
     assert "## Rules of the house" in shown
     (yard.top / "tasks" / "01-walls.md").write_text(
@@ -144,5 +144,5 @@ def _same(yard: Yard) -> None:
     answer = yard.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
     assert answer.code == 0, answer
     assert (yard.top.parent / "prompt.txt").read_text() == shown
-    yard.until_quiet()
+    yard.wait_for_exit()
     yard.task("01-walls", touches="[src/walls.py]", verify="'true'")

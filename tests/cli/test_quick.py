@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import Scribe
+from tests.support.journal_writer import JournalWriter
 
 from plait.cli.fast_path import StatusArguments, parse_status_arguments
 from plait.git.location import find_repo
@@ -39,9 +39,9 @@ def test_what_goes_the_quick_way(words: str, said: StatusArguments | None) -> No
     "words", ["status", "status beef", "status --json", "status nobody", "status --nothing"]
 )
 def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
-    scribe = Scribe(find_repo(tmp_path))
+    scribe = JournalWriter(find_repo(tmp_path))
     scribe.submit("beef", "a")
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     told = [
         subprocess.run(
             [

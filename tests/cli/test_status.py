@@ -19,9 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, ask
-from tests.support.journal_writer import SETTINGS, Scribe, plan
-from tests.support.stub_engine import Clerks, clerks
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
+from tests.support.stub_engine import StubEngines, stub_engines
 
 from plait.cli.commands.status__status_branch import describe_branch as branch_lines_of, format_publication
 from plait.client.next_step import NEXT_STEP_TEXTS
@@ -48,7 +48,7 @@ from plait.git.location import RepoLocation, find_repo
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 
-Say = Callable[..., Answer]
+Say = Callable[..., CliResult]
 
 NOON = 1_794_744_000.0  # 2026-11-15 12:00 UTC
 
@@ -63,13 +63,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RepoLocat
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> Scribe:
-    return Scribe(place, NOON)
+def scribe(place: RepoLocation) -> JournalWriter:
+    return JournalWriter(place, NOON)
 
 
 @pytest.fixture
-def clerk(place: RepoLocation) -> Iterator[Clerks]:
-    with clerks(place) as made:
+def clerk(place: RepoLocation) -> Iterator[StubEngines]:
+    with stub_engines(place) as made:
         yield made
 
 
@@ -79,11 +79,11 @@ def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
 
 
 @pytest.fixture
-def ended(scribe: Scribe) -> None:
+def ended(scribe: JournalWriter) -> None:
     """a is done, b failed and holds c back."""
     scribe.submit("beef", "a", "b", "c<b")
-    scribe.exits("a")
-    scribe.exits("b", Category.TASK, "no luck")
+    scribe.exit_attempt("a")
+    scribe.exit_attempt("b", Category.TASK, "no luck")
 
 
 def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
@@ -96,9 +96,9 @@ def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
 
 
 @pytest.mark.usefixtures("ended")
-def test_all_batches_the_newest_first(say: Say, scribe: Scribe) -> None:
+def test_all_batches_the_newest_first(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("cafe", "x")
-    scribe.exits("x")
+    scribe.exit_attempt("x")
     assert str(say("status")) == (
         "cafe  completed  1/1 done · 1s\nbeef  failed     1/3 done · 1 failed · 1 blocked · 2s\nexit 0\n"
     )
@@ -131,10 +131,10 @@ def test_the_shape_that_programs_rely_upon(say: Say) -> None:
     assert json.loads(say("status", "beef", "--json").out) == told
 
 
-def test_old_batches_are_left_to_the_history(say: Say, scribe: Scribe) -> None:
+def test_old_batches_are_left_to_the_history(say: Say, scribe: JournalWriter) -> None:
     for number in range(13):
         scribe.submit(f"b{number:03}", "x")
-        scribe.exits("x")
+        scribe.exit_attempt("x")
     lines = say("status").out.splitlines()
     assert len(lines) == 11
     assert lines[0].startswith("b012  ")
@@ -153,15 +153,15 @@ def test_history_says_when_and_how_long(say: Say) -> None:
     assert "tasks" not in batch
 
 
-def test_what_waits_for_a_person_is_pointed_out(say: Say, scribe: Scribe) -> None:
+def test_what_waits_for_a_person_is_pointed_out(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", mode=Mode.QUEUE)
     assert "a: it waits for approval" in say("status").out
-    scribe.happen(Pause("p", "beef"))
+    scribe.apply(Pause("p", "beef"))
     assert "paused by request" in say("status").out
 
 
-def test_the_engine_is_named(say: Say, clerk: Clerks) -> None:
-    clerk.come()
+def test_the_engine_is_named(say: Say, clerk: StubEngines) -> None:
+    clerk.start_and_wait()
     pid = clerk.started[0].pid
     assert re.search(rf"(?m)^engine {pid}, since 20..-..-.. ..:..$", say("status").out)
     told = json.loads(say("status", "--json").out)["engine"]
@@ -169,14 +169,14 @@ def test_the_engine_is_named(say: Say, clerk: Clerks) -> None:
     assert told["since"].endswith("Z")
 
 
-def test_work_that_nobody_does_is_pointed_out(say: Say, scribe: Scribe) -> None:
+def test_work_that_nobody_does_is_pointed_out(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a")
     assert "no engine is at work, and something is to be done: plait run --resume" in say("status").out
 
 
 def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: RepoLocation) -> None:
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
-        inbox.put(Submit("s", "beef", plan("a", "b").without_texts(), SETTINGS))
+        inbox.put(Submit("s", "beef", build_plan("a", "b").without_texts(), SETTINGS))
     assert say("status").out.startswith("beef  pending    0/2 done")
     assert json.loads(say("status", "--json").out)["batches"][0]["status"] == "pending"
 
@@ -196,10 +196,10 @@ def test_a_damaged_journal_is_told(say: Say, place: RepoLocation) -> None:
     assert "is not a plait journal" in json.loads(say("status", "--json").out)["problems"][0]["message"]
 
 
-def test_no_text_of_a_task_steers_the_terminal(say: Say, scribe: Scribe) -> None:
+def test_no_text_of_a_task_steers_the_terminal(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", Task("evil\x1b[2J", title="\x1b]0;title\x07"), "b")
     attempt = Attempt("beef", "evil\x1b[2J", Step.WRITE, 1)
-    scribe.happen(AttemptPhase(attempt, "\x1b[31mred\n\n"), AttemptAsked(attempt, "\x9b2Jwhat?"))
+    scribe.apply(AttemptPhase(attempt, "\x1b[31mred\n\n"), AttemptAsked(attempt, "\x9b2Jwhat?"))
     for words in (["status"], ["status", "beef"], ["explain", "evil"], ["history"]):
         answer = say(*words)
         assert answer.code == 0
@@ -222,9 +222,11 @@ def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocat
     assert told.stderr == "[]\n"
 
 
-def test_watching_ends_with_the_batch(place: RepoLocation, scribe: Scribe, clerk: Clerks, say: Say) -> None:
+def test_watching_ends_with_the_batch(
+    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, say: Say
+) -> None:
     scribe.submit("beef", "a", "b", max_parallel=0, mode=Mode.QUEUE)
-    clerk.come()
+    clerk.start_and_wait()
     watch = plait(place, "status", "beef", "--watch")
     assert watch.stdout is not None
     seen = watch.stdout.readline()
@@ -235,12 +237,12 @@ def test_watching_ends_with_the_batch(place: RepoLocation, scribe: Scribe, clerk
     assert "batch beef · cancelled · 0/2 done · 2 cancelled" in rest
 
 
-def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scribe: Scribe) -> None:
+def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("beef", *(f"t{number:03}" for number in range(300)))
-    scribe.exits("t002", Category.TASK)
-    scribe.happen(CancelBatch("c", "beef"))
+    scribe.exit_attempt("t002", Category.TASK)
+    scribe.apply(CancelBatch("c", "beef"))
     for attempt in list(scribe.batch.alive):
-        scribe.exits(attempt.task, Category.KILLED)
+        scribe.exit_attempt(attempt.task, Category.KILLED)
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     line = [sys.executable, "-m", "plait", "-C", str(place.top), "status", "beef", "--watch"]
@@ -258,7 +260,9 @@ def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scrib
     assert any("and 284 cancelled" in line for line in shown)
 
 
-def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocation, scribe: Scribe) -> None:
+def test_watching_everything_ends_when_somebody_has_seen_enough(
+    place: RepoLocation, scribe: JournalWriter
+) -> None:
     scribe.submit("beef", "a", mode=Mode.QUEUE)
     watch = plait(place, "status", "--watch", "--json")
     assert watch.stdout is not None
@@ -268,7 +272,7 @@ def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocat
     assert watch.returncode == 130
 
 
-def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: Scribe) -> None:
+def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: JournalWriter) -> None:
     needs = (
         Need("b", reason="said so", at=Origin("c.md", 3)),
         Need("a", NeedKind.CHAIN, "one wall", Origin("plan.md", 7)),
@@ -289,11 +293,11 @@ def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: Scribe) -> No
     )
 
 
-def test_what_a_task_has_been_through(say: Say, scribe: Scribe) -> None:
+def test_what_a_task_has_been_through(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", retries=1, backoff=Backoff(base=0.0), verify="make test")
-    scribe.exits("a", Category.TASK, "no luck")
-    scribe.exits("a")
-    scribe.exits("a", Category.VERIFY, "2 tests failed")
+    scribe.exit_attempt("a", Category.TASK, "no luck")
+    scribe.exit_attempt("a")
+    scribe.exit_attempt("a", Category.VERIFY, "2 tests failed")
     assert str(say("explain", "a")) == (
         "a is failed: verification failed: 2 tests failed (after 2 attempts)\n"
         "A · batch beef\n"
@@ -309,9 +313,9 @@ def test_what_a_task_has_been_through(say: Say, scribe: Scribe) -> None:
     )
 
 
-def test_an_explanation_for_programs(say: Say, scribe: Scribe) -> None:
+def test_an_explanation_for_programs(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b<a")
-    scribe.exits("a", Category.TASK, "no luck")
+    scribe.exit_attempt("a", Category.TASK, "no luck")
     told = json.loads(say("explain", "beef", "b", "--json").out)
     assert (told["status"], told["reason"], told["waiting"]) == ("blocked", "needs a, which failed", None)
     assert told["needs"] == [{"id": "a", "kind": "need", "reason": "", "at": None, "status": "failed"}]
@@ -338,34 +342,34 @@ def test_an_explanation_for_programs(say: Say, scribe: Scribe) -> None:
         ({}, "Nothing is missing."),
     ],
 )
-def test_the_way_out(settings: dict[str, object], way: str, say: Say, scribe: Scribe) -> None:
+def test_the_way_out(settings: dict[str, object], way: str, say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", **settings)
     assert say("explain", "a").out.splitlines()[-1] == way
 
 
-def test_the_way_out_of_a_backoff_is_a_time(say: Say, scribe: Scribe) -> None:
+def test_the_way_out_of_a_backoff_is_a_time(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", retries=1, backoff=Backoff(base=60.0, jitter=0.0))
-    scribe.exits("a", Category.NETWORK)
+    scribe.exit_attempt("a", Category.NETWORK)
     assert say("explain", "a").out.splitlines()[-1] == "It goes again at 12:01:02."
 
 
-def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: Scribe) -> None:
+def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", max_parallel=1)
-    scribe.happen(Pause("p", "beef"))
+    scribe.apply(Pause("p", "beef"))
     assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef lets the batch go on."
-    scribe.happen(CancelBatch("c", "beef"))
+    scribe.apply(CancelBatch("c", "beef"))
     assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b takes it up again")
 
 
 def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocation) -> None:
-    scribe, until = Scribe(place), time.time() + 2 * 3600 + 20
+    scribe, until = JournalWriter(place), time.time() + 2 * 3600 + 20
     scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
-    scribe.happen(RateLimited("acme", until))
+    scribe.apply(RateLimited("acme", until))
     clock = time.strftime("%H:%M", time.localtime(until))
     told = rf"acme refuses until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
     assert re.search(told, say("status").out)
     assert re.search(told, say("status", "beef").out)
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     way = say("explain", "b").out.splitlines()[-1]
     assert re.fullmatch(
         rf"It runs by itself when its agent is free again, not before {clock}:\d\d \((2h [01]m|1h 59m) left\)\.",
@@ -373,47 +377,49 @@ def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocatio
     )
 
 
-def test_the_way_out_of_a_budget_is_told(say: Say, scribe: Scribe) -> None:
+def test_the_way_out_of_a_budget_is_told(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
     (attempt,) = scribe.batch.alive
-    scribe.happen(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
+    scribe.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
     first, *_, last = say("explain", "a").out.splitlines()
     assert "may it spend more? $0.80 of its $1.00 is spent, and another attempt may cost $0.80" in first
     assert last.startswith("plait feedback beef a 'go on' pays for that attempt")
     assert last.endswith("plait cancel beef a gives it up.")
 
 
-def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: Say, scribe: Scribe) -> None:
+def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(
+    say: Say, scribe: JournalWriter
+) -> None:
     scribe.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
     (attempt,) = scribe.batch.alive
-    scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
+    scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
     way = say("explain", "b").out.splitlines()[-1]
     assert way == "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
 
 
-def test_who_is_not_logged_in_is_told_how_to(say: Say, scribe: Scribe) -> None:
+def test_who_is_not_logged_in_is_told_how_to(say: Say, scribe: JournalWriter) -> None:
     tasks = [Task(name, agent="claude") for name in "abc"]
     scribe.submit("beef", *tasks, max_parallel=1)
-    scribe.exits("a", Category.AUTH, "no key")
-    scribe.exits("b", Category.AUTH, "no key")
+    scribe.exit_attempt("a", Category.AUTH, "no key")
+    scribe.exit_attempt("b", Category.AUTH, "no key")
     ways = [say("explain", name).out.splitlines()[-1] for name in "ac"]
     assert ways[0].startswith("Log in first (claude, then /login); then plait retry beef a takes it up again")
     assert ways[1].startswith("plait resume beef lets the batch go on, with the keys of the terminal")
 
 
-def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, scribe: Scribe) -> None:
+def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a")
-    scribe.happen(Stop("s", "beef"))
-    scribe.exits("a", Category.TASK, "[diagnostic] stop_reason=null")
+    scribe.apply(Stop("s", "beef"))
+    scribe.exit_attempt("a", Category.TASK, "[diagnostic] stop_reason=null")
     told = say("explain", "a").out
     assert "ended by plait (stop)\n" in told
     assert "diagnostic" not in told.partition("attempts")[2]
 
 
-def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, scribe: Scribe) -> None:
+def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
-    scribe.happen(RateLimited("acme", time.time() + 50))
-    scribe.exits("a")
+    scribe.apply(RateLimited("acme", time.time() + 50))
+    scribe.exit_attempt("a")
     assert re.search(r"\([34]\ds left\)\.$", say("explain", "b").out.rstrip())
 
 
@@ -426,22 +432,22 @@ HEAD = "0123456789abcdef"
 
 
 @pytest.fixture
-def merged(scribe: Scribe) -> Scribe:
+def merged(scribe: JournalWriter) -> JournalWriter:
     """One task, merged into the batch branch; nothing is published."""
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE)
-    scribe.happen(
-        Submit("s", "beef", plan("a").without_texts(), settings, base="base", branch="plait/batch-beef")
+    scribe.apply(
+        Submit("s", "beef", build_plan("a").without_texts(), settings, base="base", branch="plait/batch-beef")
     )
     (attempt,) = scribe.batch.alive
-    scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
-    scribe.happen(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
+    scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
+    scribe.apply(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
     return scribe
 
 
-def ship(scribe: Scribe, answer: Callable[[PublishStarted], Report]) -> None:
-    scribe.happen(Ship(f"ship-{scribe.state.seq}", "beef", Publish.PR))
+def ship(scribe: JournalWriter, answer: Callable[[PublishStarted], Report]) -> None:
+    scribe.apply(Ship(f"ship-{scribe.state.seq}", "beef", Publish.PR))
     assert scribe.batch.publishing is not None
-    scribe.happen(answer(scribe.batch.publishing))
+    scribe.apply(answer(scribe.batch.publishing))
 
 
 def branch_lines(say: Say) -> list[str]:
@@ -460,7 +466,9 @@ def test_a_branch_that_nobody_published_says_how(say: Say) -> None:
     )
 
 
-def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, merged: Scribe) -> None:
+def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(
+    say: Say, merged: JournalWriter
+) -> None:
     url = "https://example.org/pull/7"
     ship(merged, lambda order: PublishDone("beef", order.n, url, HEAD))
     assert branch_lines(say) == [
@@ -478,7 +486,7 @@ def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, 
     assert format_publication(view) == f"older than its branch: {url}"
 
 
-def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: Scribe) -> None:
+def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: JournalWriter) -> None:
     ship(merged, lambda order: PublishFailed("beef", order.n, "no token\x1b[2J", "gh auth login\nor so"))
     assert branch_lines(say) == [
         "branch plait/batch-beef at 0123456789",
@@ -490,34 +498,48 @@ def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: S
 
 
 def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_branch(
-    say: Say, scribe: Scribe
+    say: Say, scribe: JournalWriter
 ) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, verify="make test")
-    scribe.happen(
-        Submit("s", "beef", plan("a", "b").without_texts(), settings, base="base", branch="plait/batch-beef")
+    scribe.apply(
+        Submit(
+            "s",
+            "beef",
+            build_plan("a", "b").without_texts(),
+            settings,
+            base="base",
+            branch="plait/batch-beef",
+        )
     )
     first, second = scribe.batch.alive
-    scribe.happen(AttemptLaunched(second, 4, "/worktrees/task-b"))
-    scribe.happen(AttemptExited(first, Outcome(Category.OK, 0, tip="tip", diffstat=(1, 1, 0))))
-    scribe.exits("a", Category.VERIFY)
+    scribe.apply(AttemptLaunched(second, 4, "/worktrees/task-b"))
+    scribe.apply(AttemptExited(first, Outcome(Category.OK, 0, tip="tip", diffstat=(1, 1, 0))))
+    scribe.exit_attempt("a", Category.VERIFY)
     lines = say("status", "beef").out.splitlines()
     assert "     on branch plait/task-beef-a" in lines
     assert "     in /worktrees/task-b" in lines
 
 
-def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: Scribe) -> None:
+def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: JournalWriter) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, gate="make test")
-    scribe.happen(
-        Submit("s", "beef", plan("a", "b").without_texts(), settings, base="base", branch="plait/batch-beef")
+    scribe.apply(
+        Submit(
+            "s",
+            "beef",
+            build_plan("a", "b").without_texts(),
+            settings,
+            base="base",
+            branch="plait/batch-beef",
+        )
     )
     for attempt in list(scribe.batch.alive):
-        scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip")))
+        scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip")))
     assert say("explain", "b").out.splitlines()[-1] == "It is merged when its turn comes."
-    scribe.happen(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
+    scribe.apply(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
     assert say("explain", "a").out.splitlines()[-1] == (
         "The gate runs as soon as what is ready to be merged is merged too: one run for all of it."
     )
-    scribe.happen(MergeConflicted("beef", "b", scribe.batch.tasks[1].merging or 0, ("x",)))
+    scribe.apply(MergeConflicted("beef", "b", scribe.batch.tasks[1].merging or 0, ("x",)))
     assert say("explain", "a").out.startswith("a is merging: the gate runs on the merged result\n")
     assert say("explain", "b").out.splitlines()[-1] == (
         "plait retry beef b makes it again on what is merged by now; plait diff beef b shows it."

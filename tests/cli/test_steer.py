@@ -13,9 +13,9 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, ask
-from tests.support.journal_writer import Scribe
-from tests.support.stub_engine import Clerks, clerks
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import JournalWriter
+from tests.support.stub_engine import StubEngines, stub_engines
 
 from plait.client.project_sources import read_past_batches
 from plait.core.reports import AttemptExited, Outcome
@@ -27,7 +27,7 @@ from plait.store.inbox import open_inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_journal
 
-Say = Callable[..., Answer]
+Say = Callable[..., CliResult]
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> Scribe:
-    return Scribe(place)
+def scribe(place: RepoLocation) -> JournalWriter:
+    return JournalWriter(place)
 
 
 @pytest.fixture
-def clerk(place: RepoLocation) -> Iterator[Clerks]:
-    with clerks(place) as made:
+def clerk(place: RepoLocation) -> Iterator[StubEngines]:
+    with stub_engines(place) as made:
         yield made
 
 
@@ -52,26 +52,26 @@ def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
 
 
 @pytest.fixture
-def failed(scribe: Scribe, clerk: Clerks) -> None:
+def failed(scribe: JournalWriter, clerk: StubEngines) -> None:
     """a failed and holds c back, b was cancelled and needs a, d is done; the batch has ended."""
     scribe.submit("beef", "a", "b<a", "c<a", "d")
-    scribe.exits("d")
-    scribe.happen(CancelTask("c1", "beef", "b"))
-    scribe.exits("a", Category.TASK, "no luck")
-    clerk.come()
+    scribe.exit_attempt("d")
+    scribe.apply(CancelTask("c1", "beef", "b"))
+    scribe.exit_attempt("a", Category.TASK, "no luck")
+    clerk.start_and_wait()
 
 
 @pytest.fixture
-def running(scribe: Scribe, clerk: Clerks) -> None:
+def running(scribe: JournalWriter, clerk: StubEngines) -> None:
     """Two of three at work."""
     scribe.submit("beef", "a", "b", "c", max_parallel=2)
-    clerk.come()
+    clerk.start_and_wait()
 
 
 @pytest.fixture
-def queue(scribe: Scribe, clerk: Clerks) -> None:
+def queue(scribe: JournalWriter, clerk: StubEngines) -> None:
     scribe.submit("beef", "a", "b", "c", mode=Mode.QUEUE)
-    clerk.come()
+    clerk.start_and_wait()
 
 
 def statuses(place: RepoLocation) -> dict[str, str]:
@@ -198,11 +198,11 @@ def test_pausing_and_going_on(say: Say) -> None:
     assert str(say("resume")) == "stderr: plait: batch beef is not paused\nexit 1\n"
 
 
-def test_what_was_stopped_is_resumed(scribe: Scribe, clerk: Clerks, say: Say) -> None:
+def test_what_was_stopped_is_resumed(scribe: JournalWriter, clerk: StubEngines, say: Say) -> None:
     scribe.submit("beef", "a")
-    scribe.happen(Stop("s", "beef"))
-    scribe.exits("a", Category.KILLED)
-    clerk.come()
+    scribe.apply(Stop("s", "beef"))
+    scribe.exit_attempt("a", Category.KILLED)
+    clerk.start_and_wait()
     assert say("unpause").err == "plait: batch beef was stopped: resume it\n"
     assert str(say("resume", "beef")) == "batch beef is running: 1 at work, 1 of 1 to go\nexit 0\n"
 
@@ -316,7 +316,7 @@ def test_where_nothing_was_submitted_there_is_nothing_to_steer(
 
 
 def test_accepted_is_not_performed(
-    scribe: Scribe, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
+    scribe: JournalWriter, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scribe.submit("beef", "a")
     monkeypatch.setattr("plait.client.session.ANSWER_TIMEOUT_SECONDS", 0.05)
@@ -339,12 +339,14 @@ def test_no_name_of_a_task_steers_the_terminal(say: Say) -> None:
     assert "\x1b" not in answer.err
 
 
-def test_who_says_no_to_more_money_does_not_pay_for_it(say: Say, scribe: Scribe, clerk: Clerks) -> None:
+def test_who_says_no_to_more_money_does_not_pay_for_it(
+    say: Say, scribe: JournalWriter, clerk: StubEngines
+) -> None:
     """Any words to a task that asks whether it may spend more let it."""
     scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
     (attempt,) = scribe.batch.alive
-    scribe.happen(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
-    clerk.come()
+    scribe.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
+    clerk.start_and_wait()
     answer = say("feedback", "beef", "a", "No!")
     assert answer.code == 2
     assert "plait cancel beef a gives it up" in answer.err

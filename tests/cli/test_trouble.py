@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from tests.support.temp_project__household import household
+from tests.support.temp_project__household import engine_project
 
 from plait.engine.daemon__trouble import HEALTH_FILE_BYTES, EngineHealthFile, read_health
 from plait.store.project_files import HEALTH_FILE, find_engine
@@ -40,7 +40,7 @@ def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
 
 
 def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
-    with household(tmp_path / "household") as home:
+    with engine_project(tmp_path / "household") as home:
         home.task("one", f"echo begun; until [ -e {tmp_path}/go ]; do sleep 0.02; done")
         front = home.plait("run", "tasks", "--yes")
         assert front.stdout is not None
@@ -53,14 +53,14 @@ def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
         while FULL[:30] not in line:
             line = front.stdout.readline()
             assert line, "the run ended and had not told of it"
-        assert FULL in " ".join(home.ask("status")[1].split())
-        assert json.loads(home.ask("status", "--json")[1])["engine"]["trouble"] == FULL
-        assert FULL in " ".join(home.ask("doctor")[1].split())
+        assert FULL in " ".join(home.run("status")[1].split())
+        assert json.loads(home.run("status", "--json")[1])["engine"]["trouble"] == FULL
+        assert FULL in " ".join(home.run("doctor")[1].split())
         trouble.clear()
-        assert json.loads(home.ask("status", "--json")[1])["engine"]["trouble"] is None
+        assert json.loads(home.run("status", "--json")[1])["engine"]["trouble"] is None
         trouble.write(FULL)  # as an engine leaves it that is killed now
         (tmp_path / "go").touch()
         front.communicate(timeout=60)
-        assert home.settle() == []
+        assert home.wait_for_exit() == []
         assert find_engine(home.place) is None
-        assert FULL not in " ".join(home.ask("status")[1].split())
+        assert FULL not in " ".join(home.run("status")[1].split())

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, Capture, ask
+from tests.support.cli_runner import CliResult, OutputCapture, ask
 
 TWO = '[run]\nverify = "make test"\ngate = "make check"\n'
 
@@ -24,11 +24,11 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def told(answer: Answer) -> dict[str, tuple[str, str | None]]:
+def told(answer: CliResult) -> dict[str, tuple[str, str | None]]:
     return {each["key"]: (each["standing"], each["before"]) for each in json.loads(answer.out)["commands"]}
 
 
-def test_without_commands_there_is_nothing_to_trust(top: Path, capsys: Capture) -> None:
+def test_without_commands_there_is_nothing_to_trust(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text("[run]\nretries = 3\n")
     answer = ask(capsys, top, "trust", "--yes")
     assert (answer.code, answer.err) == (0, "")
@@ -37,7 +37,7 @@ def test_without_commands_there_is_nothing_to_trust(top: Path, capsys: Capture) 
 
 
 def test_the_commands_are_shown_with_their_places_and_nobody_is_taken_by_surprise(
-    top: Path, capsys: Capture
+    top: Path, capsys: OutputCapture
 ) -> None:
     (top / "plait.toml").write_text(TWO)
     answer = ask(capsys, top, "trust")
@@ -51,7 +51,7 @@ def test_the_commands_are_shown_with_their_places_and_nobody_is_taken_by_surpris
     }
 
 
-def test_yes_to_the_very_question_is_an_answer(top: Path, capsys: Capture) -> None:
+def test_yes_to_the_very_question_is_an_answer(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     assert ask(capsys, top, "trust", "--yes").code == 0
     again = ask(capsys, top, "trust")
@@ -59,7 +59,7 @@ def test_yes_to_the_very_question_is_an_answer(top: Path, capsys: Capture) -> No
     assert "All of them are trusted." in again.out
 
 
-def test_what_changed_or_came_is_told_and_what_was_trusted_stays(top: Path, capsys: Capture) -> None:
+def test_what_changed_or_came_is_told_and_what_was_trusted_stays(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text(
@@ -77,14 +77,16 @@ def test_what_changed_or_came_is_told_and_what_was_trusted_stays(top: Path, caps
     assert ask(capsys, top, "trust").code == 0
 
 
-def test_the_same_line_under_another_key_is_another_command(top: Path, capsys: Capture) -> None:
+def test_the_same_line_under_another_key_is_another_command(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text('[run]\nverify = "make test"\n')
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text('[run]\ngate = "make test"\n')
     assert ask(capsys, top, "trust", "--json").code == 3
 
 
-def test_the_same_words_are_another_command_where_a_shell_reads_them(top: Path, capsys: Capture) -> None:
+def test_the_same_words_are_another_command_where_a_shell_reads_them(
+    top: Path, capsys: OutputCapture
+) -> None:
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\n')
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\nagent_shell = true\n')
@@ -93,7 +95,7 @@ def test_the_same_words_are_another_command_where_a_shell_reads_them(top: Path, 
     assert told(answer) == {"run.agent_command with run.agent_shell": ("new", None)}
 
 
-def test_every_command_of_the_settings_is_shown(top: Path, capsys: Capture) -> None:
+def test_every_command_of_the_settings_is_shown(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(
         '[workspace]\nsetup = "npm ci"\n[merge.regenerate]\n"a.lock" = "make a"\n"b.lock" = "make b"\n'
     )
@@ -103,12 +105,12 @@ def test_every_command_of_the_settings_is_shown(top: Path, capsys: Capture) -> N
     assert ask(capsys, top, "trust", "--json").code == 0
 
 
-def test_settings_in_pyproject_are_the_repository_s_own_too(top: Path, capsys: Capture) -> None:
+def test_settings_in_pyproject_are_the_repository_s_own_too(top: Path, capsys: OutputCapture) -> None:
     (top / "pyproject.toml").write_text('[tool.plait.run]\nverify = "make test"\n')
     assert "pyproject.toml:2" in ask(capsys, top, "trust").out
 
 
-def test_a_linked_worktree_is_the_same_repository(top: Path, capsys: Capture, tmp_path: Path) -> None:
+def test_a_linked_worktree_is_the_same_repository(top: Path, capsys: OutputCapture, tmp_path: Path) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -121,7 +123,7 @@ def test_a_linked_worktree_is_the_same_repository(top: Path, capsys: Capture, tm
     assert ask(capsys, tmp_path / "two", "trust", "--json").code == 0
 
 
-def test_listed_and_revoked(top: Path, capsys: Capture) -> None:
+def test_listed_and_revoked(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     listed = ask(capsys, top.parent, "trust", "--list")
@@ -136,13 +138,13 @@ def test_listed_and_revoked(top: Path, capsys: Capture) -> None:
     assert json.loads(ask(capsys, top, "trust", "--revoke", "--json").out)["revoked"] == []
 
 
-def test_two_of_its_flags_make_no_sense(top: Path, capsys: Capture) -> None:
+def test_two_of_its_flags_make_no_sense(top: Path, capsys: OutputCapture) -> None:
     answer = ask(capsys, top, "trust", "--yes", "--revoke")
     assert answer.code == 2
     assert "Say one of them." in answer.err
 
 
-def test_nothing_in_a_command_can_hide_or_pretend(top: Path, capsys: Capture) -> None:
+def test_nothing_in_a_command_can_hide_or_pretend(top: Path, capsys: OutputCapture) -> None:
     hidden = r"true\u001b[2K\rmake test\u202e\u200b" + " " * 300 + "; rm -rf ~"
     (top / "plait.toml").write_text(f'[run]\nverify = "{hidden}"\ngate = "one\\ntwo  (run.gate, trusted)"\n')
     shown = ask(capsys, top, "trust").out
@@ -155,7 +157,7 @@ def test_nothing_in_a_command_can_hide_or_pretend(top: Path, capsys: Capture) ->
     assert not {"\x1b", "\r"} & set(refused)
 
 
-def test_trusted_words_are_not_in_the_repository(top: Path, capsys: Capture) -> None:
+def test_trusted_words_are_not_in_the_repository(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").unlink()

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.contest_project import Arena, arena as make
+from tests.support.contest_project import ContestProject, contest_project as make
 
 
 @pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
+def arena(tmp_path: Path) -> Iterator[ContestProject]:
     with make(tmp_path) as made:
         yield made

@@ -8,9 +8,9 @@ from random import Random
 from subprocess import Popen
 
 from tests.support import batch_checks
-from tests.support.contest_project import AMBER, BIRCH, Arena
-from tests.support.engine_killer import Killer, go_on
-from tests.support.git_repository__oracle import Oracle
+from tests.support.contest_project import AMBER, BIRCH, ContestProject
+from tests.support.engine_killer import EngineKiller, resume_until
+from tests.support.git_repository__oracle import ReferenceMerger
 
 from plait.core.reports import AttemptExited
 from plait.core.state import BatchState
@@ -33,45 +33,45 @@ CHECK = 'sleep 0.2; test -s "${PLAIT_TASK_ID%%@*}.txt"'
 SCORE = 'sleep 0.2; echo "score $PLAIT_TASK_ID" >>"$TOLD"; wc -l <"${PLAIT_ENTRANT%%@*}.txt"'
 
 
-def test_kills_at_random_instants_of_a_contest(arena: Arena, tmp_path: Path) -> None:
-    estate, told = arena.estate, tmp_path / "told"
+def test_kills_at_random_instants_of_a_contest(arena: ContestProject, tmp_path: Path) -> None:
+    estate, told = arena.project, tmp_path / "told"
     told.touch()
     estate.env["TOLD"] = str(told)
     for name in TASKS:
         estate.task(name)
-    arena.agent("amber", WRITES.format(lines="1"))
-    arena.agent("birch", WRITES.format(lines="1 2"))
-    estate.begin()
-    killer = Killer(estate, Random(606), KILLS)
+    arena.write_agent("amber", WRITES.format(lines="1"))
+    arena.write_agent("birch", WRITES.format(lines="1 2"))
+    estate.commit_all()
+    killer = EngineKiller(estate, Random(606), KILLS)
     front = _front(arena)
-    while not _over(arena) and not killer.done:
-        killer.strike_engine(front)
+    while not _over(arena) and not killer.is_done:
+        killer.kill_engine_at_random(front)
         if front.poll() is not None and not _over(arena):
             front = _front(arena, "--resume")
-    go_on(estate, lambda: _over(arena), lambda: _front(arena, "--resume"))
-    _check(arena, told, Oracle(estate.top / ".git", tmp_path / "oracle"))
+    resume_until(estate, lambda: _over(arena), lambda: _front(arena, "--resume"))
+    _check(arena, told, ReferenceMerger(estate.top / ".git", tmp_path / "oracle"))
 
 
-def _front(arena: Arena, *more: str) -> Popen[str]:
+def _front(arena: ContestProject, *more: str) -> Popen[str]:
     words = ("--yes", "--retries", "0", "-p", "4", "--verify", CHECK)
     contest = () if more else ("--contest", f"{AMBER},{BIRCH}", "--score", SCORE)
-    return arena.estate.start("run", "tasks", *words, *contest, *more)
+    return arena.project.start("run", "tasks", *words, *contest, *more)
 
 
-def _over(arena: Arena) -> bool:
-    batches = list(arena.estate.state().batches.values())
+def _over(arena: ContestProject) -> bool:
+    batches = list(arena.project.state().batches.values())
     return bool(batches) and batches[-1].ended is not None
 
 
-def _check(arena: Arena, told: Path, oracle: Oracle) -> None:
-    estate = arena.estate
-    records, batch = batch_checks.records(estate), estate.batch()
-    batch_checks.prove_laws(estate, records)
-    batch_checks.prove_merges(records, batch.base, oracle)
+def _check(arena: ContestProject, told: Path, oracle: ReferenceMerger) -> None:
+    estate = arena.project
+    records, batch = batch_checks.read_records(estate), estate.batch()
+    batch_checks.check_laws(estate, records)
+    batch_checks.check_merges(records, batch.base, oracle)
     assert batch.ended is BatchStatus.COMPLETED, (batch.reason, _reasons(batch))
     assert {task.status for task in batch.tasks} == {TaskStatus.DONE}
     assert sorted(entry.change.task for entry in batch.merges) == sorted(TASKS)
-    assert estate.merged() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
+    assert estate.read_merged_files() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
     begun = Counter(line for line in told.read_text().splitlines() if line.startswith("begin"))
     assert set(begun.values()) == {1}, begun
     exits = [record.event for record in records if isinstance(record.event, AttemptExited)]

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.support.contest_agents import FOLDER
+from tests.support.contest_agents import SCRIPTS_VARIABLE
 from tests.support.contest_project import JUDGE
-from tests.support.git_repository import Repository, put
+from tests.support.git_repository import GitRepository, write_path
 
 from plait.agents.drivers.referee import (
     REFEREE_MODULE,
@@ -40,7 +40,7 @@ class Pit:
         self.printed = ""
         self.folder = folder / "attempt"
         self.folder.mkdir()
-        self.repository = Repository(folder / "workspace")
+        self.repository = GitRepository(folder / "workspace")
         self.base = self.commit("a.txt", "one\n")
         self.candidates = tuple(
             Candidate(f"a@{name}", name, self.base, self.commit("a.txt", text), seconds=seconds)
@@ -56,7 +56,7 @@ class Pit:
         """On the base, if there is one."""
         if hasattr(self, "base"):
             self.repository.git("reset", "--hard", "--quiet", self.base)
-        put(self.workspace / name, text)
+        write_path(self.workspace / name, text)
         self.repository.git("add", "--all")
         self.repository.git("commit", "--quiet", "--message", "more")
         return self.repository.git("rev-parse", "HEAD")
@@ -116,9 +116,9 @@ def test_the_winners_change_lies_in_the_workspace(pit: Pit) -> None:
 
 
 def test_what_an_earlier_attempt_left_is_gone_and_what_is_ignored_stays(pit: Pit) -> None:
-    put(pit.workspace / "stray.txt", "stray")
-    put(pit.workspace / ".git" / "info" / "exclude", "kept/\n")
-    put(pit.workspace / "kept" / "module.js", "module")
+    write_path(pit.workspace / "stray.txt", "stray")
+    write_path(pit.workspace / ".git" / "info" / "exclude", "kept/\n")
+    write_path(pit.workspace / "kept" / "module.js", "module")
     assert pit.run(build_referee_spec()).winner == "a@short"
     assert not (pit.workspace / "stray.txt").exists()
     assert (pit.workspace / "kept" / "module.js").exists()
@@ -166,14 +166,14 @@ def test_a_score_command_may_print_any_amount(pit: Pit) -> None:
 
 def test_a_judge_whose_provider_refuses_is_asked_later(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text("echo 'Error: rate limit exceeded. Retry-After: 30' >&2; exit 1")
-    outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path)})
+    outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={SCRIPTS_VARIABLE: str(tmp_path)})
     assert (outcome.category, outcome.retry_after) == (Category.RATE_LIMIT, 30.0)
     assert Referee(build_referee_spec(judge=AgentSpec(JUDGE))).provider == JUDGE
 
 
 def test_a_judge_is_asked_twice_and_no_more(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text('echo x >>"$CONTENDERS/asked"; echo well; echo spent 10 5')
-    outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path)})
+    outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={SCRIPTS_VARIABLE: str(tmp_path)})
     assert outcome.winner == "a@short"
     assert (tmp_path / "asked").read_text() == "x\nx\n"
     assert outcome.spend.tokens == 10  # both times
@@ -183,7 +183,7 @@ def test_a_secret_that_a_judge_says_is_not_told_on(pit: Pit, tmp_path: Path) -> 
     (tmp_path / "judge.sh").write_text('echo "the key is $SOME_API_KEY"')
     pit.run(
         build_referee_spec(judge=AgentSpec(JUDGE)),
-        env={FOLDER: str(tmp_path), "SOME_API_KEY": "open-sesame-1234"},
+        env={SCRIPTS_VARIABLE: str(tmp_path), "SOME_API_KEY": "open-sesame-1234"},
     )
     assert "the key is ***" in pit.printed
     assert "open-sesame" not in pit.printed

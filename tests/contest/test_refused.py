@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.contest_project import AMBER, BIRCH, JUDGE, Arena
+from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
 
 
 @pytest.mark.parametrize(
@@ -22,42 +22,42 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, Arena
         (("--agent", "referee"), "which only a contest gives"),
     ],
 )
-def test_refused(arena: Arena, words: tuple[str, ...], why: str) -> None:
-    arena.estate.begin()
-    answer = arena.estate.plait("run", "tasks", "--yes", *words)
+def test_refused(arena: ContestProject, words: tuple[str, ...], why: str) -> None:
+    arena.project.commit_all()
+    answer = arena.project.plait("run", "tasks", "--yes", *words)
     assert answer.code == 2, answer
     assert why in " ".join((answer.out + answer.err).split())
-    assert not arena.estate.state().batches
+    assert not arena.project.state().batches
 
 
-def test_scripts_alone_are_no_contest(arena: Arena) -> None:
-    arena.estate.task("a", "true")
-    arena.estate.begin()
-    answer = arena.estate.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
+def test_scripts_alone_are_no_contest(arena: ContestProject) -> None:
+    arena.project.task("a", "true")
+    arena.project.commit_all()
+    answer = arena.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
     assert answer.code == 2
     assert "there is nothing to contest" in answer.err
 
 
-def test_a_repository_does_not_choose_a_module_as_its_judge(arena: Arena) -> None:
-    arena.estate.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
-    arena.estate.begin()
-    answer = arena.estate.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
+def test_a_repository_does_not_choose_a_module_as_its_judge(arena: ContestProject) -> None:
+    arena.project.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
+    arena.project.commit_all()
+    answer = arena.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
     assert answer.code == 2
     assert "nobody has trusted yet" in " ".join(answer.err.split())
     assert "run.judge" in answer.err
 
 
-def test_a_flag_counts_more_than_a_file(arena: Arena) -> None:
-    arena.estate.write("plait.toml", '[run]\njudge = "nobody-at-all"')
-    arena.estate.begin()
+def test_a_flag_counts_more_than_a_file(arena: ContestProject) -> None:
+    arena.project.write("plait.toml", '[run]\njudge = "nobody-at-all"')
+    arena.project.commit_all()
     answer = arena.run("--score", "wc -l <a.txt")
     assert answer.code == 0, answer
-    assert arena.estate.merged()["a.txt"] == "birch\nbirch"
+    assert arena.project.read_merged_files()["a.txt"] == "birch\nbirch"
 
 
-def test_the_plan_says_who_is_in_it(arena: Arena) -> None:
-    arena.estate.begin()
-    answer = arena.estate.plait(
+def test_the_plan_says_who_is_in_it(arena: ContestProject) -> None:
+    arena.project.commit_all()
+    answer = arena.project.plait(
         "run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench"
     )
     assert answer.code == 0, answer

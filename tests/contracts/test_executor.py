@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.local_executor import local_scene
+from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup
 from plait.system import processes, psutil_processes
 from plait.testing.contracts.executor import ExecutorContract
-from plait.testing.contracts.executor__scene import Scene
+from plait.testing.contracts.executor__scene import ExecutorSetup
 
 
 class TestLocalExecutor(ExecutorContract):
     @pytest.fixture
-    def scene(self, tmp_path: Path) -> Iterator[Scene]:
-        with local_scene(tmp_path) as scene:
+    def scene(self, tmp_path: Path) -> Iterator[ExecutorSetup]:
+        with local_executor_setup(tmp_path) as scene:
             yield scene
 
 

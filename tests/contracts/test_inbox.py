@@ -8,22 +8,22 @@ import pytest
 from plait.store.inbox import SqliteInbox, open_inbox
 from plait.store.interfaces import Inbox
 from plait.store.memory import MemoryInbox
-from plait.testing.contracts.inbox import Again, FreshInbox, InboxContract
+from plait.testing.contracts.inbox import InboxContract, OpenInbox, ReopenInbox
 
 
 class TestMemoryInbox(InboxContract):
     @pytest.fixture
-    def fresh(self) -> FreshInbox:
+    def fresh(self) -> OpenInbox:
         return MemoryInbox
 
     @pytest.fixture
-    def again(self) -> Again:
+    def again(self) -> ReopenInbox:
         return lambda inbox: inbox
 
 
 class TestSqliteInbox(InboxContract):
     @pytest.fixture
-    def fresh(self, tmp_path: Path) -> Iterator[FreshInbox]:
+    def fresh(self, tmp_path: Path) -> Iterator[OpenInbox]:
         made: list[SqliteInbox] = []
 
         def make() -> Inbox:
@@ -35,7 +35,7 @@ class TestSqliteInbox(InboxContract):
             inbox.close()
 
     @pytest.fixture
-    def again(self) -> Again:
+    def again(self) -> ReopenInbox:
         def open_again(inbox: Inbox) -> Inbox:
             assert isinstance(inbox, SqliteInbox)
             return open_inbox(inbox._path)

@@ -9,22 +9,22 @@ from plait.store.interfaces import Journal, JournalReader
 from plait.store.journal_reader import SqliteJournalReader, open_journal_reader
 from plait.store.journal_writer import SqliteJournal, open_journal_writer
 from plait.store.memory import MemoryJournal
-from plait.testing.contracts.journal import Fresh, JournalContract, ReaderOf
+from plait.testing.contracts.journal import JournalContract, OpenJournal, OpenReader
 
 
 class TestMemoryJournal(JournalContract):
     @pytest.fixture
-    def fresh(self) -> Fresh:
+    def fresh(self) -> OpenJournal:
         return MemoryJournal
 
     @pytest.fixture
-    def reader_of(self) -> ReaderOf:
+    def reader_of(self) -> OpenReader:
         return lambda journal: journal
 
 
 class TestSqliteJournal(JournalContract):
     @pytest.fixture
-    def fresh(self, tmp_path: Path) -> Iterator[Fresh]:
+    def fresh(self, tmp_path: Path) -> Iterator[OpenJournal]:
         made: list[SqliteJournal] = []
 
         def make() -> Journal:
@@ -36,7 +36,7 @@ class TestSqliteJournal(JournalContract):
             journal.close()
 
     @pytest.fixture
-    def reader_of(self) -> ReaderOf:
+    def reader_of(self) -> OpenReader:
         def open_one(journal: Journal) -> JournalReader:
             assert isinstance(journal, SqliteJournalReader)
             return open_journal_reader(journal._path)

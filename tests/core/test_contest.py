@@ -23,7 +23,7 @@ from plait.core.state import State
 from plait.core.status import BatchStatus, Category
 from plait.core.task import ModelJob, Need, NeedKind, Phase, Task
 from plait.core.views import make_batch_view
-from plait.testing.script import BATCH, Script, needs, started
+from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
 TWO = Contest(("amber", "birch"))
 
@@ -43,7 +43,7 @@ def contest(
 ) -> Script:
     script = Script(start=False)
     found = plan(*tasks, contest=contest, phases=phases)
-    script.ask(lambda name: Submit(name, BATCH, found, settings or Settings(), base="base"))
+    script.request(lambda name: Submit(name, BATCH, found, settings or Settings(), base="base"))
     return script
 
 
@@ -55,15 +55,17 @@ def candidates(decisions: list[Decision]) -> list[str]:
 
 def test_every_entrant_starts_and_the_task_waits_for_all() -> None:
     script = contest("a")
-    assert script.running() == ["a@amber", "a@birch"]
-    assert script.why("a") == ("a is waiting: waits for its entrants: a@amber, a@birch (0 of 2 have ended)")
-    script.exits("a@birch")
-    assert script.why("a") == "a is waiting: waits for its entrants: a@amber (1 of 2 have ended)"
+    assert script.running_tasks() == ["a@amber", "a@birch"]
+    assert script.explain("a") == (
+        "a is waiting: waits for its entrants: a@amber, a@birch (0 of 2 have ended)"
+    )
+    script.exit_attempt("a@birch")
+    assert script.explain("a") == "a is waiting: waits for its entrants: a@amber (1 of 2 have ended)"
 
 
 def test_an_entrant_is_done_without_being_merged() -> None:
     script = contest("a")
-    decided = script.exits("a@amber")
+    decided = script.exit_attempt("a@amber")
     assert script.status("a@amber") == "done"
     assert not [each for each in decided if isinstance(each, MergeStarted)]
     assert script.batch().merges == []
@@ -71,17 +73,17 @@ def test_an_entrant_is_done_without_being_merged() -> None:
 
 def test_an_entrant_is_verified_before_it_counts() -> None:
     script = contest("a", settings=Settings(verify="make test", retries=0))
-    script.exits("a@amber")
+    script.exit_attempt("a@amber")
     assert script.status("a@amber") == "verifying"
-    script.exits("a@amber", Category.TASK)
+    script.exit_attempt("a@amber", Category.TASK)
     assert script.status("a@amber") == "failed"
 
 
 def test_the_referee_is_told_of_those_that_passed_and_what_they_took() -> None:
     script = contest("a", settings=Settings(retries=0))
     script.wait(60)
-    script.exits("a@amber", spend=Spend(50_000, 7), diffstat=(1, 10, 2))
-    decided = script.exits("a@birch", Category.TASK)
+    script.exit_attempt("a@amber", spend=Spend(50_000, 7), diffstat=(1, 10, 2))
+    decided = script.exit_attempt("a@birch", Category.TASK)
     (order,) = [each for each in decided if isinstance(each, AttemptStarted)]
     assert order.agent == REFEREE
     (found,) = order.candidates
@@ -91,9 +93,9 @@ def test_the_referee_is_told_of_those_that_passed_and_what_they_took() -> None:
 
 def test_the_winner_becomes_the_tasks_change_and_is_merged() -> None:
     script = contest("a")
-    script.exits("a@amber")
-    script.exits("a@birch")
-    decided = script.exits("a", winner="a@birch")
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    decided = script.exit_attempt("a", winner="a@birch")
     assert [each.tip for each in decided if isinstance(each, MergeStarted)] == ["tip-a"]
     assert [entry.change.task for entry in script.batch().merges] == ["a"]
     view = make_batch_view(script.state, script.batch())
@@ -106,10 +108,10 @@ def test_the_winner_becomes_the_tasks_change_and_is_merged() -> None:
 
 def test_a_failed_entrant_is_no_failure_of_the_batch() -> None:
     script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True))
-    script.exits("a@amber", Category.TASK)
-    script.exits("b@amber", Category.TASK)
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("b@amber", Category.TASK)
     for name in ("a@birch", "b@birch", "a", "b"):
-        script.exits(name)
+        script.exit_attempt(name)
     assert script.batch().ended is BatchStatus.COMPLETED
     assert script.batch().reason == "2 done"
     progress = make_batch_view(script.state, script.batch()).progress
@@ -117,9 +119,9 @@ def test_a_failed_entrant_is_no_failure_of_the_batch() -> None:
 
 
 def test_without_one_that_passed_the_task_fails_and_names_them() -> None:
-    script = contest("a", needs("b", "a"), settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.USAGE)
+    script = contest("a", task_needing("b", "a"), settings=Settings(retries=0))
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.USAGE)
     assert script.status("a") == "failed"
     assert script.task("a").reason == "none of its entrants is left: a@amber failed; a@birch failed"
     assert script.status("b") == "blocked"
@@ -129,8 +131,8 @@ def test_without_one_that_passed_the_task_fails_and_names_them() -> None:
 
 def test_a_contest_without_a_winner_halts_a_batch_that_stops_on_failure() -> None:
     script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True, max_parallel=2))
-    script.exits("a@amber", Category.TASK)
-    decided = script.exits("a@birch", Category.TASK)
+    script.exit_attempt("a@amber", Category.TASK)
+    decided = script.exit_attempt("a@birch", Category.TASK)
     assert [each.by for each in decided if isinstance(each, BatchHalted)] == ["a"]
 
 
@@ -141,63 +143,63 @@ def test_a_contest_that_has_begun_is_not_halted() -> None:
         "c",
         settings=Settings(retries=0, stop_on_fail=True, max_parallel=2),
     )
-    assert script.running() == ["b", "a@amber"]
-    script.exits("b", Category.TASK)
+    assert script.running_tasks() == ["b", "a@amber"]
+    script.exit_attempt("b", Category.TASK)
     assert script.status("c@amber") == script.status("c") == "skipped"
-    assert script.running() == ["a@amber", "a@birch"]
-    script.exits("a@amber")
-    script.exits("a@birch")
-    assert script.running() == ["a"]
+    assert script.running_tasks() == ["a@amber", "a@birch"]
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    assert script.running_tasks() == ["a"]
 
 
 def test_dependents_wait_for_the_task_and_not_for_its_entrants() -> None:
-    script = contest("a", needs("b", "a"))
-    script.exits("a@amber")
-    script.exits("a@birch")
-    assert script.running() == ["a"]
-    script.exits("a", winner="a@amber")
-    assert script.running() == ["b@amber", "b@birch"]
+    script = contest("a", task_needing("b", "a"))
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    assert script.running_tasks() == ["a"]
+    script.exit_attempt("a", winner="a@amber")
+    assert script.running_tasks() == ["b@amber", "b@birch"]
 
 
 def test_entrants_of_tasks_that_touch_one_file_run_beside_each_other() -> None:
     script = contest(
         Task("a", touches=("x.py",)), Task("b", touches=("x.py",)), settings=Settings(max_parallel=0)
     )
-    assert len(script.running()) == 4
-    script.exits("a@amber", files=("x.py",))
+    assert len(script.running_tasks()) == 4
+    script.exit_attempt("a@amber", files=("x.py",))
     for name in ("a@birch", "b@amber", "b@birch"):
-        script.exits(name, files=("x.py",))
-    assert script.running() == ["a"]
-    assert "touches x.py, held by a" in script.why("b")
+        script.exit_attempt(name, files=("x.py",))
+    assert script.running_tasks() == ["a"]
+    assert "touches x.py, held by a" in script.explain("b")
 
 
 def test_an_exclusive_group_holds_among_entrants_too() -> None:
     script = contest(Task("a", exclusive="database"))
-    assert script.running() == ["a@amber"]
+    assert script.running_tasks() == ["a@amber"]
 
 
 def test_a_winner_that_does_not_pass_the_check_gives_way_to_the_next() -> None:
     script = contest("a", settings=Settings(verify="make test"))
     for name in ("a@amber", "a@birch"):
-        script.exits(name)
-        script.exits(name)
-    assert script.running() == ["a"]
-    script.exits("a", winner="a@amber")
-    decided = script.exits("a", Category.TASK)
+        script.exit_attempt(name)
+        script.exit_attempt(name)
+    assert script.running_tasks() == ["a"]
+    script.exit_attempt("a", winner="a@amber")
+    decided = script.exit_attempt("a", Category.TASK)
     assert candidates(decided) == ["a@birch"]
-    script.exits("a", winner="a@birch")
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", winner="a@birch")
+    script.exit_attempt("a", Category.TASK)
     assert script.status("a") == "failed"
     assert "did not pass on what is merged by now" in script.task("a").reason
 
 
 def test_a_conflict_is_refereed_again_on_the_new_base() -> None:
     script = contest("a", settings=Settings(on_conflict=OnConflict.REPAIR))
-    script.exits("a@amber")
-    script.exits("a@birch")
-    script.merges = False
-    script.exits("a", winner="a@amber")
-    decided = script.conflict("a", "x.py")
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    script.answers_merges = False
+    script.exit_attempt("a", winner="a@amber")
+    decided = script.conflict_merge("a", "x.py")
     assert candidates(decided) == ["a@amber", "a@birch"]
 
 
@@ -230,7 +232,7 @@ def test_a_model_named_by_the_task_is_not_given_to_other_agents() -> None:
 
 
 def test_needs_places_and_ranks_are_kept() -> None:
-    found = plan("a", needs("b", "a"), Task("c", run="true", needs=(Need("b"),)))
+    found = plan("a", task_needing("b", "a"), Task("c", run="true", needs=(Need("b"),)))
     named = [task.id for task in found.tasks]
     assert {named[place]: [named[need] for need in row] for place, row in enumerate(found.needs)} == {
         "a@amber": [],
@@ -260,12 +262,12 @@ def test_entrants_do_not_count_in_phases() -> None:
     script = contest(
         Task("a", phase="1"), Task("b", phase="2"), phases=phases, settings=Settings(phase_gate=1.0)
     )
-    script.exits("a@amber")
-    script.exits("a@birch")
-    assert script.running() == ["a"]
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    assert script.running_tasks() == ["a"]
     assert script.batch().phases["1"].settled == 0
-    script.exits("a")
-    assert script.running() == ["b@amber", "b@birch"]
+    script.exit_attempt("a")
+    assert script.running_tasks() == ["b@amber", "b@birch"]
 
 
 def test_a_contest_in_a_phase_that_can_not_open_is_blocked_and_not_failed() -> None:
@@ -282,119 +284,119 @@ def test_a_contest_in_a_phase_that_can_not_open_is_blocked_and_not_failed() -> N
 def test_in_a_queue_each_is_approved_like_any_task() -> None:
     script = contest("a", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
     for name in ("a@amber", "a@birch", "a"):
-        assert script.running() == [name]
-        script.exits(name)
+        assert script.running_tasks() == [name]
+        script.exit_attempt(name)
     assert script.batch().ended is BatchStatus.COMPLETED
 
 
 def test_entrants_are_paid_from_the_batchs_budget() -> None:
     settings = Settings(budget=Budget(1_000_000), reserve=Spend(600_000))
     script = contest("a", settings=settings)
-    assert script.running() == ["a@amber"]
+    assert script.running_tasks() == ["a@amber"]
 
 
 @pytest.mark.parametrize(("request_", "verb"), [(CancelTask, "cancelled"), (Drop, "skipped")])
 def test_entrants_end_with_their_task(request_: type[CancelTask | Drop], verb: str) -> None:
     script = contest("a", "b", settings=Settings(max_parallel=0))
-    script.exits("a@amber")
-    script.ask(lambda name: request_(name, BATCH, "a"))
+    script.exit_attempt("a@amber")
+    script.request(lambda name: request_(name, BATCH, "a"))
     assert script.status("a@amber") == "done"
-    script.exits("a@birch", Category.KILLED)
+    script.exit_attempt("a@birch", Category.KILLED)
     assert script.status("a@birch") == script.status("a") == verb
-    assert script.running() == ["b@amber", "b@birch"]
+    assert script.running_tasks() == ["b@amber", "b@birch"]
 
 
 def test_one_entrant_can_be_dropped_and_the_contest_goes_on() -> None:
     script = contest("a")
-    script.ask(lambda name: Drop(name, BATCH, "a@amber"))
-    script.exits("a@amber", Category.KILLED)
-    decided = script.exits("a@birch")
+    script.request(lambda name: Drop(name, BATCH, "a@amber"))
+    script.exit_attempt("a@amber", Category.KILLED)
+    decided = script.exit_attempt("a@birch")
     assert candidates(decided) == ["a@birch"]
 
 
 def test_one_that_passed_can_be_dropped_before_the_choice() -> None:
     script = contest("a")
-    script.exits("a@amber")
-    script.ask(lambda name: Drop(name, BATCH, "a@amber"))
-    assert candidates(script.exits("a@birch")) == ["a@birch"]
+    script.exit_attempt("a@amber")
+    script.request(lambda name: Drop(name, BATCH, "a@amber"))
+    assert candidates(script.exit_attempt("a@birch")) == ["a@birch"]
 
 
 def test_retrying_the_task_chooses_again() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber")
-    script.exits("a@birch", Category.TASK)
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     assert script.status("a") == "failed"
-    decided = script.ask(lambda name: Retry(name, BATCH, "a"))
-    assert started(decided) == ["a"]
+    decided = script.request(lambda name: Retry(name, BATCH, "a"))
+    assert started_tasks(decided) == ["a"]
     assert candidates(decided) == ["a@amber"]
 
 
 def test_retrying_a_task_without_a_winner_begins_the_contest_again() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.TASK)
-    decided = script.ask(lambda name: Retry(name, BATCH, "a"))
-    assert started(decided) == ["a@amber", "a@birch"]
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
+    decided = script.request(lambda name: Retry(name, BATCH, "a"))
+    assert started_tasks(decided) == ["a@amber", "a@birch"]
 
 
 def test_retrying_a_cancelled_task_takes_up_those_that_ended_with_it() -> None:
     script = contest("a")
-    script.exits("a@amber")
-    script.ask(lambda name: CancelTask(name, BATCH, "a"))
-    script.exits("a@birch", Category.KILLED)
-    assert started(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]
+    script.exit_attempt("a@amber")
+    script.request(lambda name: CancelTask(name, BATCH, "a"))
+    script.exit_attempt("a@birch", Category.KILLED)
+    assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]
 
 
 def test_retrying_an_entrant_takes_up_its_task() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.TASK)
-    assert started(script.ask(lambda name: Retry(name, BATCH, "a@birch"))) == ["a@birch"]
-    decided = script.exits("a@birch")
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
+    assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a@birch"))) == ["a@birch"]
+    decided = script.exit_attempt("a@birch")
     assert candidates(decided) == ["a@birch"]
 
 
 def test_an_entrant_is_not_retried_when_the_choice_is_made() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch")
-    (refused,) = script.ask(lambda name: Retry(name, BATCH, "a@amber"))
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch")
+    (refused,) = script.request(lambda name: Retry(name, BATCH, "a@amber"))
     assert isinstance(refused, RequestRefused)
     assert refused.why == "a is being chosen: wait until that has ended"
-    script.exits("a")
-    (refused,) = script.ask(lambda name: Retry(name, BATCH, "a@amber"))
+    script.exit_attempt("a")
+    (refused,) = script.request(lambda name: Retry(name, BATCH, "a@amber"))
     assert isinstance(refused, RequestRefused)
     assert refused.why == "the contest for a is over: drop a first"
-    script.ask(lambda name: Drop(name, BATCH, "a"))
-    assert started(script.ask(lambda name: Retry(name, BATCH, "a@amber"))) == ["a@amber"]
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a@amber"))) == ["a@amber"]
 
 
 def test_a_person_can_give_the_task_to_one_agent_alone() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.TASK)
-    decided = script.ask(lambda name: Retry(name, BATCH, "a", agent="cedar"))
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
+    decided = script.request(lambda name: Retry(name, BATCH, "a", agent="cedar"))
     (order,) = [each for each in decided if isinstance(each, AttemptStarted)]
     assert (order.attempt.task, order.agent, order.candidates) == ("a", "cedar", ())
 
 
 def test_feedback_is_for_those_who_write() -> None:
     script = contest("a", settings=Settings(retries=0))
-    (refused,) = script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
+    (refused,) = script.request(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
     assert isinstance(refused, RequestRefused)
     assert refused.why == "a is chosen from what its entrants write: tell one of them (a@amber, a@birch)"
-    script.exits("a@amber", Category.TASK)
-    decided = script.ask(lambda name: Feedback(name, BATCH, "a@amber", "shorter, please"))
-    assert started(decided) == ["a@amber"]
+    script.exit_attempt("a@amber", Category.TASK)
+    decided = script.request(lambda name: Feedback(name, BATCH, "a@amber", "shorter, please"))
+    assert started_tasks(decided) == ["a@amber"]
 
 
 def test_an_empty_change_of_a_task_that_may_be_empty_is_no_candidate_and_no_failure() -> None:
     script = contest(Task("a", allow_empty=True))
-    script.exits("a@amber", tip=None)
-    decided = script.exits("a@birch", tip=None)
+    script.exit_attempt("a@amber", tip=None)
+    decided = script.exit_attempt("a@birch", tip=None)
     assert [each.candidates for each in decided if isinstance(each, AttemptStarted)] == [()]
-    script.exits("a", tip=None)
+    script.exit_attempt("a", tip=None)
     assert script.status("a") == "done"
 
 
@@ -406,7 +408,11 @@ def test_contests_need_worktrees() -> None:
 
 def test_nobody_else_may_wait_for_an_entrant() -> None:
     checked = build_checked_plan(
-        [Task("a", needs=(Need("a@x", NeedKind.ENTRANT),)), Task("a@x", entrant="a"), needs("b", "a@x")]
+        [
+            Task("a", needs=(Need("a@x", NeedKind.ENTRANT),)),
+            Task("a@x", entrant="a"),
+            task_needing("b", "a@x"),
+        ]
     )
     assert checked.plan is not None
     why = why_not_submit(State(), Submit("r", BATCH, checked.plan, Settings()))
@@ -415,91 +421,91 @@ def test_nobody_else_may_wait_for_an_entrant() -> None:
 
 def test_a_batch_that_was_dropped_to_nothing_is_complete() -> None:
     script = contest("a")
-    decided = script.ask(lambda name: Drop(name, BATCH, "a"))
+    decided = script.request(lambda name: Drop(name, BATCH, "a"))
     for name in ("a@amber", "a@birch"):
-        decided = script.exits(name, Category.KILLED)
+        decided = script.exit_attempt(name, Category.KILLED)
     (ended,) = [each for each in decided if isinstance(each, BatchEnded)]
     assert (ended.status, ended.reason) == (BatchStatus.COMPLETED, "1 skipped")
 
 
 def test_who_was_dropped_while_the_choice_was_made_is_not_merged() -> None:
     script = contest("a")
-    script.exits("a@amber")
-    script.exits("a@birch")
-    script.ask(lambda name: Drop(name, BATCH, "a@birch"))
-    decided = script.exits("a", winner="a@birch")
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    script.request(lambda name: Drop(name, BATCH, "a@birch"))
+    decided = script.exit_attempt("a", winner="a@birch")
     assert not [each for each in decided if isinstance(each, MergeStarted)]
     assert candidates(decided) == ["a@amber"]
     assert script.task("a").tries == 0
-    script.exits("a", winner="a@amber")
+    script.exit_attempt("a", winner="a@amber")
     assert script.status("a") == "done"
 
 
 def test_who_was_dropped_after_merging_it_failed_is_not_merged_by_a_retry() -> None:
     script = contest("a", settings=Settings(backoff=Backoff(1)))
-    script.merges = False
-    script.exits("a@amber")
-    script.exits("a@birch")
-    script.exits("a", winner="a@birch")
+    script.answers_merges = False
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
+    script.exit_attempt("a", winner="a@birch")
     while script.status("a") != "failed":
-        script.happen(MergeFailed(BATCH, "a", script.task("a").merging or 0, "the branch is checked out"))
+        script.apply(MergeFailed(BATCH, "a", script.task("a").merging or 0, "the branch is checked out"))
         script.wait(1000)
-    script.ask(lambda name: Drop(name, BATCH, "a@birch"))
-    assert candidates(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a@amber"]
+    script.request(lambda name: Drop(name, BATCH, "a@birch"))
+    assert candidates(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a@amber"]
 
 
 def test_when_all_were_dropped_while_the_choice_was_made_nothing_is_merged() -> None:
     script = contest("a")
-    script.exits("a@amber")
-    script.exits("a@birch")
+    script.exit_attempt("a@amber")
+    script.exit_attempt("a@birch")
     for entrant in ("a@amber", "a@birch"):
-        script.ask(lambda name, entrant=entrant: Drop(name, BATCH, entrant))  # type: ignore[misc]  # its own default
-    script.exits("a", winner="a@birch")
+        script.request(lambda name, entrant=entrant: Drop(name, BATCH, entrant))  # type: ignore[misc]  # its own default
+    script.exit_attempt("a", winner="a@birch")
     assert script.task("a").reason == "none of its entrants is left: a@amber was skipped; a@birch was skipped"
 
 
 def test_whoever_was_given_the_task_alone_is_given_it_again_without_a_contest() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.TASK)
-    script.ask(lambda name: Retry(name, BATCH, "a", agent="cedar"))
-    script.exits("a", Category.TASK)
-    decided = script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
+    script.request(lambda name: Retry(name, BATCH, "a", agent="cedar"))
+    script.exit_attempt("a", Category.TASK)
+    decided = script.request(lambda name: Retry(name, BATCH, "a"))
     assert [(each.attempt.task, each.agent) for each in decided if isinstance(each, AttemptStarted)] == [
         ("a", "cedar")
     ]
-    script.exits("a", Category.TASK)
-    assert started(script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))) == ["a"]
+    script.exit_attempt("a", Category.TASK)
+    assert started_tasks(script.request(lambda name: Feedback(name, BATCH, "a", "shorter, please"))) == ["a"]
 
 
 def test_a_task_can_be_given_back_to_its_referee() -> None:
     script = contest("a", settings=Settings(retries=0))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.TASK)
-    script.ask(lambda name: Retry(name, BATCH, "a", agent="cedar"))
-    script.exits("a", Category.TASK)
-    decided = script.ask(lambda name: Retry(name, BATCH, "a", agent=REFEREE))
-    assert started(decided) == ["a@amber", "a@birch"]
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
+    script.request(lambda name: Retry(name, BATCH, "a", agent="cedar"))
+    script.exit_attempt("a", Category.TASK)
+    decided = script.request(lambda name: Retry(name, BATCH, "a", agent=REFEREE))
+    assert started_tasks(decided) == ["a@amber", "a@birch"]
 
 
 def test_retrying_an_entrant_takes_up_what_the_lost_contest_had_halted() -> None:
     script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True, max_parallel=1))
-    script.exits("a@amber", Category.TASK)
-    script.exits("a@birch", Category.TASK)
+    script.exit_attempt("a@amber", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
     assert script.status("b") == "skipped"
-    script.ask(lambda name: Retry(name, BATCH, "a@birch"))
-    assert script.running() == ["a@birch"]
+    script.request(lambda name: Retry(name, BATCH, "a@birch"))
+    assert script.running_tasks() == ["a@birch"]
     assert (script.status("b"), script.status("b@amber")) == ("waiting", "queued")
 
 
 def test_a_task_is_not_taken_up_before_its_entrants_have_ended() -> None:
     """They end with it, and would end after it was taken up: it would go on without them."""
     script = contest("a")
-    script.exits("a@amber")
-    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    script.exit_attempt("a@amber")
+    script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert script.status("a") == "cancelled"
-    (refused,) = script.ask(lambda name: Retry(name, BATCH, "a"))
+    (refused,) = script.request(lambda name: Retry(name, BATCH, "a"))
     assert isinstance(refused, RequestRefused)
     assert refused.why == "a@birch of its contest has not ended: wait until then"
-    script.exits("a@birch", Category.KILLED)
-    assert started(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]
+    script.exit_attempt("a@birch", Category.KILLED)
+    assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]

@@ -10,8 +10,8 @@ from plait.core.explain import explain_status
 from plait.core.reducers.dispatch import evolve
 from plait.core.state import BatchState, State
 from plait.core.views__count import count_statuses
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 
 def one_by_one(state: State, batch: BatchState) -> Counter[str]:
@@ -22,7 +22,7 @@ def one_by_one(state: State, batch: BatchState) -> Counter[str]:
 @pytest.mark.parametrize("seed", range(24))
 def test_it_is_what_is_said_of_each_task(seed: int) -> None:
     state = State()
-    for record in run(stormy(seed)).journal:
+    for record in simulate(make_stormy(seed)).journal:
         evolve(state, record)
         for batch in state.batches.values():
             told = {status.value: n for status, n in count_statuses(state, batch).items() if n}

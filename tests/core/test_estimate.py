@@ -8,13 +8,13 @@ from plait.core.requests import CancelTask, Pause
 from plait.core.settings import Budget, Mode, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.testing.script import BATCH, Script, needs
+from plait.testing.script import BATCH, Script, task_needing
 
 TEN = 600.0
 
 
 def test_parallel_work_overlaps_and_needs_do_not() -> None:
-    script = Script("a", "b", needs("c", "a", "b"))
+    script = Script("a", "b", task_needing("c", "a", "b"))
     ahead = forecast_batch(script.state, BATCH, script.now)
     assert ahead.end == script.now + 2 * TEN
     assert ahead.tasks == {"a": script.now + TEN, "b": script.now + TEN, "c": script.now + 2 * TEN}
@@ -27,7 +27,7 @@ def test_limits_count() -> None:
 
 def test_the_room_counts() -> None:
     script = Script(start=False)
-    script.happen(CapacityChanged(2, "4.0 GiB of memory left"))
+    script.apply(CapacityChanged(2, "4.0 GiB of memory left"))
     script.submit("a", "b", "c")
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 2 * TEN
 
@@ -51,7 +51,7 @@ def test_verification_and_the_gate_take_time() -> None:
 def test_history_makes_better_guesses() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.now += 60
-    script.exits("a")
+    script.exit_attempt("a")
     took = script.state.agent_stats["shell"].seconds_per_weight[0]
     assert guess_duration(script.state, Task("x", weight=2.0), "shell") == 2 * took
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + took
@@ -69,31 +69,33 @@ def test_approval_is_taken_for_granted() -> None:
 
 def test_what_waits_for_a_person_has_no_end() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.exits("a", Category.QUESTION)
+    script.exit_attempt("a", Category.QUESTION)
     ahead = forecast_batch(script.state, BATCH, script.now)
     assert ahead.end is None
     assert list(ahead.tasks) == ["b"]
-    script.ask(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Pause(name, BATCH))
     assert forecast_batch(script.state, BATCH, script.now).end is None
 
 
 def test_a_breaker_is_waited_for() -> None:
     script = Script("a", settings=Settings(agents=("claude",)))
-    script.exits("a", Category.RATE_LIMIT, retry_after=7200.0)
+    script.exit_attempt("a", Category.RATE_LIMIT, retry_after=7200.0)
     assert forecast_batch(script.state, BATCH, script.now).end == script.now + 7200 + TEN
 
 
 def test_a_forecast_changes_nothing_and_can_be_repeated() -> None:
     settings = Settings(verify="v", gate="g", budget=Budget(10_000_000), reserve=Spend(1_000_000))
-    script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), needs("c", "a"), settings=settings)
-    script.ask(lambda name: CancelTask(name, BATCH, "b"))
+    script = Script(
+        Task("a", touches=("x",)), Task("b", touches=("x",)), task_needing("c", "a"), settings=settings
+    )
+    script.request(lambda name: CancelTask(name, BATCH, "b"))
     first = forecast_batch(script.state, BATCH, script.now)
     assert forecast_batch(script.state, BATCH, script.now) == first
-    script.exits("a")
-    assert script.why("b") == "b is cancelled: cancelled by request"
+    script.exit_attempt("a")
+    assert script.explain("b") == "b is cancelled: cancelled by request"
 
 
 def test_an_ended_batch_ended_when_it_did() -> None:
     script = Script("a")
-    script.exits("a")
+    script.exit_attempt("a")
     assert forecast_batch(script.state, BATCH, script.now + 500).end == script.now

@@ -20,8 +20,8 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Phase, Step, Task
 from plait.core.views import make_batch_view
 from plait.store import codec
-from plait.testing.index_check import differences
-from plait.testing.script import Script, needs
+from plait.testing.index_check import find_index_errors
+from plait.testing.script import Script, task_needing
 
 IDS = st.sampled_from(["a", "b", "c", "b1", "b2", "zz", "one", "r1", "r2", "r3", "shell"])
 SMALL = st.integers(0, 4)
@@ -85,7 +85,7 @@ def fold(events: list[Event]) -> State:
 def test_no_list_of_facts_makes_it_fail(events: list[Event]) -> None:
     state = fold(events)
     list(list_due(state))
-    assert differences(state) == []
+    assert find_index_errors(state) == []
     for batch in state.batches.values():
         make_batch_view(state, batch)
 
@@ -106,8 +106,8 @@ def test_the_strategy_reaches_every_kind(kind: str) -> None:
 
 
 def test_a_fork_is_the_same_and_independent() -> None:
-    script = Script("a", needs("b", "a"), "c", settings=Settings(verify="v"))
-    script.exits("a")
+    script = Script("a", task_needing("b", "a"), "c", settings=Settings(verify="v"))
+    script.exit_attempt("a")
     before = list(list_due(script.state))
     twin = copy_state(script.state)
     assert list(list_due(twin)) == before
@@ -123,12 +123,12 @@ def test_a_fork_is_the_same_and_independent() -> None:
 
 def test_the_engine_of_today_is_known_with_its_time_and_not_with_what_yesterdays_saw() -> None:
     script = Script("a")
-    script.happen(
+    script.apply(
         reports.PressureChanged("the disk is full"), reports.CapacityChanged(1, "little memory left")
     )
-    script.happen(reports.EngineTaken(7))
+    script.apply(reports.EngineTaken(7))
     state = script.state
     assert (state.engine, state.engine_since) == (reports.EngineTaken(7), script.now)
     assert (state.pressure, state.capacity) == (None, None)
-    script.happen(reports.EngineReleased(7))
+    script.apply(reports.EngineReleased(7))
     assert script.state.engine is None

@@ -16,45 +16,45 @@ def foreseen(script: Script, task: str) -> dict[str, tuple[str, ...]]:
 
 def test_both_are_warned_and_nothing_is_decided() -> None:
     script = Script("a", "b")
-    assert script.happen(ConflictPredicted(BATCH, "a", "b", ("x.py", "y.py"))) == []
-    assert script.why("a") == "a is running: attempt 1 by shell; would conflict with b in x.py, y.py"
-    assert script.why("b") == "b is running: attempt 1 by shell; would conflict with a in x.py, y.py"
+    assert script.apply(ConflictPredicted(BATCH, "a", "b", ("x.py", "y.py"))) == []
+    assert script.explain("a") == "a is running: attempt 1 by shell; would conflict with b in x.py, y.py"
+    assert script.explain("b") == "b is running: attempt 1 by shell; would conflict with a in x.py, y.py"
 
 
 def test_a_conflict_with_the_branch_and_long_lists_are_said_in_short() -> None:
     script = Script("a")
-    script.happen(ConflictPredicted(BATCH, "a", "", tuple("vwxyz")))
-    assert script.why("a").endswith("; would conflict with the batch branch in v, w, x and 2 more")
+    script.apply(ConflictPredicted(BATCH, "a", "", tuple("vwxyz")))
+    assert script.explain("a").endswith("; would conflict with the batch branch in v, w, x and 2 more")
 
 
 def test_what_is_cleared_is_not_said_any_more() -> None:
     script = Script("a", "b")
-    script.happen(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictCleared(BATCH, "b", "a"))
+    script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictCleared(BATCH, "b", "a"))
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
 
 
 def test_it_is_forgotten_when_either_ends() -> None:
     script = Script("a", "b", settings=Settings(retries=0))
-    script.happen(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictPredicted(BATCH, "b", "", ("y",)))
-    script.exits("a", Category.TASK)
+    script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictPredicted(BATCH, "b", "", ("y",)))
+    script.exit_attempt("a", Category.TASK)
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {"": ("y",)})
-    script.happen(ConflictPredicted(BATCH, "b", "a", ("x",)))
+    script.apply(ConflictPredicted(BATCH, "b", "a", ("x",)))
     assert foreseen(script, "b") == {"": ("y",)}
 
 
 def test_a_repair_begins_without_it() -> None:
     script = Script("a", "b", settings=Settings(on_conflict=OnConflict.REPAIR))
-    script.merges = False
-    script.exits("a")
-    script.happen(ConflictPredicted(BATCH, "a", "b", ("x",)))
-    script.conflict("a", "x")
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.apply(ConflictPredicted(BATCH, "a", "b", ("x",)))
+    script.conflict_merge("a", "x")
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
 
 
 def test_nonsense_changes_nothing() -> None:
     script = Script("a", "b")
-    script.ask(lambda name: CancelTask(name, BATCH, "b"))
+    script.request(lambda name: CancelTask(name, BATCH, "b"))
     for task, other in (("a", "a"), ("a", "nobody"), ("nobody", "a"), ("nobody", "")):
-        script.happen(ConflictPredicted(BATCH, task, other, ("x",)), ConflictCleared(BATCH, task, other))
-    script.happen(ConflictPredicted("nowhere", "a", "b", ("x",)))
+        script.apply(ConflictPredicted(BATCH, task, other, ("x",)), ConflictCleared(BATCH, task, other))
+    script.apply(ConflictPredicted("nowhere", "a", "b", ("x",)))
     assert foreseen(script, "a") == {}

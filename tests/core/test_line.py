@@ -25,7 +25,7 @@ from plait.core.requests import CancelBatch, ChangeSettings, Drop, Resume, Retry
 from plait.core.settings import Backoff, Mode, OnConflict, Settings
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Need, Task
-from plait.testing.script import BATCH, Script, gates, needs, started
+from plait.testing.script import BATCH, Script, gate_sizes, started_tasks, task_needing
 
 GATED = Settings(gate="make check", max_parallel=0)
 
@@ -36,189 +36,192 @@ def merging(script: Script) -> list[str]:
 
 def test_merges_happen_one_at_a_time_in_the_plans_order() -> None:
     script = Script("a", "b", "c")
-    script.merges = False
+    script.answers_merges = False
     for name in "cba":
-        script.exits(name)
+        script.exit_attempt(name)
     assert merging(script) == ["c"]
-    assert script.why("b") == "b is merging: its turn to be merged comes after c"
-    decisions = script.happen(MergeDone(BATCH, "c", 1, "base+c"))
+    assert script.explain("b") == "b is merging: its turn to be merged comes after c"
+    decisions = script.apply(MergeDone(BATCH, "c", 1, "base+c"))
     assert MergeStarted(BATCH, "a", 1, "base", "tip-a", "base+c") in decisions
 
 
 def test_a_conflict_is_skipped_and_the_others_go_on() -> None:
     script = Script("a", "b")
-    script.merges = False
-    script.exits("a")
-    script.conflict("a", "src/app.py")
-    assert script.why("a") == "a is conflicted: its change conflicts with what was merged before: src/app.py"
-    assert script.running() == ["b"]
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.conflict_merge("a", "src/app.py")
+    assert (
+        script.explain("a") == "a is conflicted: its change conflicts with what was merged before: src/app.py"
+    )
+    assert script.running_tasks() == ["b"]
 
 
 def test_a_conflict_can_fail_the_batch() -> None:
     settings = Settings(on_conflict=OnConflict.FAIL, mode=Mode.QUEUE, auto_approve=True)
-    script = Script("a", "b", needs("c", "a"), settings=settings)
-    script.merges = False
-    script.exits("a")
-    script.conflict("a", "x")
-    assert script.why("b") == "b is skipped: the batch stopped because a conflicted"
-    assert script.why("c") == "c is blocked: needs a, which conflicted"
+    script = Script("a", "b", task_needing("c", "a"), settings=settings)
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.conflict_merge("a", "x")
+    assert script.explain("b") == "b is skipped: the batch stopped because a conflicted"
+    assert script.explain("c") == "c is blocked: needs a, which conflicted"
 
 
 def test_a_conflict_can_be_repaired_on_the_new_base() -> None:
     script = Script("a", "b", settings=Settings(on_conflict=OnConflict.REPAIR, repairs=1))
-    script.exits("b")
-    script.merges = False
-    script.exits("a")
-    again = script.conflict("a", "x.py")
-    assert started(again) == ["a"]
+    script.exit_attempt("b")
+    script.answers_merges = False
+    script.exit_attempt("a")
+    again = script.conflict_merge("a", "x.py")
+    assert started_tasks(again) == ["a"]
     alive = next(iter(script.task("a").alive.values())).decision
     assert (alive.base, alive.feedback) == (
         "base+b",
         "Merging your change conflicted in x.py. Make it again on the new base.",
     )
     assert alive.repairs == Change("a", "base", "tip-a")
-    script.exits("a")
-    script.conflict("a", "x.py")
+    script.exit_attempt("a")
+    script.conflict_merge("a", "x.py")
     assert script.status("a") == "conflicted"
 
 
 def test_a_merge_that_goes_wrong_is_tried_again_and_then_given_up() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(base=10, jitter=0)))
-    script.merges = False
-    script.exits("a")
+    script.answers_merges = False
+    script.exit_attempt("a")
     for n in range(1, 9):
-        script.happen(MergeFailed(BATCH, "a", n, "disk full"))
+        script.apply(MergeFailed(BATCH, "a", n, "disk full"))
         assert (
-            script.why("a") == "a is merging: it is merged again soon, because merging went wrong: disk full"
+            script.explain("a")
+            == "a is merging: it is merged again soon, because merging went wrong: disk full"
         )
         script.wait(1000)
-    script.happen(MergeFailed(BATCH, "a", 9, "disk full"))
-    assert script.why("a") == "a is failed: merging went wrong: disk full"
+    script.apply(MergeFailed(BATCH, "a", 9, "disk full"))
+    assert script.explain("a") == "a is failed: merging went wrong: disk full"
 
 
 def test_done_means_gated_where_there_is_a_gate() -> None:
-    script = Script("a", needs("b", "a"), settings=GATED)
-    assert gates(script.exits("a")) == [1]
-    assert script.why("a") == "a is merging: the gate runs on the merged result"
+    script = Script("a", task_needing("b", "a"), settings=GATED)
+    assert gate_sizes(script.exit_attempt("a")) == [1]
+    assert script.explain("a") == "a is merging: the gate runs on the merged result"
     assert script.status("b") == "waiting"
-    script.gate(passed=True)
+    script.finish_gate(passed=True)
     assert script.status("a") == "done"
-    assert script.running() == ["b"]
+    assert script.running_tasks() == ["b"]
 
 
 def test_one_gate_covers_what_was_merged_meanwhile() -> None:
     script = Script("a", "b", "c", settings=GATED)
-    script.exits("a")
-    assert gates(script.exits("b")) == []
-    script.exits("c")
-    assert script.why("b") == "b is merging: merged; the gate is next"
-    assert gates(script.gate(passed=True)) == [3]
-    script.gate(passed=True)
+    script.exit_attempt("a")
+    assert gate_sizes(script.exit_attempt("b")) == []
+    script.exit_attempt("c")
+    assert script.explain("b") == "b is merging: merged; the gate is next"
+    assert gate_sizes(script.finish_gate(passed=True)) == [3]
+    script.finish_gate(passed=True)
     assert script.batch().ended == "completed"
 
 
 def test_bisection_finds_the_guilty_task_and_the_rest_stay() -> None:
-    script = Script("a", "b", "c", "d", needs("e", "c"), settings=GATED)
-    script.merges = False
+    script = Script("a", "b", "c", "d", task_needing("e", "c"), settings=GATED)
+    script.answers_merges = False
     for name in "abcd":
-        script.exits(name)
-    script.merges = True
-    script.happen(MergeDone(BATCH, "a", 1, "base+a"))
+        script.exit_attempt(name)
+    script.answers_merges = True
+    script.apply(MergeDone(BATCH, "a", 1, "base+a"))
     asked = []
     while (gate := script.batch().gate) is not None and script.task("c").status is None:
         asked.append(gate.size)
-        script.gate(passed=gate.size < 3)
+        script.finish_gate(passed=gate.size < 3)
     assert asked == [4, 2, 3]
-    assert script.why("c") == "c is failed: the gate failed with its change"
-    assert script.why("e") == "e is blocked: needs c, which failed"
+    assert script.explain("c") == "c is failed: the gate failed with its change"
+    assert script.explain("e") == "e is blocked: needs c, which failed"
     assert script.batch().head == "base+a+b+d"
-    script.gate(passed=True)
+    script.finish_gate(passed=True)
     assert [script.status(name) for name in "abd"] == ["done", "done", "done"]
 
 
 def test_a_gate_that_fails_without_any_change_asks_a_person() -> None:
     script = Script("a", settings=GATED)
-    script.exits("a")
-    assert gates(script.gate(passed=False)) == [0]
-    decisions = script.gate(passed=False)
+    script.exit_attempt("a")
+    assert gate_sizes(script.finish_gate(passed=False)) == [0]
+    decisions = script.finish_gate(passed=False)
     assert [d.cause for d in decisions if isinstance(d, BatchPaused)] == [PauseCause.GATE]
-    assert gates(script.ask(lambda name: Unpause(name, BATCH))) == [1]
-    script.gate(passed=True)
+    assert gate_sizes(script.request(lambda name: Unpause(name, BATCH))) == [1]
+    script.finish_gate(passed=True)
     assert script.status("a") == "done"
 
 
 def test_a_first_task_is_guilty_only_when_the_base_is_good() -> None:
     script = Script("a", settings=GATED)
-    script.exits("a")
-    script.gate(passed=False)
-    decisions = script.gate(passed=True)
+    script.exit_attempt("a")
+    script.finish_gate(passed=False)
+    decisions = script.finish_gate(passed=True)
     assert [(d.task, d.category) for d in decisions if isinstance(d, TaskEnded)] == [("a", Category.GATE)]
     assert script.batch().head == "base"
 
 
 def test_a_lost_gate_runs_again_and_asks_a_person_after_three() -> None:
     script = Script("a", settings=GATED)
-    script.exits("a")
+    script.exit_attempt("a")
     for n in (1, 2):
-        assert gates(script.happen(GateLost(BATCH, n, "its machine died"))) == [1]
-    decisions = script.happen(GateLost(BATCH, 3, "its machine died"))
+        assert gate_sizes(script.apply(GateLost(BATCH, n, "its machine died"))) == [1]
+    decisions = script.apply(GateLost(BATCH, 3, "its machine died"))
     assert [d.why for d in decisions if isinstance(d, BatchPaused)] == ["the gate was lost 3 times in a row"]
 
 
 def test_a_gate_ends_at_its_deadline() -> None:
     script = Script("a", settings=Settings(gate="make", gate_timeout=60))
-    script.exits("a")
+    script.exit_attempt("a")
     assert script.wait(61) == [GateEnding(BATCH, 1, EndWhy.TIMEOUT)]
 
 
 def test_a_stop_ends_the_gate_and_resuming_runs_it_again() -> None:
     script = Script("a", settings=GATED)
-    script.exits("a")
-    assert GateEnding(BATCH, 1, EndWhy.STOP) in script.ask(lambda name: Stop(name, BATCH))
-    assert gates(script.gate(passed=False)) == []  # that it was killed is nobody's fault
-    assert gates(script.ask(lambda name: Resume(name, BATCH))) == [1]
+    script.exit_attempt("a")
+    assert GateEnding(BATCH, 1, EndWhy.STOP) in script.request(lambda name: Stop(name, BATCH))
+    assert gate_sizes(script.finish_gate(passed=False)) == []  # that it was killed is nobody's fault
+    assert gate_sizes(script.request(lambda name: Resume(name, BATCH))) == [1]
 
 
 def test_a_gate_whose_line_changed_under_it_means_nothing() -> None:
     script = Script("a", "b", settings=GATED)
-    script.merges = False
-    script.exits("b")
-    script.happen(MergeDone(BATCH, "b", 1, "base+b"))
-    script.merges = True
-    script.exits("a")  # the gate runs on base+b
-    script.ask(lambda name: Drop(name, BATCH, "b"))
+    script.answers_merges = False
+    script.exit_attempt("b")
+    script.apply(MergeDone(BATCH, "b", 1, "base+b"))
+    script.answers_merges = True
+    script.exit_attempt("a")  # the gate runs on base+b
+    script.request(lambda name: Drop(name, BATCH, "b"))
     gate = script.batch().gate
     assert gate is not None
     assert gate.ending
-    decisions = script.happen(GateDone(BATCH, 1, passed=False))
-    assert gates(decisions) == [1]
+    decisions = script.apply(GateDone(BATCH, 1, passed=False))
+    assert gate_sizes(decisions) == [1]
     assert script.batch().head == "base+a"
 
 
 def test_a_drop_gates_what_is_left_again() -> None:
     script = Script("a", "b", settings=GATED)
-    script.exits("a")
-    script.gate(passed=True)
-    script.exits("b")
-    script.gate(passed=True)
+    script.exit_attempt("a")
+    script.finish_gate(passed=True)
+    script.exit_attempt("b")
+    script.finish_gate(passed=True)
     assert script.batch().ended == "completed"
-    assert gates(script.ask(lambda name: Drop(name, BATCH, "a"))) == [1]
-    script.gate(passed=True)
+    assert gate_sizes(script.request(lambda name: Drop(name, BATCH, "a"))) == [1]
+    script.finish_gate(passed=True)
     assert script.batch().ended == "completed"
 
 
 def test_what_a_drop_leaves_is_gated_as_it_is() -> None:
     """The two passed together; that the first one passes alone is not known."""
     script = Script("a", "b", settings=GATED)
-    script.merges = False
-    script.exits("a")
-    script.exits("b")
-    script.merges = True
-    assert gates(script.happen(MergeDone(BATCH, "a", 1, "base+a"))) == [2]
-    script.gate(passed=True)
-    assert gates(script.ask(lambda name: Drop(name, BATCH, "b"))) == [1]
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.exit_attempt("b")
+    script.answers_merges = True
+    assert gate_sizes(script.apply(MergeDone(BATCH, "a", 1, "base+a"))) == [2]
+    script.finish_gate(passed=True)
+    assert gate_sizes(script.request(lambda name: Drop(name, BATCH, "b"))) == [1]
     assert script.batch().ended is None
-    script.gate(passed=True)
+    script.finish_gate(passed=True)
     assert script.batch().ended == "completed"
 
 
@@ -226,83 +229,83 @@ def test_a_repair_knows_its_earlier_change_until_it_has_been_made_again() -> Non
     script = Script(
         "a", "b", settings=Settings(on_conflict=OnConflict.REPAIR, verify="make", backoff=Backoff(0))
     )
-    script.merges = False
-    script.exits("a")
-    script.exits("a")
-    script.conflict("a", "x")
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.exit_attempt("a")
+    script.conflict_merge("a", "x")
     earlier = Change("a", "base", "tip-a")
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     script.wait(1)
     assert next(iter(script.task("a").alive.values())).decision.repairs == earlier
-    script.exits("a", tip="tip-2")
-    again = script.exits("a", Category.VERIFY)
+    script.exit_attempt("a", tip="tip-2")
+    again = script.exit_attempt("a", Category.VERIFY)
     assert [order.repairs for order in again if isinstance(order, AttemptStarted)] == [None]
 
 
 def test_a_change_that_no_longer_applies_after_a_drop_is_a_conflict() -> None:
     script = Script("a", "b")
-    script.exits("a")
-    script.exits("b")
-    script.merges = False
-    decisions = script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.exit_attempt("a")
+    script.exit_attempt("b")
+    script.answers_merges = False
+    decisions = script.request(lambda name: Drop(name, BATCH, "a"))
     assert RebuildStarted(BATCH, 1, ("a",), (Change("b", "base", "tip-b"),)) in decisions
-    script.happen(RebuildDone(BATCH, 1, (), (RebuildConflict("b", ("x.py",)),)))
+    script.apply(RebuildDone(BATCH, 1, (), (RebuildConflict("b", ("x.py",)),)))
     assert script.task("b").status is TaskStatus.CONFLICTED
     assert script.batch().head == "base"
 
 
 def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
     script = Script(*"abcde", settings=Settings(max_parallel=3))
-    script.exits("a")
-    script.merges = False
-    script.ask(lambda name: Drop(name, BATCH, "a"))
-    assert started(script.exits("b")) == []
-    assert script.why("b") == "b is merging: the batch branch is being made anew without a"
-    decisions = script.happen(RebuildDone(BATCH, 1, ()))
+    script.exit_attempt("a")
+    script.answers_merges = False
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    assert started_tasks(script.exit_attempt("b")) == []
+    assert script.explain("b") == "b is merging: the batch branch is being made anew without a"
+    decisions = script.apply(RebuildDone(BATCH, 1, ()))
     assert merging(script) == ["b"]
-    assert started(decisions) == []
-    assert started(script.happen(MergeDone(BATCH, "b", 1, "base+b"))) == ["e"]
+    assert started_tasks(decisions) == []
+    assert started_tasks(script.apply(MergeDone(BATCH, "b", 1, "base+b"))) == ["e"]
 
 
 def test_who_starts_next_starts_from_what_is_being_merged() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.merges = False
-    assert started(script.exits("a")) == []
+    script.answers_merges = False
+    assert started_tasks(script.exit_attempt("a")) == []
     (start,) = (
-        each for each in script.happen(MergeDone(BATCH, "a", 1, "base+a")) if isinstance(each, AttemptStarted)
+        each for each in script.apply(MergeDone(BATCH, "a", 1, "base+a")) if isinstance(each, AttemptStarted)
     )
     assert (start.attempt.task, start.base) == ("b", "base+a")
 
 
 def test_a_late_rebuild_report_changes_nothing() -> None:
     script = Script("a")
-    script.exits("a")
-    script.happen(RebuildDone(BATCH, 9, (MergedTask("a", "elsewhere"),)))
+    script.exit_attempt("a")
+    script.apply(RebuildDone(BATCH, 9, (MergedTask("a", "elsewhere"),)))
     assert script.batch().head == "base+a"
 
 
 def test_a_rebuild_that_goes_wrong_is_tried_again_and_then_a_person_is_asked() -> None:
     script = Script("a", "b")
-    script.exits("a")
-    script.merges = False
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.exit_attempt("a")
+    script.answers_merges = False
+    script.request(lambda name: Drop(name, BATCH, "a"))
     for n in (1, 2):
-        again = script.happen(RebuildFailed(BATCH, n, "disk full"))
+        again = script.apply(RebuildFailed(BATCH, n, "disk full"))
         assert [d.n for d in again if isinstance(d, RebuildStarted)] == [n + 1]
-    decisions = script.happen(RebuildFailed(BATCH, 3, "disk full"))
+    decisions = script.apply(RebuildFailed(BATCH, 3, "disk full"))
     assert [d.cause for d in decisions if isinstance(d, BatchPaused)] == [PauseCause.BRANCH]
-    again = script.ask(lambda name: Unpause(name, BATCH))
+    again = script.request(lambda name: Unpause(name, BATCH))
     assert [d.n for d in again if isinstance(d, RebuildStarted)] == [4]
 
 
 def test_the_base_is_known_to_be_good_only_by_itself() -> None:
     script = Script("a", "b", settings=GATED)
-    script.exits("a")
-    script.gate(passed=True)
-    script.exits("b")
-    script.gate(passed=True)
-    script.ask(lambda name: Drop(name, BATCH, "a"))  # which may have mended what was broken before
-    assert gates(script.gate(passed=False)) == [0]
+    script.exit_attempt("a")
+    script.finish_gate(passed=True)
+    script.exit_attempt("b")
+    script.finish_gate(passed=True)
+    script.request(lambda name: Drop(name, BATCH, "a"))  # which may have mended what was broken before
+    assert gate_sizes(script.finish_gate(passed=False)) == [0]
 
 
 def test_a_need_that_is_done_again_is_not_kept_waiting_by_a_merged_task() -> None:
@@ -310,60 +313,60 @@ def test_a_need_that_is_done_again_is_not_kept_waiting_by_a_merged_task() -> Non
     tasks = ("c", Task("a", touches=("x",)), Task("b", needs=(Need("a"),), touches=("x",)))
     script = Script(*tasks, settings=settings)
     for name in "cab":
-        script.exits(name)
+        script.exit_attempt(name)
         if name != "b":
-            script.gate(passed=True)
-    script.merges = False
-    script.ask(lambda name: Drop(name, BATCH, "c"))
-    script.happen(RebuildDone(BATCH, 1, (MergedTask("b", "base+b"),), (RebuildConflict("a", ("x",)),)))
-    assert script.running() == ["a"]
+            script.finish_gate(passed=True)
+    script.answers_merges = False
+    script.request(lambda name: Drop(name, BATCH, "c"))
+    script.apply(RebuildDone(BATCH, 1, (MergedTask("b", "base+b"),), (RebuildConflict("a", ("x",)),)))
+    assert script.running_tasks() == ["a"]
 
 
 def test_a_clash_of_an_earlier_life_is_not_held_against_the_next() -> None:
     script = Script("x", "a")
-    script.exits("x")
-    script.exits("a")
-    script.merges = False
-    script.ask(lambda name: Drop(name, BATCH, "x"))
-    script.ask(lambda name: Retry(name, BATCH, "a"))
-    script.happen(RebuildDone(BATCH, 1, (), (RebuildConflict("a", ("x.py",)),)))
-    assert script.running() == ["a"]
+    script.exit_attempt("x")
+    script.exit_attempt("a")
+    script.answers_merges = False
+    script.request(lambda name: Drop(name, BATCH, "x"))
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    script.apply(RebuildDone(BATCH, 1, (), (RebuildConflict("a", ("x.py",)),)))
+    assert script.running_tasks() == ["a"]
 
 
 def test_a_repair_that_changes_nothing_does_not_merge_the_old_change() -> None:
     settings = Settings(on_conflict=OnConflict.REPAIR)
     script = Script(Task("a", allow_empty=True), settings=settings)
-    script.merges = False
-    script.exits("a")
-    script.conflict("a", "x")
-    script.exits("a", tip=None)
-    assert script.why("a") == "a is done: there was nothing to change"
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.conflict_merge("a", "x")
+    script.exit_attempt("a", tip=None)
+    assert script.explain("a") == "a is done: there was nothing to change"
 
 
 def test_a_conflict_fails_the_batch_whatever_failed_before() -> None:
     settings = Settings(on_conflict=OnConflict.FAIL, max_parallel=2, retries=0)
-    script = Script("a", "b", "c", "d", needs("e", "d"), settings=settings)
-    script.merges = False
-    script.exits("a", Category.TASK)
-    script.exits("b")
-    script.conflict("b", "x")
+    script = Script("a", "b", "c", "d", task_needing("e", "d"), settings=settings)
+    script.answers_merges = False
+    script.exit_attempt("a", Category.TASK)
+    script.exit_attempt("b")
+    script.conflict_merge("b", "x")
     assert script.status("e") == "skipped"
 
 
 def test_cancelling_a_batch_ends_its_gate() -> None:
     script = Script("a", "b", settings=GATED)
-    script.exits("a")
-    assert GateEnding(BATCH, 1, EndWhy.CANCEL) in script.ask(lambda name: CancelBatch(name, BATCH))
-    script.exits("b", Category.KILLED)
-    script.happen(GateDone(BATCH, 1, passed=False))
+    script.exit_attempt("a")
+    assert GateEnding(BATCH, 1, EndWhy.CANCEL) in script.request(lambda name: CancelBatch(name, BATCH))
+    script.exit_attempt("b", Category.KILLED)
+    script.apply(GateDone(BATCH, 1, passed=False))
     assert script.batch().ended == "cancelled"
 
 
 def test_a_gate_that_is_taken_away_is_not_waited_for() -> None:
     script = Script("a", settings=GATED)
-    script.exits("a")
-    script.gate(passed=False)
-    script.gate(passed=False)
+    script.exit_attempt("a")
+    script.finish_gate(passed=False)
+    script.finish_gate(passed=False)
     assert script.batch().paused is not None
-    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(gate=None), ("gate",)))
+    script.request(lambda name: ChangeSettings(name, BATCH, Settings(gate=None), ("gate",)))
     assert script.batch().ended == "completed"

@@ -43,9 +43,9 @@ def test_a_barrier_holds_also_the_tasks_that_say_what_they_need() -> None:
     assert is_held_by_phase(task("2.1", "1.1"), barrier)
     tasks = (Task("1.1", phase="1"), Task("1.2", phase="1"), Task("2.1", phase="2", needs=(Need("1.1"),)))
     script = Script(*tasks, phases=(first, barrier))
-    script.exits("1.1")
+    script.exit_attempt("1.1")
     assert script.status("2.1") == "waiting"
-    script.exits("1.2")
+    script.exit_attempt("1.2")
     assert script.status("2.1") == "running"
 
 
@@ -263,9 +263,9 @@ def test_a_phase_may_ask_for_more_or_less_of_the_earlier_ones_than_the_batch_doe
 
     eager, usual, barrier = (script(gate) for gate in (0.5, None, 1.0))
     for each in (eager, usual, barrier):
-        each.exits("1.1")
+        each.exit_attempt("1.1")
     assert [each.status("2.1") for each in (eager, usual, barrier)] == ["running", "waiting", "waiting"]
-    assert "100% needed" in barrier.why("2.1")
+    assert "100% needed" in barrier.explain("2.1")
     for each in (usual, barrier):
-        each.exits("1.2", Category.TASK)
+        each.exit_attempt("1.2", Category.TASK)
     assert [each.status("2.1") for each in (usual, barrier)] == ["running", "blocked"]

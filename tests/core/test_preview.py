@@ -38,7 +38,7 @@ def test_without_history_nobody_knows_how_long_it_takes() -> None:
 def test_history_sets_the_length_of_what_comes() -> None:
     script = Script("a")
     script.wait(99)
-    script.exits("a")
+    script.exit_attempt("a")
     settings = Settings(max_parallel=2)
     new = plan(Task("x"), Task("y"), Task("z"))
     assert estimate__preview.has_agent_history(script.state, new, settings)
@@ -55,9 +55,9 @@ def test_a_task_takes_as_long_as_it_took_before() -> None:
     """Also in another batch of the same source, and whatever its agent's usual pace is."""
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.wait(30)
-    script.exits("a")
+    script.exit_attempt("a")
     script.wait(300)
-    script.exits("b")
+    script.exit_attempt("b")
     assert estimate__preview.estimate_task(script.state, Settings(), Task("a")) == 31
     assert estimate__preview.estimate_task(script.state, Settings(), Task("b")) == 301
     assert estimate__preview.estimate_task(script.state, Settings(), Task("b", estimate=7)) == 7
@@ -70,7 +70,7 @@ def test_a_task_takes_as_long_as_it_took_before() -> None:
 def test_history_sets_the_cost_of_what_comes() -> None:
     script = Script("a", "b", "c", settings=Settings(agents=("claude",)))
     for name, dollars in (("a", 1), ("b", 2), ("c", 9)):
-        script.exits(name, spend=Spend(dollars * 1_000_000, 100 * dollars))
+        script.exit_attempt(name, spend=Spend(dollars * 1_000_000, 100 * dollars))
     new = plan(Task("x"), Task("y", agent="claude"), Task("z"))
     assert estimate__preview.estimate_cost(script.state, new, Settings(agents=("claude",))) == Spend(
         6_000_000, 600
@@ -82,5 +82,5 @@ def test_history_sets_the_cost_of_what_comes() -> None:
 
 def test_who_never_told_of_a_cost_is_not_said_to_cost_nothing() -> None:
     script = Script("a")
-    script.exits("a")
+    script.exit_attempt("a")
     assert estimate__preview.estimate_cost(script.state, plan(Task("x")), Settings()) is None

@@ -15,7 +15,7 @@ from plait.core.scheduler.rules__probe import list_outstanding
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.views import make_batch_view
-from plait.testing.script import BATCH, Script, gates
+from plait.testing.script import BATCH, Script, gate_sizes
 
 PR = Settings(publish=Publish.PR)
 GATED = Settings(publish=Publish.PR, gate="make gate")
@@ -39,7 +39,7 @@ def refusal(decisions: list[Decision]) -> str:
 def ship(
     script: Script, publish: Publish = Publish.PR, title: str | None = None, body: str | None = None
 ) -> list[Decision]:
-    return script.ask(lambda name: Ship(name, BATCH, publish, title, body))
+    return script.request(lambda name: Ship(name, BATCH, publish, title, body))
 
 
 def words(decisions: list[Decision]) -> tuple[str, str, bool]:
@@ -49,18 +49,18 @@ def words(decisions: list[Decision]) -> tuple[str, str, bool]:
 
 
 def drop(script: Script, task: str) -> list[Decision]:
-    return script.ask(lambda name: Drop(name, BATCH, task))
+    return script.request(lambda name: Drop(name, BATCH, task))
 
 
 def done(settings: Settings, *tasks: str) -> Script:
     """All of these are merged, and what the settings publish is published."""
     script = Script(*tasks, settings=settings)
     for task in tasks:
-        script.exits(task)
+        script.exit_attempt(task)
         if settings.gate:
-            script.gate(passed=True)
+            script.finish_gate(passed=True)
     if settings.publish is not Publish.OFF:
-        script.published(URL)
+        script.finish_publish(URL)
     assert script.batch().ended is BatchStatus.COMPLETED
     return script
 
@@ -68,24 +68,24 @@ def done(settings: Settings, *tasks: str) -> Script:
 def gated_together() -> Script:
     """The gate has passed the two of them, and neither alone."""
     script = Script("a", "b", settings=GATED)
-    script.merges = False
-    script.exits("a")
-    script.exits("b")
-    script.merges = True
-    script.happen(MergeDone(BATCH, "a", 1, "base+a"))
-    script.gate(passed=True)
-    script.published(URL)
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.exit_attempt("b")
+    script.answers_merges = True
+    script.apply(MergeDone(BATCH, "a", 1, "base+a"))
+    script.finish_gate(passed=True)
+    script.finish_publish(URL)
     return script
 
 
 def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
     script = Script("a", "b", settings=PR)
-    assert publishes(script.exits("a")) == []
-    decisions = script.exits("b")
+    assert publishes(script.exit_attempt("a")) == []
+    decisions = script.exit_attempt("b")
     assert publishes(decisions) == [PublishStarted(BATCH, 1, "base+a+b", Publish.PR)]
     assert ends(decisions) == []
     assert make_batch_view(script.state, script.batch()).reason == "its branch is being published"
-    assert ends(script.published(URL)) == ["2 done"]
+    assert ends(script.finish_publish(URL)) == ["2 done"]
     view = make_batch_view(script.state, script.batch())
     assert (view.status, view.pr_url, view.shipped) == (BatchStatus.COMPLETED, URL, "base+a+b")
     assert (view.unshipped, view.is_outdated) == (None, False)
@@ -93,25 +93,27 @@ def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
 
 def test_what_is_merged_is_published_though_others_failed() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PUSH, retries=0))
-    script.exits("a")
-    assert publishes(script.exits("b", Category.TASK)) == [PublishStarted(BATCH, 1, "base+a", Publish.PUSH)]
-    script.published()
+    script.exit_attempt("a")
+    assert publishes(script.exit_attempt("b", Category.TASK)) == [
+        PublishStarted(BATCH, 1, "base+a", Publish.PUSH)
+    ]
+    script.finish_publish()
     assert script.batch().ended is BatchStatus.FAILED
 
 
 def test_nothing_is_published_where_nothing_is_merged_or_nobody_asked() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR, retries=0))
-    decisions = script.exits("a", Category.TASK)
+    decisions = script.exit_attempt("a", Category.TASK)
     assert publishes(decisions) == []
     assert ends(decisions) == ["1 failed"]
     script = Script("a")
-    assert publishes(script.exits("a")) == []
+    assert publishes(script.exit_attempt("a")) == []
 
 
 def test_a_publishing_that_fails_is_said_and_fails_no_task() -> None:
     script = Script("a", settings=PR)
-    script.exits("a")
-    assert ends(script.unpublished("no token", "git push origin x")) == ["1 done; not published: no token"]
+    script.exit_attempt("a")
+    assert ends(script.fail_publish("no token", "git push origin x")) == ["1 done; not published: no token"]
     view = make_batch_view(script.state, script.batch())
     assert (view.status, view.unshipped, view.way_out) == (
         BatchStatus.COMPLETED,
@@ -120,28 +122,28 @@ def test_a_publishing_that_fails_is_said_and_fails_no_task() -> None:
     )
     assert publishes(ship(script)) == [PublishStarted(BATCH, 2, "base+a", Publish.PR)]
     assert make_batch_view(script.state, script.batch()).unshipped is None
-    assert ends(script.published(URL)) == []
+    assert ends(script.finish_publish(URL)) == []
 
 
 def test_only_what_the_gate_has_passed_is_published() -> None:
     script = Script("a", "b", settings=GATED)
-    script.exits("a")
+    script.exit_attempt("a")
     assert refusal(ship(script)) == "the gate has not passed on what is merged of batch b1"
-    script.gate(passed=True)
-    script.exits("b")
+    script.finish_gate(passed=True)
+    script.exit_attempt("b")
     assert script.batch().head == "base+a+b"
     assert publishes(ship(script)) == [PublishStarted(BATCH, 1, "base+a", Publish.PR)]
-    script.published(URL)
-    (order,) = publishes(script.gate(passed=True))
+    script.finish_publish(URL)
+    (order,) = publishes(script.finish_gate(passed=True))
     assert (order.commit, order.expected) == ("base+a+b", "base+a")
 
 
 def test_what_a_drop_leaves_is_gated_before_it_is_published_again() -> None:
     script = gated_together()
     decisions = drop(script, "b")
-    assert gates(decisions) == [1]
+    assert gate_sizes(decisions) == [1]
     assert publishes(decisions) == []
-    assert publishes(script.gate(passed=True)) == [
+    assert publishes(script.finish_gate(passed=True)) == [
         PublishStarted(BATCH, 2, "base+a", Publish.PR, expected="base+a+b")
     ]
 
@@ -149,8 +151,8 @@ def test_what_a_drop_leaves_is_gated_before_it_is_published_again() -> None:
 def test_what_passed_only_with_what_is_gone_is_found_guilty_alone() -> None:
     script = gated_together()
     drop(script, "b")
-    assert gates(script.gate(passed=False)) == [0]
-    script.gate(passed=True)
+    assert gate_sizes(script.finish_gate(passed=False)) == [0]
+    script.finish_gate(passed=True)
     assert script.task("a").status is TaskStatus.FAILED
     assert script.batch().merges == []
 
@@ -158,7 +160,7 @@ def test_what_passed_only_with_what_is_gone_is_found_guilty_alone() -> None:
 def test_a_changed_branch_is_published_again_where_the_settings_say_so() -> None:
     script = done(PR, "a", "b")
     assert publishes(drop(script, "b")) == [PublishStarted(BATCH, 2, "base+a", Publish.PR, "base+a+b")]
-    script.published()
+    script.finish_publish()
     view = make_batch_view(script.state, script.batch())
     assert (view.pr_url, view.shipped) == (URL, "base+a")
 
@@ -166,7 +168,7 @@ def test_a_changed_branch_is_published_again_where_the_settings_say_so() -> None
 def test_otherwise_it_is_seen_to_differ() -> None:
     script = done(Settings(), "a", "b")
     ship(script)
-    script.published(URL)
+    script.finish_publish(URL)
     assert publishes(drop(script, "b")) == []
     view = make_batch_view(script.state, script.batch())
     assert (view.is_outdated, view.unshipped) == (True, None)
@@ -180,28 +182,28 @@ def test_a_branch_that_nothing_is_left_of_is_not_published() -> None:
 
 def test_a_batch_that_is_opened_and_ends_again_as_it_was_is_not_published_again() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PR, retries=0))
-    script.exits("a")
-    script.exits("b", Category.TASK)
-    script.published(URL)
-    script.ask(lambda name: Retry(name, BATCH, "b"))
-    decisions = script.exits("b", Category.TASK)
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.TASK)
+    script.finish_publish(URL)
+    script.request(lambda name: Retry(name, BATCH, "b"))
+    decisions = script.exit_attempt("b", Category.TASK)
     assert publishes(decisions) == []
     assert len(ends(decisions)) == 1
 
 
 def test_a_batch_that_ends_again_tries_again_what_failed() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PR, retries=0))
-    script.exits("a")
-    script.exits("b", Category.TASK)
-    script.unpublished("no network")
-    script.ask(lambda name: Retry(name, BATCH, "b"))
-    assert len(publishes(script.exits("b", Category.TASK))) == 1
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.TASK)
+    script.fail_publish("no network")
+    script.request(lambda name: Retry(name, BATCH, "b"))
+    assert len(publishes(script.exit_attempt("b", Category.TASK))) == 1
 
 
 def test_what_was_pushed_before_the_rest_failed_is_what_is_expected_there() -> None:
     script = Script("a", settings=PR)
-    script.exits("a")
-    script.unpublished("the forge said no", commit="base+a")
+    script.exit_attempt("a")
+    script.fail_publish("the forge said no", commit="base+a")
     assert publishes(ship(script))[0].expected == "base+a"
 
 
@@ -211,7 +213,7 @@ def test_an_ended_batch_is_shipped_without_being_opened_again() -> None:
     assert publishes(ship(script, Publish.DRAFT)) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
     assert is_engine_needed(script.state)
     assert list_outstanding(script.state) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
-    assert script.published(URL) == []
+    assert script.finish_publish(URL) == []
     assert not is_engine_needed(script.state)
     assert list_outstanding(script.state) == []
     assert (script.batch().ended, script.batch().ended_at) == (BatchStatus.COMPLETED, ended_at)
@@ -225,30 +227,30 @@ def test_shipping_what_is_published_does_it_again() -> None:
 
 def test_a_draft_that_was_asked_for_is_made_a_pull_request_by_the_settings() -> None:
     script = Script("a", "b", settings=PR)
-    script.exits("a")
+    script.exit_attempt("a")
     ship(script, Publish.DRAFT)
-    script.published(URL)
+    script.finish_publish(URL)
     script.task("b")
     decisions = drop(script, "b")
-    decisions += script.exits("b", Category.KILLED)
+    decisions += script.exit_attempt("b", Category.KILLED)
     assert [order.publish for order in publishes(decisions)] == [Publish.PR]
 
 
 def _running() -> Script:
     script = Script("a", "b")
-    script.exits("a")
+    script.exit_attempt("a")
     return script
 
 
 def _cancelling() -> Script:
     script = _running()
-    script.ask(lambda name: CancelBatch(name, BATCH))
+    script.request(lambda name: CancelBatch(name, BATCH))
     return script
 
 
 def _anew() -> Script:
     script = done(Settings(), "a", "b")
-    script.merges = False
+    script.answers_merges = False
     drop(script, "a")
     return script
 
@@ -282,9 +284,9 @@ def test_what_can_not_be_shipped_is_refused_with_the_reason(
 
 def test_what_is_granted_is_what_is_published_whatever_is_asked_for_next() -> None:
     script = Script("a", "b")
-    script.exits("a")
-    script.exits("b")
-    decisions = script.happen(Ship("s", BATCH), Drop("d", BATCH, "a"))
+    script.exit_attempt("a")
+    script.exit_attempt("b")
+    decisions = script.apply(Ship("s", BATCH), Drop("d", BATCH, "a"))
     (order,) = publishes(decisions)
     assert order.commit == "base+a+b"
     assert script.batch().head == "base+b"
@@ -293,29 +295,29 @@ def test_what_is_granted_is_what_is_published_whatever_is_asked_for_next() -> No
 @pytest.mark.parametrize("make", [lambda name: Stop(name, BATCH), lambda name: CancelBatch(name, BATCH)])
 def test_nothing_interrupts_publishing(make: Callable[[str], Request]) -> None:
     script = Script("a", settings=PR)
-    script.exits("a")
-    script.ask(make)
+    script.exit_attempt("a")
+    script.request(make)
     assert script.batch().publishing is not None
-    assert len(ends(script.published(URL))) == 1
+    assert len(ends(script.finish_publish(URL))) == 1
     assert make_batch_view(script.state, script.batch()).pr_url == URL
 
 
 def test_a_paused_batch_waits_for_a_person_before_it_is_published() -> None:
     script = Script("a", settings=PR)
-    script.ask(lambda name: Pause(name, BATCH))
-    decisions = script.exits("a")
+    script.request(lambda name: Pause(name, BATCH))
+    decisions = script.exit_attempt("a")
     assert (publishes(decisions), ends(decisions)) == ([], [])
     assert make_batch_view(script.state, script.batch()).waits_for_person
     assert not is_engine_needed(script.state)
-    assert len(publishes(script.ask(lambda name: Resume(name, BATCH)))) == 1
+    assert len(publishes(script.request(lambda name: Resume(name, BATCH)))) == 1
     assert not make_batch_view(script.state, script.batch()).waits_for_person
 
 
 def test_a_cancelled_batch_is_published_only_when_a_person_asks() -> None:
     script = _running()
-    script.ask(lambda name: ChangeSettings(name, BATCH, PR, ("publish",)))
-    script.ask(lambda name: CancelBatch(name, BATCH))
-    decisions = script.exits("b", Category.KILLED)
+    script.request(lambda name: ChangeSettings(name, BATCH, PR, ("publish",)))
+    script.request(lambda name: CancelBatch(name, BATCH))
+    decisions = script.exit_attempt("b", Category.KILLED)
     assert publishes(decisions) == []
     assert script.batch().ended is BatchStatus.CANCELLED
     assert [order.commit for order in publishes(ship(script))] == ["base+a"]
@@ -324,13 +326,13 @@ def test_a_cancelled_batch_is_published_only_when_a_person_asks() -> None:
 def test_late_and_second_reports_change_nothing() -> None:
     script = done(PR, "a")
     before = script.batch().published
-    script.happen(PublishFailed(BATCH, 1, "late"), PublishDone(BATCH, 7, "x", "y"))
+    script.apply(PublishFailed(BATCH, 1, "late"), PublishDone(BATCH, 7, "x", "y"))
     assert (script.batch().published, script.batch().publish_failure) == (before, None)
 
 
 def test_an_in_place_batch_has_nothing_to_publish() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR, isolation=Isolation.IN_PLACE))
-    decisions = script.exits("a")
+    decisions = script.exit_attempt("a")
     assert publishes(decisions) == []
     assert ends(decisions) == ["1 done"]
 
@@ -344,30 +346,30 @@ def test_a_forecast_sees_the_end_behind_the_publishing() -> None:
 def test_what_a_person_says_of_a_pull_request_is_said_again_until_they_say_something_else() -> None:
     script = done(PR, "a")
     assert words(ship(script, title="Walls", body="As agreed.")) == ("Walls", "As agreed.", True)
-    script.published(URL)
+    script.finish_publish(URL)
     assert words(ship(script)) == ("Walls", "As agreed.", False)
-    script.published(URL)
+    script.finish_publish(URL)
     assert words(ship(script, body="Otherwise.")) == ("Walls", "Otherwise.", False)
-    script.published(URL)
+    script.finish_publish(URL)
     assert words(ship(script, title="", body="")) == ("", "", True)
 
 
 def test_the_settings_publish_with_the_words_of_a_person() -> None:
     script = Script("a", "b", settings=PR)
-    script.exits("a")
+    script.exit_attempt("a")
     ship(script, title="Walls")
-    script.published(URL)
-    assert words(script.exits("b")) == ("Walls", "", False)
+    script.finish_publish(URL)
+    assert words(script.exit_attempt("b")) == ("Walls", "", False)
 
 
 def test_a_title_counts_until_a_pull_request_has_it() -> None:
     script = done(Settings(), "a")
     ship(script, Publish.PUSH, title="Walls")
-    script.published("")
+    script.finish_publish("")
     assert words(ship(script)) == ("Walls", "", True)
-    script.unpublished("no network")
+    script.fail_publish("no network")
     assert words(ship(script)) == ("Walls", "", True)
-    script.published(URL)
+    script.finish_publish(URL)
     assert words(ship(script)) == ("Walls", "", False)
 
 
@@ -396,5 +398,5 @@ def test_words_that_no_pull_request_can_have_are_refused_and_change_nothing(
 def test_what_is_refused_is_not_said() -> None:
     script = Script("a")
     assert refusal(ship(script, title="Walls")) == "nothing of batch b1 is merged"
-    script.exits("a")
+    script.exit_attempt("a")
     assert words(ship(script)) == ("", "", False)

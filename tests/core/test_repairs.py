@@ -27,7 +27,7 @@ class Shared(Script):
         super().__init__(*map(Task, changes), settings=settings)
 
     def writes(self, name: str) -> list[Decision]:
-        return self.exits(name, files=tuple(self.changes[name]))
+        return self.exit_attempt(name, files=tuple(self.changes[name]))
 
     def repairing(self) -> list[str]:
         return [name.task for name, each in self.batch().alive.items() if each.decision.repairs is not None]
@@ -38,7 +38,7 @@ class Shared(Script):
             others = {file for task in since for file in self.changes[task]}
             if files := others.intersection(self.changes[decision.task]):
                 return MergeConflicted(BATCH, decision.task, decision.n, tuple(sorted(files)))
-        return super()._answer(decision)
+        return super()._answer_merge(decision)
 
 
 def test_a_repair_waits_for_the_one_that_has_its_file() -> None:
@@ -46,7 +46,7 @@ def test_a_repair_waits_for_the_one_that_has_its_file() -> None:
     for name in "abc":
         script.writes(name)
     assert script.repairing() == ["b"]
-    assert script.why("c") == "c is waiting: touches x, held by b"
+    assert script.explain("c") == "c is waiting: touches x, held by b"
     (order,) = (each for each in script.writes("b") if isinstance(each, AttemptStarted))
     assert (order.attempt.task, order.base) == ("c", "base+a+b")
     script.writes("c")
@@ -71,9 +71,9 @@ def test_a_repair_of_another_file_does_not_wait() -> None:
 def test_in_a_queue_a_repair_keeps_its_turn() -> None:
     settings = Settings(on_conflict=OnConflict.REPAIR, mode=Mode.QUEUE, auto_approve=True)
     script = Shared({"a": "x", "b": "x"}, settings)
-    script.merges = False
+    script.answers_merges = False
     script.writes("a")
-    script.conflict("a", "x")
+    script.conflict_merge("a", "x")
     assert script.repairing() == ["a"]
 
 
@@ -88,8 +88,8 @@ def test_where_files_may_be_shared_nobody_waits() -> None:
 @given(st.lists(st.sampled_from(FILES), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_one_repair_is_enough_for_all_that_began_together(files: list[str], rng: Random) -> None:
     script = Shared({f"t{n}": (file,) for n, file in enumerate(files)})
-    assert len(script.running()) == len(files)
-    while running := script.running():
+    assert len(script.running_tasks()) == len(files)
+    while running := script.running_tasks():
         script.writes(rng.choice(running))
     assert {task.status for task in script.batch().tasks} == {"done"}
 
@@ -100,7 +100,7 @@ def test_one_repair_is_enough_for_all_that_began_together(files: list[str], rng:
 )
 def test_no_two_repairs_at_once_share_a_file(changes: list[set[str]], rng: Random) -> None:
     script = Shared({f"t{n}": tuple(sorted(files)) for n, files in enumerate(changes)})
-    while running := script.running():
+    while running := script.running_tasks():
         script.writes(rng.choice(running))
         held = [file for name in script.repairing() for file in script.changes[name]]
         assert len(held) == len(set(held))

@@ -35,7 +35,7 @@ from plait.core.requests import (
 from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Settings, Spend
 from plait.core.status import Category, EndWhy
 from plait.core.task import Attempt, Need, Step, Task
-from plait.testing.script import BATCH, Script, needs, started
+from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
 NO_RETRY = Settings(retries=0)
 
@@ -93,57 +93,57 @@ def refusal(decisions: list[Decision]) -> str:
     ],
 )
 def test_what_can_not_be_done_is_refused_with_the_reason(make: Callable[[str], Request], why: str) -> None:
-    assert refusal(Script("a").ask(make)) == why
+    assert refusal(Script("a").request(make)) == why
 
 
 def test_a_second_copy_of_a_request_changes_nothing() -> None:
     script = Script("a")
-    script.happen(Pause("same", BATCH))
+    script.apply(Pause("same", BATCH))
     before = len(script.records)
-    assert script.happen(Pause("same", BATCH)) == []
+    assert script.apply(Pause("same", BATCH)) == []
     assert len(script.records) == before
 
 
 def test_a_cancelled_task_ends_when_its_attempt_has_ended_and_never_becomes_done() -> None:
-    script = Script("a", needs("b", "a"))
-    decisions = script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    script = Script("a", task_needing("b", "a"))
+    decisions = script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.CANCEL) in decisions
-    assert script.why("a") == "a is running: attempt 1 is being ended, because it was cancelled"
-    script.exits("a")  # it finished all the same
-    assert script.why("a") == "a is cancelled: cancelled by request"
-    assert script.why("b") == "b is blocked: needs a, which was cancelled"
+    assert script.explain("a") == "a is running: attempt 1 is being ended, because it was cancelled"
+    script.exit_attempt("a")  # it finished all the same
+    assert script.explain("a") == "a is cancelled: cancelled by request"
+    assert script.explain("b") == "b is blocked: needs a, which was cancelled"
 
 
 def test_a_task_cancelled_while_it_is_merged_is_taken_out_of_the_branch() -> None:
     script = Script("a", "b")
-    script.merges = False
-    script.exits("a")
-    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert script.status("a") == "merging"
-    decisions = script.happen(MergeDone(BATCH, "a", 1, "base+a"))
+    decisions = script.apply(MergeDone(BATCH, "a", 1, "base+a"))
     assert RebuildStarted(BATCH, 1, ("a",)) in decisions
     assert script.status("a") == "cancelled"
 
 
 def test_cancelling_a_batch_ends_everything_that_has_not_ended() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
-    script.exits("a")
-    script.ask(lambda name: CancelBatch(name, BATCH))
-    for name in script.running():
-        script.exits(name, Category.KILLED)
+    script.exit_attempt("a")
+    script.request(lambda name: CancelBatch(name, BATCH))
+    for name in script.running_tasks():
+        script.exit_attempt(name, Category.KILLED)
     assert [script.status(name) for name in "abc"] == ["done", "cancelled", "cancelled"]
     assert script.batch().ended == "cancelled"
-    assert refusal(script.ask(lambda name: CancelBatch(name, BATCH))) == "batch b1 is cancelled"
+    assert refusal(script.request(lambda name: CancelBatch(name, BATCH))) == "batch b1 is cancelled"
 
 
 def test_a_stop_keeps_everything_resumable() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.ask(lambda name: Stop(name, BATCH))
-    script.exits("a", Category.KILLED)
-    assert script.why("a") == "a is interrupted: stopped by request; resume the batch to go on"
+    script.request(lambda name: Stop(name, BATCH))
+    script.exit_attempt("a", Category.KILLED)
+    assert script.explain("a") == "a is interrupted: stopped by request; resume the batch to go on"
     assert script.status("b") == "waiting"
-    assert refusal(script.ask(lambda name: Unpause(name, BATCH))) == "batch b1 was stopped: resume it"
-    decisions = script.ask(lambda name: Resume(name, BATCH))
+    assert refusal(script.request(lambda name: Unpause(name, BATCH))) == "batch b1 was stopped: resume it"
+    decisions = script.request(lambda name: Resume(name, BATCH))
     write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
     assert (write.attempt.task, write.attempt.n) == ("a", 2)
     assert script.task("a").tries == 0
@@ -151,59 +151,59 @@ def test_a_stop_keeps_everything_resumable() -> None:
 
 def test_a_second_stop_asks_for_no_grace() -> None:
     script = Script("a")
-    script.ask(lambda name: Stop(name, BATCH))
-    decisions = script.ask(lambda name: Stop(name, BATCH, now=True))
+    script.request(lambda name: Stop(name, BATCH))
+    decisions = script.request(lambda name: Stop(name, BATCH, now=True))
     assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.STOP, now=True) in decisions
 
 
 def test_work_that_finished_while_it_was_stopped_is_not_done_again() -> None:
     script = Script("a", settings=Settings(verify="make test"))
-    script.ask(lambda name: Stop(name, BATCH))
-    assert started(script.exits("a")) == []
-    decisions = script.ask(lambda name: Resume(name, BATCH))
+    script.request(lambda name: Stop(name, BATCH))
+    assert started_tasks(script.exit_attempt("a")) == []
+    decisions = script.request(lambda name: Resume(name, BATCH))
     assert [d.attempt.step for d in decisions if isinstance(d, AttemptStarted)] == [Step.VERIFY]
 
 
 def test_resuming_before_the_stopped_attempt_has_ended_makes_the_step_again() -> None:
     script = Script("a")
-    script.ask(lambda name: Stop(name, BATCH))
-    script.ask(lambda name: Resume(name, BATCH))
-    assert started(script.exits("a", Category.KILLED)) == ["a"]
+    script.request(lambda name: Stop(name, BATCH))
+    script.request(lambda name: Resume(name, BATCH))
+    assert started_tasks(script.exit_attempt("a", Category.KILLED)) == ["a"]
     assert script.task("a").tries == 0
 
 
 def test_a_retry_takes_up_the_task_and_those_it_blocked() -> None:
-    script = Script("a", needs("b", "a"), "x", needs("c", "b", "x"), settings=NO_RETRY)
-    script.exits("a", Category.TASK)
-    script.exits("x", Category.TASK)
+    script = Script("a", task_needing("b", "a"), "x", task_needing("c", "b", "x"), settings=NO_RETRY)
+    script.exit_attempt("a", Category.TASK)
+    script.exit_attempt("x", Category.TASK)
     assert script.batch().ended == "failed"
-    granted = script.ask(lambda name: Retry(name, BATCH, "a", agent="codex"))
+    granted = script.request(lambda name: Retry(name, BATCH, "a", agent="codex"))
     assert RequestGranted("r2", ("a", "b")) in granted
     assert next(d.agent for d in granted if isinstance(d, AttemptStarted)) == "codex"
     assert script.status("c") == "blocked"
-    assert refusal(script.ask(lambda name: Retry(name, BATCH, "c"))) == "c is blocked: retry x instead"
-    script.exits("a")
-    script.exits("b")
+    assert refusal(script.request(lambda name: Retry(name, BATCH, "c"))) == "c is blocked: retry x instead"
+    script.exit_attempt("a")
+    script.exit_attempt("b")
     assert script.batch().ended == "failed"
 
 
 def test_a_retry_takes_up_what_its_failure_halted() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1, retries=0, stop_on_fail=True))
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     assert script.status("b") == "skipped"
-    script.ask(lambda name: Retry(name, BATCH, "a"))
-    script.exits("a")
-    script.exits("b")
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("a")
+    script.exit_attempt("b")
     assert script.batch().ended == "completed"
 
 
 def test_dropping_a_done_task_takes_it_and_what_builds_on_it_out() -> None:
-    script = Script("a", needs("b", "a"), "c")
+    script = Script("a", task_needing("b", "a"), "c")
     for name in ("a", "b", "c"):
-        script.exits(name)
+        script.exit_attempt(name)
     assert script.batch().ended == "completed"
     assert script.batch().head == "base+a+b+c"
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.request(lambda name: Drop(name, BATCH, "a"))
     assert [script.status(name) for name in "abc"] == ["skipped", "blocked", "done"]
     assert script.batch().head == "base+c"
     assert script.batch().ended == "failed"
@@ -211,72 +211,72 @@ def test_dropping_a_done_task_takes_it_and_what_builds_on_it_out() -> None:
 
 def test_a_dropped_failure_does_not_fail_the_batch() -> None:
     script = Script("a", "b", settings=NO_RETRY)
-    script.exits("a", Category.TASK)
-    script.exits("b")
+    script.exit_attempt("a", Category.TASK)
+    script.exit_attempt("b")
     assert script.batch().ended == "failed"
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.request(lambda name: Drop(name, BATCH, "a"))
     assert script.batch().ended == "completed"
 
 
 def test_a_done_task_can_be_done_again_until_others_build_on_it() -> None:
-    script = Script("a", needs("b", "a"), settings=Settings(mode=Mode.QUEUE))
-    script.ask(lambda name: Approve(name, BATCH, "a"))
-    script.exits("a")
-    decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
+    script = Script("a", task_needing("b", "a"), settings=Settings(mode=Mode.QUEUE))
+    script.request(lambda name: Approve(name, BATCH, "a"))
+    script.exit_attempt("a")
+    decisions = script.request(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
     assert script.batch().merges == []
     write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
     assert (write.base, write.feedback) == ("base", "shorter, please")
-    script.exits("a")
-    script.ask(lambda name: Approve(name, BATCH))
-    assert script.running() == ["b"]
-    why = refusal(script.ask(lambda name: Retry(name, BATCH, "a")))
+    script.exit_attempt("a")
+    script.request(lambda name: Approve(name, BATCH))
+    assert script.running_tasks() == ["b"]
+    why = refusal(script.request(lambda name: Retry(name, BATCH, "a")))
     assert why == "a is done, and b builds on it: drop it instead"
 
 
 def test_approval_is_for_what_waits_for_it() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
-    script.ask(lambda name: Approve(name, BATCH))
-    assert refusal(script.ask(lambda name: Approve(name, BATCH))) == ""  # the next one, in advance
-    assert refusal(script.ask(lambda name: Approve(name, BATCH))) == "nothing waits for approval now"
-    assert refusal(script.ask(lambda name: Approve(name, BATCH, "a"))) == "a does not wait for approval"
-    assert started(script.exits("a")) == ["b"]
+    script.request(lambda name: Approve(name, BATCH))
+    assert refusal(script.request(lambda name: Approve(name, BATCH))) == ""  # the next one, in advance
+    assert refusal(script.request(lambda name: Approve(name, BATCH))) == "nothing waits for approval now"
+    assert refusal(script.request(lambda name: Approve(name, BATCH, "a"))) == "a does not wait for approval"
+    assert started_tasks(script.exit_attempt("a")) == ["b"]
 
 
 def test_a_changed_setting_leaves_the_others_alone() -> None:
     script = Script("a", settings=Settings(retries=7))
-    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(max_parallel=9), ("max_parallel",)))
+    script.request(lambda name: ChangeSettings(name, BATCH, Settings(max_parallel=9), ("max_parallel",)))
     assert (script.batch().settings.max_parallel, script.batch().settings.retries) == (9, 7)
 
 
 def test_a_changed_choice_of_agents_holds_for_what_has_not_started() -> None:
     script = Script("a", "b", Task("c", agent="aider"), settings=Settings(max_parallel=1))
-    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
-    agents = [d.agent for name in "ab" for d in script.exits(name) if isinstance(d, AttemptStarted)]
+    script.request(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
+    agents = [d.agent for name in "ab" for d in script.exit_attempt(name) if isinstance(d, AttemptStarted)]
     assert agents == ["codex", "aider"]
 
 
 def test_an_attempt_that_plait_ended_for_a_reason_that_is_gone_costs_no_retry() -> None:
-    script = Script("a", needs("b", "a"), settings=NO_RETRY)
-    script.exits("a")
-    script.ask(lambda name: Drop(name, BATCH, "a"))
-    assert script.why("b") == "b is running: attempt 1 is being ended, because what it needs was lost"
-    script.ask(lambda name: Retry(name, BATCH, "a"))
-    script.exits("b", Category.KILLED)
-    script.exits("a")
-    assert script.running() == ["b"]
+    script = Script("a", task_needing("b", "a"), settings=NO_RETRY)
+    script.exit_attempt("a")
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    assert script.explain("b") == "b is running: attempt 1 is being ended, because what it needs was lost"
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("b", Category.KILLED)
+    script.exit_attempt("a")
+    assert script.running_tasks() == ["b"]
     assert script.task("b").tries == 0
 
 
 def test_a_task_whose_need_is_done_again_does_not_hold_what_the_need_wants() -> None:
     a, b = Task("a", touches=("x",)), Task("b", needs=(Need("a"),), touches=("x",))
     script = Script(a, b)
-    script.exits("a")
-    script.ask(lambda name: Drop(name, BATCH, "a"))
-    script.ask(lambda name: Retry(name, BATCH, "a"))
-    script.exits("b", Category.KILLED)
-    assert script.running() == ["a"]
-    script.exits("a")
-    script.exits("b")
+    script.exit_attempt("a")
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("b", Category.KILLED)
+    assert script.running_tasks() == ["a"]
+    script.exit_attempt("a")
+    script.exit_attempt("b")
     assert script.batch().ended == "completed"
 
 
@@ -284,52 +284,52 @@ def test_a_pause_for_money_ends_when_what_it_was_for_is_gone() -> None:
     settings = Settings(budget=Budget(microusd=10), reserve=Spend(20), gate="make")
     script = Script("a", settings=settings)
     assert script.batch().paused is not None
-    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert script.batch().ended == "failed"
 
 
 def test_nothing_is_taken_up_while_its_batch_is_being_cancelled() -> None:
     script = Script("a", "b", settings=Settings(gate="g", retries=0))
-    script.exits("a", Category.TASK)
-    script.ask(lambda name: CancelBatch(name, BATCH))
-    assert refusal(script.ask(lambda name: Retry(name, BATCH, "a"))) == "batch b1 is being cancelled"
-    script.exits("b", Category.KILLED)
+    script.exit_attempt("a", Category.TASK)
+    script.request(lambda name: CancelBatch(name, BATCH))
+    assert refusal(script.request(lambda name: Retry(name, BATCH, "a"))) == "batch b1 is being cancelled"
+    script.exit_attempt("b", Category.KILLED)
     assert script.batch().ended == "cancelled"
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.request(lambda name: Drop(name, BATCH, "a"))
     assert script.batch().ended == "cancelled"
 
 
 def test_a_stopped_batch_holds_nothing_that_another_one_wants() -> None:
     in_place = Settings(isolation=Isolation.IN_PLACE)
     script = Script(Task("a", touches=("x",)), settings=in_place)
-    script.ask(lambda name: Stop(name, BATCH))
-    script.exits("a", Category.KILLED)
-    assert started(script.submit(Task("b", touches=("x",)), settings=in_place, batch="b2")) == ["b"]
-    script.ask(lambda name: Resume(name, BATCH))
-    assert script.why("a") == "a is waiting: touches x, held by b of batch b2"
+    script.request(lambda name: Stop(name, BATCH))
+    script.exit_attempt("a", Category.KILLED)
+    assert started_tasks(script.submit(Task("b", touches=("x",)), settings=in_place, batch="b2")) == ["b"]
+    script.request(lambda name: Resume(name, BATCH))
+    assert script.explain("a") == "a is waiting: touches x, held by b of batch b2"
 
 
 def test_dropping_the_failure_that_halted_a_batch_lets_the_others_be_retried() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1, retries=0, stop_on_fail=True))
-    script.exits("a", Category.TASK)
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.exit_attempt("a", Category.TASK)
+    script.request(lambda name: Drop(name, BATCH, "a"))
     assert script.batch().ended == "failed"  # b was not done
-    script.ask(lambda name: Retry(name, BATCH, "b"))
-    script.exits("b")
+    script.request(lambda name: Retry(name, BATCH, "b"))
+    script.exit_attempt("b")
     assert script.batch().ended == "completed"
 
 
 def test_a_person_may_hold_a_batch_that_waits_for_money() -> None:
     script = Script("a", settings=Settings(budget=Budget(microusd=1), reserve=Spend(2)))
-    assert refusal(script.ask(lambda name: Pause(name, BATCH))) == ""
+    assert refusal(script.request(lambda name: Pause(name, BATCH))) == ""
     more = Settings(budget=None)
-    assert started(script.ask(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == []
-    assert started(script.ask(lambda name: Unpause(name, BATCH))) == ["a"]
+    assert started_tasks(script.request(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == []
+    assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["a"]
 
 
 def test_settings_can_be_changed_before_an_ended_batch_is_taken_up_again() -> None:
     script = Script("a", settings=NO_RETRY)
-    script.exits("a", Category.TASK)
-    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
-    decisions = script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("a", Category.TASK)
+    script.request(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
+    decisions = script.request(lambda name: Retry(name, BATCH, "a"))
     assert next(d.agent for d in decisions if isinstance(d, AttemptStarted)) == "codex"

@@ -30,7 +30,7 @@ from plait.core.retry_policy import MAX_SUSPECT_REFUSALS, YIELD_SECONDS
 from plait.core.settings import Backoff, Budget, Order, Settings, Spend
 from plait.core.status import Category, EndWhy
 from plait.core.task import Attempt, Step, Task
-from plait.testing.script import BATCH, Script, needs, started
+from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
 STEADY = Backoff(base=10, factor=2, cap=100, jitter=0)
 
@@ -42,52 +42,52 @@ def granted(decisions: list[object]) -> RetryGranted:
 def test_a_transient_failure_waits_longer_each_time_and_then_fails_for_good() -> None:
     script = Script("a", settings=Settings(backoff=STEADY, retries=2))
     for wait in (10, 20):
-        retry = granted([*script.exits("a", Category.NETWORK, detail="no route")])
+        retry = granted([*script.exit_attempt("a", Category.NETWORK, detail="no route")])
         assert retry.at == script.now + wait
-        assert script.why("a") == "a is waiting: it goes again soon, because the network failed: no route"
-        assert started(script.wait(wait - 0.5)) == []
-        assert started(script.wait(1)) == ["a"]
-    script.exits("a", Category.NETWORK, detail="no route")
-    assert script.why("a") == "a is failed: the network failed: no route (after 3 attempts)"
+        assert script.explain("a") == "a is waiting: it goes again soon, because the network failed: no route"
+        assert started_tasks(script.wait(wait - 0.5)) == []
+        assert started_tasks(script.wait(1)) == ["a"]
+    script.exit_attempt("a", Category.NETWORK, detail="no route")
+    assert script.explain("a") == "a is failed: the network failed: no route (after 3 attempts)"
 
 
 def test_what_the_provider_asks_for_is_waited_for() -> None:
     script = Script("a", settings=Settings(backoff=STEADY))
-    assert granted([*script.exits("a", Category.OVERLOADED, retry_after=77.0)]).at == script.now + 77
+    assert granted([*script.exit_attempt("a", Category.OVERLOADED, retry_after=77.0)]).at == script.now + 77
     script = Script("a", settings=Settings(backoff=STEADY))
-    assert granted([*script.exits("a", Category.OVERLOADED, retry_at=5000.0)]).at == 5000.0
+    assert granted([*script.exit_attempt("a", Category.OVERLOADED, retry_at=5000.0)]).at == 5000.0
 
 
 def test_jitter_spreads_the_delays_and_replays_the_same() -> None:
     settings = Settings(backoff=Backoff(base=100, jitter=0.5))
     script = Script(*"abcd", settings=settings)
-    waits = [granted([*script.exits(name, Category.NETWORK)]).at - script.now for name in "abcd"]
+    waits = [granted([*script.exit_attempt(name, Category.NETWORK)]).at - script.now for name in "abcd"]
     assert len(set(waits)) == 4
     assert all(50 <= wait < 150 for wait in waits)
     again = Script(*"abcd", settings=settings)
-    assert [granted([*again.exits(name, Category.NETWORK)]).at - again.now for name in "abcd"] == waits
+    assert [granted([*again.exit_attempt(name, Category.NETWORK)]).at - again.now for name in "abcd"] == waits
 
 
 @pytest.mark.parametrize("category", [Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT])
 def test_what_can_not_succeed_is_not_tried_again(category: Category) -> None:
     script = Script("a")
-    script.exits("a", category)
+    script.exit_attempt("a", category)
     assert script.status("a") == "failed"
 
 
 def test_a_task_may_have_its_own_retries() -> None:
     script = Script(Task("a", retries=0), settings=Settings(retries=5))
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     assert script.status("a") == "failed"
 
 
 def test_a_failed_verification_goes_back_at_once_with_what_was_wrong() -> None:
     script = Script("a", settings=Settings(verify="make test"))
     assert [
-        decision.attempt.step for decision in script.exits("a") if isinstance(decision, AttemptStarted)
+        decision.attempt.step for decision in script.exit_attempt("a") if isinstance(decision, AttemptStarted)
     ] == [Step.VERIFY]
     assert script.status("a") == "verifying"
-    again = script.exits("a", Category.VERIFY, detail="2 tests failed")
+    again = script.exit_attempt("a", Category.VERIFY, detail="2 tests failed")
     write = next(decision for decision in again if isinstance(decision, AttemptStarted))
     assert (write.attempt.step, write.attempt.n) == (Step.WRITE, 2)
     assert write.feedback == "verification failed: 2 tests failed"
@@ -95,72 +95,70 @@ def test_a_failed_verification_goes_back_at_once_with_what_was_wrong() -> None:
 
 def test_a_retry_goes_on_in_the_agents_session_and_workspace() -> None:
     script = Script("a", "b", settings=Settings(verify="make test", agents=("claude",)))
-    script.happen(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))
-    script.exits("b")
-    script.exits("b")  # merged: the branch has moved on
-    script.exits("a")
-    again = script.exits("a", Category.VERIFY)
+    script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))
+    script.exit_attempt("b")
+    script.exit_attempt("b")  # merged: the branch has moved on
+    script.exit_attempt("a")
+    again = script.exit_attempt("a", Category.VERIFY)
     write = next(decision for decision in again if isinstance(decision, AttemptStarted))
     assert (write.session, write.base) == ("s-1", "base")
 
 
 def test_a_session_that_is_gone_is_not_gone_on_with() -> None:
     script = Script("a", settings=Settings(verify="make test", agents=("claude",)))
-    script.exits("a", session="s-1")
-    again = script.exits("a", Category.VERIFY)
+    script.exit_attempt("a", session="s-1")
+    again = script.exit_attempt("a", Category.VERIFY)
     assert [one.session for one in again if isinstance(one, AttemptStarted)] == ["s-1"]
-    script.exits("a", Category.TASK, session="")
+    script.exit_attempt("a", Category.TASK, session="")
     later = script.wait(3600)
     assert [one.session for one in later if isinstance(one, AttemptStarted)] == [None]
 
 
 def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
     script = Script("a", settings=Settings(retries=0))
-    script.exits("a", tip=None)
-    assert script.why("a") == "a is failed: nothing was changed"
+    script.exit_attempt("a", tip=None)
+    assert script.explain("a") == "a is failed: nothing was changed"
     script = Script(Task("a", allow_empty=True))
-    script.exits("a", tip=None)
-    assert script.why("a") == "a is done: there was nothing to change"
+    script.exit_attempt("a", tip=None)
+    assert script.explain("a") == "a is done: there was nothing to change"
 
 
 def test_what_an_attempt_took_back_is_not_merged() -> None:
     """It was written, found wanting, and taken back: nothing is left of it."""
     script = Script(Task("a", allow_empty=True), settings=Settings(verify="make"))
-    script.exits("a")
-    script.exits("a", Category.VERIFY)
-    script.exits("a", Category.EMPTY)
-    script.exits("a")
-    assert script.why("a") == "a is done: there was nothing to change"
+    script.exit_attempt("a")
+    script.exit_attempt("a", Category.VERIFY)
+    script.exit_attempt("a", Category.EMPTY)
+    script.exit_attempt("a")
+    assert script.explain("a") == "a is done: there was nothing to change"
     assert script.batch().merges == []
 
 
 def test_a_tip_that_is_the_base_is_no_change() -> None:
     script = Script("a", Task("b", allow_empty=True), settings=Settings(retries=0))
-    script.exits("a", tip="base")
-    script.exits("b", tip="base")
-    assert script.why("a") == "a is failed: nothing was changed"
-    assert script.why("b") == "b is done: there was nothing to change"
+    script.exit_attempt("a", tip="base")
+    script.exit_attempt("b", tip="base")
+    assert script.explain("a") == "a is failed: nothing was changed"
+    assert script.explain("b") == "b is done: there was nothing to change"
 
 
 def test_a_lost_attempt_uses_up_no_retry_a_few_times() -> None:
     script = Script("a", settings=Settings(retries=0, backoff=STEADY))
     for n in (1, 2, 3):
-        retry = granted([*script.happen(AttemptLost(Attempt(BATCH, "a", Step.WRITE, n), "its machine died"))])
+        retry = granted([*script.apply(AttemptLost(Attempt(BATCH, "a", Step.WRITE, n), "its machine died"))])
         assert not retry.counted
         script.wait(100)
-    script.happen(AttemptLost(Attempt(BATCH, "a", Step.WRITE, 4), "its machine died"))
-    assert script.why("a") == "a is failed: the attempt was lost: its machine died (after 4 attempts)"
+    script.apply(AttemptLost(Attempt(BATCH, "a", Step.WRITE, 4), "its machine died"))
+    assert script.explain("a") == "a is failed: the attempt was lost: its machine died (after 4 attempts)"
 
 
 def test_reports_that_come_late_or_twice_change_nothing() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.exits("a")
+    script.exit_attempt("a")
     before = script.status("b")
     gone = Attempt(BATCH, "a", Step.WRITE, 1)
     assert (
-        script.happen(
-            AttemptExited(gone, Outcome(Category.TASK)), AttemptLost(gone, "?"), AttemptActive(gone)
-        )
+        script.apply(AttemptExited(gone, Outcome(Category.TASK)), AttemptLost(gone, "?"), AttemptActive(gone))
         == []
     )
     assert script.status("a") == "done"
@@ -169,19 +167,21 @@ def test_reports_that_come_late_or_twice_change_nothing() -> None:
 
 def test_a_question_waits_for_a_person_and_the_answer_goes_with_the_next_attempt() -> None:
     script = Script("a")
-    script.exits("a", Category.QUESTION, question="which port?")
-    assert script.why("a") == "a is waiting: it asked: which port? (answer with feedback)"
-    decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "8080"))
+    script.exit_attempt("a", Category.QUESTION, question="which port?")
+    assert script.explain("a") == "a is waiting: it asked: which port? (answer with feedback)"
+    decisions = script.request(lambda name: Feedback(name, BATCH, "a", "8080"))
     write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
     assert write.feedback == "8080"
 
 
 def test_feedback_ends_the_running_attempt_and_goes_with_the_next() -> None:
     script = Script("a")
-    decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "use tabs"))
+    decisions = script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))
     assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.FEEDBACK) in decisions
     write = next(
-        decision for decision in script.exits("a", Category.KILLED) if isinstance(decision, AttemptStarted)
+        decision
+        for decision in script.exit_attempt("a", Category.KILLED)
+        if isinstance(decision, AttemptStarted)
     )
     assert (write.attempt.n, write.feedback) == (2, "use tabs")
     assert script.task("a").tries == 0
@@ -191,15 +191,15 @@ def test_an_attempt_ends_at_its_deadline_and_the_task_times_out() -> None:
     script = Script("a", settings=Settings(timeout=60, idle_timeout=600, retries=0))
     assert script.wait(59) == []
     assert script.wait(2) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
-    assert script.why("a") == "a is running: attempt 1 is being ended, because its time is up"
-    script.exits("a", Category.KILLED)
+    assert script.explain("a") == "a is running: attempt 1 is being ended, because its time is up"
+    script.exit_attempt("a", Category.KILLED)
     assert script.status("a") == "timed_out"
 
 
 def test_an_attempt_that_finished_while_it_was_ended_is_taken() -> None:
     script = Script("a", settings=Settings(timeout=60))
     script.wait(61)
-    script.exits("a")
+    script.exit_attempt("a")
     assert script.status("a") == "done"
 
 
@@ -207,7 +207,7 @@ def test_signs_of_life_put_off_the_idle_timeout_but_not_the_deadline() -> None:
     script = Script("a", settings=Settings(timeout=100, idle_timeout=30))
     for _ in range(3):
         assert script.wait(25) == []
-        script.happen(AttemptActive(Attempt(BATCH, "a", Step.WRITE, 1)))
+        script.apply(AttemptActive(Attempt(BATCH, "a", Step.WRITE, 1)))
     assert script.wait(30) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
     script = Script("a", settings=Settings(timeout=100, idle_timeout=30))
     assert script.wait(31) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.IDLE)]
@@ -216,7 +216,7 @@ def test_signs_of_life_put_off_the_idle_timeout_but_not_the_deadline() -> None:
 def test_a_suspended_machine_times_nothing_out() -> None:
     script = Script("a", settings=Settings(timeout=60))
     script.now += 3600
-    script.happen(ClockJumped(3600))
+    script.apply(ClockJumped(3600))
     assert script.wait(57) == []
     assert script.wait(2) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
 
@@ -226,36 +226,38 @@ LIMITED = Settings(agents=("claude",), providers=(("claude", "anthropic"),), max
 
 def test_a_rate_limit_opens_a_breaker_and_uses_up_no_retry() -> None:
     script = Script(*"abcdef", settings=LIMITED)
-    decisions = script.exits("a", Category.RATE_LIMIT, retry_after=300.0)
+    decisions = script.exit_attempt("a", Category.RATE_LIMIT, retry_after=300.0)
     opened = next(decision for decision in decisions if isinstance(decision, BreakerOpened))
     assert (opened.provider, opened.until, opened.limit) == ("anthropic", script.now + 300, 2)
-    assert started(decisions) == []
-    assert script.why("a") == "a is waiting: anthropic takes no more work for now (the provider refused)"
+    assert started_tasks(decisions) == []
+    assert script.explain("a") == "a is waiting: anthropic takes no more work for now (the provider refused)"
     assert script.task("a").tries == 0
-    assert started(script.exits("b")) == []
+    assert started_tasks(script.exit_attempt("b")) == []
     waited = script.wait(301)
     assert BreakerClosed("anthropic") in waited
-    assert started(waited) == []  # two are still at work, and two is what it is given now
+    assert started_tasks(waited) == []  # two are still at work, and two is what it is given now
 
 
 def test_after_a_refusal_concurrency_is_halved_and_grows_back() -> None:
     script = Script(*"abcdefgh", settings=LIMITED)
     for name in "abcd":
-        script.exits(name, Category.RATE_LIMIT, retry_after=60.0)
-    assert script.running() == []
+        script.exit_attempt(name, Category.RATE_LIMIT, retry_after=60.0)
+    assert script.running_tasks() == []
     assert script.state.breakers["anthropic"].limit == 2
     script.wait(61)
-    assert len(script.running()) == 2
-    raised = [d for name in script.running() for d in script.exits(name) if isinstance(d, LimitRaised)]
+    assert len(script.running_tasks()) == 2
+    raised = [
+        d for name in script.running_tasks() for d in script.exit_attempt(name) if isinstance(d, LimitRaised)
+    ]
     assert [decision.limit for decision in raised] == [3, None]
-    assert len(script.running()) == 4
+    assert len(script.running_tasks()) == 4
 
 
 def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
     script = Script("a", settings=LIMITED)
     waits = []
     for _ in range(3):
-        script.exits("a", Category.RATE_LIMIT)
+        script.exit_attempt("a", Category.RATE_LIMIT)
         waits.append((script.state.breakers["anthropic"].until or 0) - script.now)
         script.wait(waits[-1] + YIELD_SECONDS + 1)
     assert waits[0] < waits[1] < waits[2]
@@ -263,92 +265,94 @@ def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
 
 def test_another_engine_may_tell_of_a_limit() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.happen(RateLimited("shell", script.now + 100))
-    assert started(script.exits("a")) == []
-    assert started(script.wait(100)) == ["b"]
+    script.apply(RateLimited("shell", script.now + 100))
+    assert started_tasks(script.exit_attempt("a")) == []
+    assert started_tasks(script.wait(100)) == ["b"]
 
 
 def test_another_agent_takes_the_tasks_of_a_limited_one() -> None:
     script = Script("a", settings=Settings(agents=("claude", "codex")))
-    decisions = script.exits("a", Category.RATE_LIMIT, retry_after=999.0)
+    decisions = script.exit_attempt("a", Category.RATE_LIMIT, retry_after=999.0)
     assert next(decision.agent for decision in decisions if isinstance(decision, AttemptStarted)) == "codex"
 
 
 def test_what_runs_is_reserved_so_that_a_budget_is_not_overrun() -> None:
     settings = Settings(budget=Budget(microusd=10_000_000), reserve=Spend(4_000_000), max_parallel=4)
     script = Script("a", "b", "c", settings=settings)
-    assert script.running() == ["a", "b"]
-    assert script.why("c") == "c is waiting: it may cost $4.00, and $8.00 of $10.00 is spent or reserved"
-    script.happen(AttemptUsed(Attempt(BATCH, "a", Step.WRITE, 1), Spend(6_000_000)))
-    assert started(script.exits("b", spend=Spend(1_000_000))) == []
+    assert script.running_tasks() == ["a", "b"]
+    assert script.explain("c") == "c is waiting: it may cost $4.00, and $8.00 of $10.00 is spent or reserved"
+    script.apply(AttemptUsed(Attempt(BATCH, "a", Step.WRITE, 1), Spend(6_000_000)))
+    assert started_tasks(script.exit_attempt("b", spend=Spend(1_000_000))) == []
     # What the agent took lately is what the next attempt may cost: 1 + 6 + 6 would be too much.
-    script.exits("a", spend=Spend(6_000_000))
+    script.exit_attempt("a", spend=Spend(6_000_000))
     assert script.batch().paused is not None
-    assert script.why("c") == (
+    assert script.explain("c") == (
         "c is waiting: the batch is paused: $7.00 of $10.00 is spent, and c may cost $6.00: raise the budget to go on"
     )
-    refused = script.ask(lambda name: Unpause(name, BATCH))
+    refused = script.request(lambda name: Unpause(name, BATCH))
     assert "raise the budget" in str(refused)
     more = Settings(budget=Budget(microusd=13_000_000))
-    assert started(script.ask(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == ["c"]
+    assert started_tasks(script.request(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == ["c"]
 
 
 def test_a_dependent_is_blocked_with_the_cause_and_independents_go_on() -> None:
-    script = Script("a", needs("b", "a"), needs("c", "b"), "d", settings=Settings(retries=0))
-    decisions = script.exits("a", Category.TASK)
+    script = Script("a", task_needing("b", "a"), task_needing("c", "b"), "d", settings=Settings(retries=0))
+    decisions = script.exit_attempt("a", Category.TASK)
     ends = {
         decision.task: (decision.status, decision.by)
         for decision in decisions
         if isinstance(decision, TaskEnded)
     }
     assert ends == {"a": ("failed", None), "b": ("blocked", "a"), "c": ("blocked", "a")}
-    assert script.why("c") == "c is blocked: needs b, which is blocked by a"
-    assert script.running() == ["d"]
+    assert script.explain("c") == "c is blocked: needs b, which is blocked by a"
+    assert script.running_tasks() == ["d"]
 
 
 def test_stop_on_fail_skips_what_has_not_started_and_lets_the_rest_finish() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2, retries=0, stop_on_fail=True))
-    script.exits("a", Category.TASK)
-    assert script.why("c") == "c is skipped: the batch stopped because a failed"
-    script.exits("b")
+    script.exit_attempt("a", Category.TASK)
+    assert script.explain("c") == "c is skipped: the batch stopped because a failed"
+    script.exit_attempt("b")
     assert script.status("b") == "done"
     assert script.batch().ended == "failed"
 
 
 def test_words_stay_with_the_task_until_an_attempt_with_them_has_passed() -> None:
     script = Script("a", settings=Settings(backoff=STEADY, verify="v"))
-    script.ask(lambda name: Feedback(name, BATCH, "a", "use tabs"))
-    script.exits("a", Category.KILLED)
-    script.exits("a", Category.RATE_LIMIT, retry_after=5.0)
+    script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))
+    script.exit_attempt("a", Category.KILLED)
+    script.exit_attempt("a", Category.RATE_LIMIT, retry_after=5.0)
     (again,) = [d for d in script.wait(10) if isinstance(d, AttemptStarted)]
     assert again.feedback == "use tabs"
-    script.exits("a")
-    (after,) = [d for d in script.exits("a", Category.VERIFY, detail="red") if isinstance(d, AttemptStarted)]
+    script.exit_attempt("a")
+    (after,) = [
+        d for d in script.exit_attempt("a", Category.VERIFY, detail="red") if isinstance(d, AttemptStarted)
+    ]
     assert after.feedback == "verification failed: red"
 
 
 def test_a_question_that_nobody_answered_in_time_is_still_a_question() -> None:
     script = Script("a", settings=Settings(retries=0))
-    script.happen(AttemptAsked(Attempt(BATCH, "a", Step.WRITE, 1), "which port?"))
+    script.apply(AttemptAsked(Attempt(BATCH, "a", Step.WRITE, 1), "which port?"))
     script.wait(1801)
-    script.exits("a", Category.KILLED)
-    assert script.why("a") == "a is waiting: it asked: which port? (answer with feedback)"
+    script.exit_attempt("a", Category.KILLED)
+    assert script.explain("a") == "a is waiting: it asked: which port? (answer with feedback)"
 
 
 def test_a_check_that_takes_too_long_says_so() -> None:
     script = Script("a", settings=Settings(verify="v", verify_timeout=60, retries=0))
-    script.exits("a")
+    script.exit_attempt("a")
     script.wait(61)
-    script.exits("a", Category.TASK)
-    assert script.why("a") == "a is failed: verification failed: it did not end in time"
+    script.exit_attempt("a", Category.TASK)
+    assert script.explain("a") == "a is failed: verification failed: it did not end in time"
 
 
 def test_a_provider_that_refuses_again_and_again_is_not_called_again_and_again() -> None:
     script = Script("a", settings=LIMITED)
     for _ in range(8):
-        script.exits("a", Category.RATE_LIMIT, retry_at=script.now - 100)
+        script.exit_attempt("a", Category.RATE_LIMIT, retry_at=script.now - 100)
         script.wait(1000)
-    script.exits("a", Category.RATE_LIMIT, retry_at=script.now - 100)
+    script.exit_attempt("a", Category.RATE_LIMIT, retry_at=script.now - 100)
     until = script.state.breakers["anthropic"].until
     assert until is not None
     assert until - script.now > 300
@@ -356,30 +360,30 @@ def test_a_provider_that_refuses_again_and_again_is_not_called_again_and_again()
 
 def test_a_provider_is_not_given_up_for_ever() -> None:
     script = Script("a", settings=LIMITED)
-    script.exits("a", Category.RATE_LIMIT, retry_at=1.7e12)
-    assert started(script.wait(9 * 86_400)) == ["a"]
+    script.exit_attempt("a", Category.RATE_LIMIT, retry_at=1.7e12)
+    assert started_tasks(script.wait(9 * 86_400)) == ["a"]
 
 
 def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
     script = Script("a", "b", settings=Settings(backoff=STEADY, agents=("claude",), max_parallel=1))
-    script.exits("a", Category.NETWORK)
+    script.exit_attempt("a", Category.NETWORK)
     script.now -= 400
-    script.happen(ClockJumped(-400))
+    script.apply(ClockJumped(-400))
     script.wait(30)
     assert script.task("a").not_before is None
-    script.exits("b", Category.RATE_LIMIT, retry_after=60.0)
+    script.exit_attempt("b", Category.RATE_LIMIT, retry_after=60.0)
     script.now -= 400
-    script.happen(ClockJumped(-400))
-    assert started(script.wait(120)) == ["a"]
+    script.apply(ClockJumped(-400))
+    assert started_tasks(script.wait(120)) == ["a"]
 
 
 def test_what_was_begun_goes_on_while_there_is_no_money_for_more() -> None:
     settings = Settings(budget=Budget(microusd=10), reserve=Spend(8), verify="v", gate="g")
     script = Script("a", "b", settings=settings)
-    script.exits("a", spend=Spend(5))
+    script.exit_attempt("a", spend=Spend(5))
     assert script.status("a") == "verifying"
-    script.exits("a")
-    script.gate(passed=True)
+    script.exit_attempt("a")
+    script.finish_gate(passed=True)
     assert script.status("a") == "done"
     assert script.batch().paused is not None
     assert script.status("b") == "waiting"
@@ -391,30 +395,30 @@ def test_an_agent_that_can_be_paid_is_preferred_to_an_idle_one() -> None:
     )
     script = Script(*"abcdefg", settings=settings)
     for _ in range(4):
-        name = script.running()[0]
+        name = script.running_tasks()[0]
         agent = next(iter(script.task(name).alive.values())).agent
-        script.exits(name, spend=Spend(6 if agent == "claude" else 1))
+        script.exit_attempt(name, spend=Spend(6 if agent == "claude" else 1))
     assert [a.agent for a in script.batch().alive.values()] == ["codex"]
 
 
 def test_a_batch_that_is_rejected_again_and_again_asks_a_person() -> None:
     script = Script(*"abcd", settings=Settings(max_parallel=1))
-    script.exits("a", Category.AUTH, detail="no key")
-    script.exits("b", Category.AUTH, detail="no key")
-    assert script.running() == []
-    assert script.why("c") == (
+    script.exit_attempt("a", Category.AUTH, detail="no key")
+    script.exit_attempt("b", Category.AUTH, detail="no key")
+    assert script.running_tasks() == []
+    assert script.explain("c") == (
         "c is waiting: the batch is paused: 2 tasks in a row were rejected by the provider: "
         "see why, mend it, and resume"
     )
-    assert started(script.ask(lambda name: Unpause(name, BATCH))) == ["c"]
+    assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["c"]
 
 
 def test_a_check_that_is_taken_out_of_the_settings_is_not_waited_for() -> None:
     script = Script("a", "b", settings=Settings(verify="v", max_parallel=1))
-    script.happen(PressureChanged("memory"))
-    script.exits("a")
-    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(verify=None), ("verify",)))
-    script.happen(PressureChanged(None))
+    script.apply(PressureChanged("memory"))
+    script.exit_attempt("a")
+    script.request(lambda name: ChangeSettings(name, BATCH, Settings(verify=None), ("verify",)))
+    script.apply(PressureChanged(None))
     assert script.status("a") == "done"
 
 
@@ -426,10 +430,10 @@ def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failur
     for _ in range(400):
         if script.task("a").status is not None:
             break
-        if script.running() == ["a"]:
-            script.exits("a", Category.RATE_LIMIT, detail="429")
-        elif script.running():
-            script.exits(script.running()[0])
+        if script.running_tasks() == ["a"]:
+            script.exit_attempt("a", Category.RATE_LIMIT, detail="429")
+        elif script.running_tasks():
+            script.exit_attempt(script.running_tasks()[0])
         else:
             script.wait(60)
     assert script.status("a") == "failed"
@@ -442,7 +446,7 @@ def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failur
 def test_a_provider_that_refuses_everybody_uses_up_no_retry_however_often() -> None:
     script = Script("a", settings=Settings(agents=("claude",), retries=0))
     for _ in range(50):
-        script.exits("a", Category.RATE_LIMIT)
-        while not script.running():
+        script.exit_attempt("a", Category.RATE_LIMIT)
+        while not script.running_tasks():
             script.wait(60)
     assert script.task("a").tries == 0

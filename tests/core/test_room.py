@@ -162,12 +162,12 @@ def test_a_small_machine_keeps_less_free(total: int, kept: int) -> None:
 def test_what_an_agent_took_is_remembered_however_it_ended() -> None:
     script = Script("a", "b", "c", "d", settings=Settings(agents=("claude",), retries=0))
     assert estimate_footprint(script.state, "claude") == 512 * MIB
-    script.exits("a", Category.TASK, peak=200 * MIB)
+    script.exit_attempt("a", Category.TASK, peak=200 * MIB)
     assert estimate_footprint(script.state, "claude") == 512 * MIB  # one that died early tells little
-    script.exits("b", Category.RATE_LIMIT, peak=700 * MIB)
+    script.exit_attempt("b", Category.RATE_LIMIT, peak=700 * MIB)
     assert estimate_footprint(script.state, "claude") == 700 * MIB
-    script.exits("c", peak=0)
-    script.exits("d", peak=300 * MIB)
+    script.exit_attempt("c", peak=0)
+    script.exit_attempt("d", peak=300 * MIB)
     assert script.state.agent_stats["claude"].footprints == (200 * MIB, 700 * MIB, 300 * MIB)
     assert estimate_footprint(script.state, "claude") == 700 * MIB
 
@@ -176,7 +176,7 @@ def test_a_history_of_small_ones_counts_and_old_ones_are_forgotten() -> None:
     tasks = [str(n) for n in range(24)]
     script = Script(*tasks, settings=Settings(agents=("claude",), max_parallel=1))
     for place, name in enumerate(tasks):
-        script.exits(name, peak=GIB if place == 0 else 100 * MIB)
+        script.exit_attempt(name, peak=GIB if place == 0 else 100 * MIB)
     assert len(script.state.agent_stats["claude"].footprints) == 20
     assert estimate_footprint(script.state, "claude") == 100 * MIB
 
@@ -184,14 +184,14 @@ def test_a_history_of_small_ones_counts_and_old_ones_are_forgotten() -> None:
 def test_a_heavy_attempt_takes_its_memory_in_all_its_slots() -> None:
     script = Script(Task("heavy", slots=3))
     assert measure_demand(script.state, {}).growth == 3 * estimate_footprint(script.state, "shell")
-    script.exits("heavy", peak=3 * GIB)
+    script.exit_attempt("heavy", peak=3 * GIB)
     assert script.state.agent_stats["shell"].footprints == (GIB,)
 
 
 def test_a_check_has_a_footprint_of_its_own() -> None:
     script = Script("a", settings=Settings(verify="make check"))
-    script.exits("a", peak=100 * MIB)
-    script.exits("a", peak=2 * GIB)
+    script.exit_attempt("a", peak=100 * MIB)
+    script.exit_attempt("a", peak=2 * GIB)
     assert estimate_footprint(script.state, "shell") == 100 * MIB
     assert estimate_footprint(script.state, "verify") == 2 * GIB
 
@@ -200,16 +200,16 @@ def test_the_hungriest_of_those_that_are_next_decides() -> None:
     script = Script("a", Task("b", agent="claude"), settings=Settings(max_parallel=1))
     wanted = measure_demand(script.state, {})
     assert (wanted.agent, wanted.footprint, wanted.slots) == ("claude", 512 * MIB, 1)
-    script.exits("a")
+    script.exit_attempt("a")
     assert measure_demand(script.state, {}).agent == "shell"  # nobody is next: what the batch uses
 
 
 def test_a_check_may_be_next_and_a_paused_batch_is_not() -> None:
     script = Script("a", "b", settings=Settings(verify="make check", max_parallel=1))
-    script.happen(CapacityChanged(0, "only 90 MiB of memory left"))
-    script.exits("a")
+    script.apply(CapacityChanged(0, "only 90 MiB of memory left"))
+    script.exit_attempt("a")
     assert measure_demand(script.state, {}).agent == "verify"
-    script.ask(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Pause(name, BATCH))
     script.submit("x", batch="b2")
     assert measure_demand(script.state, {}).agent == "shell"
 
@@ -217,9 +217,9 @@ def test_a_check_may_be_next_and_a_paused_batch_is_not() -> None:
 def test_what_others_took_was_no_bound_of_the_memory() -> None:
     script = Script("a")
     assert measure_demand(script.state, {}).previous_slots is None
-    script.happen(CapacityChanged(2, "little memory left"))
+    script.apply(CapacityChanged(2, "little memory left"))
     assert measure_demand(script.state, {}).previous_slots == 2
-    script.happen(shared_capacity(4, 2, ""))
+    script.apply(shared_capacity(4, 2, ""))
     assert measure_demand(script.state, {}).previous_slots is None
 
 
@@ -252,7 +252,7 @@ def test_the_narrower_bound_is_told_and_only_once() -> None:
     assert find_capacity_change(script.state, FAIR, {}) is None
     told = find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website"))
     assert told == CapacityChanged(1, "3 of your 4 slots are taken by website", Waiting.SLOT)
-    script.happen(told)
+    script.apply(told)
     assert find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website")) is None
     tight = find_capacity_change(script.state, with_memory(GIB), {}, shared_capacity(4, 2, ""))
     assert tight is not None

@@ -25,7 +25,7 @@ class Household:
         self.script = Script(start=False)
         self.total, self.others = total, 0
         self.sizes: dict[Attempt, int] = {}
-        self.script.happen(find_capacity_change(self.script.state, self.weather, {}) or NO_BOUND)
+        self.script.apply(find_capacity_change(self.script.state, self.weather, {}) or NO_BOUND)
         self.script.submit(*names, settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=0))
         self.sizes.update(dict.fromkeys(self.alive, 0))
 

@@ -16,7 +16,7 @@ def save(script: Script, **changes: str | None) -> str:
 
 
 def answered(script: Script, *changes: tuple[str, str | None]) -> str:
-    decided = script.ask(lambda name: SaveSettings(name, changes))
+    decided = script.request(lambda name: SaveSettings(name, changes))
     [answer] = [each for each in decided if isinstance(each, RequestGranted | RequestRefused)]
     return answer.why if isinstance(answer, RequestRefused) else ""
 
@@ -32,15 +32,15 @@ def test_they_are_set_changed_and_forgotten_one_by_one() -> None:
 
 def test_they_need_no_batch() -> None:
     script = Script("a")
-    script.exits("a")
+    script.exit_attempt("a")
     assert save(script, retries="1") == ""
 
 
 def test_a_second_copy_changes_nothing() -> None:
     script = Script("a")
-    script.happen(SaveSettings("same", (("retries", "1"),)))
+    script.apply(SaveSettings("same", (("retries", "1"),)))
     save(script, retries="2")
-    assert script.happen(SaveSettings("same", (("retries", "1"),))) == []
+    assert script.apply(SaveSettings("same", (("retries", "1"),))) == []
     assert script.state.saved == {"retries": "2"}
 
 

@@ -8,94 +8,96 @@ from plait.core.requests import Approve, ChangeEngineSettings, ChangeSettings, P
 from plait.core.settings import EngineSettings, Isolation, Mode, Order, Settings
 from plait.core.status import Category
 from plait.core.task import NeedKind, Phase, Task
-from plait.testing.script import BATCH, Script, needs, started
+from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
 
 def test_independent_tasks_start_at_once_up_to_the_limit() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
-    assert script.running() == ["a", "b"]
+    assert script.running_tasks() == ["a", "b"]
     assert script.status("c") == "queued"
-    assert script.why("c") == "c is queued: 2 of the batch's 2 slots are taken"
+    assert script.explain("c") == "c is queued: 2 of the batch's 2 slots are taken"
 
 
 def test_a_freed_slot_is_given_to_the_next_task() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
-    assert started(script.exits("a")) == ["c"]
+    assert started_tasks(script.exit_attempt("a")) == ["c"]
 
 
 def test_zero_means_no_limit() -> None:
     script = Script(start=False)
-    script.ask(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",)))
+    script.request(
+        lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",))
+    )
     script.submit(*map(str, range(9)), settings=Settings(max_parallel=0))
-    assert len(script.running()) == 9
+    assert len(script.running_tasks()) == 9
 
 
 def test_a_task_waits_for_all_its_needs_and_starts_from_their_merged_code() -> None:
-    script = Script("a", "b", needs("c", "a", "b"))
-    assert script.why("c") == "c is waiting: needs a, b"
-    assert started(script.exits("a")) == []
-    decisions = script.exits("b")
-    assert started(decisions) == ["c"]
+    script = Script("a", "b", task_needing("c", "a", "b"))
+    assert script.explain("c") == "c is waiting: needs a, b"
+    assert started_tasks(script.exit_attempt("a")) == []
+    decisions = script.exit_attempt("b")
+    assert started_tasks(decisions) == ["c"]
     assert [decision.base for decision in decisions if isinstance(decision, AttemptStarted)] == ["base+a+b"]
 
 
 def test_no_wave_waits_for_its_last_task() -> None:
-    script = Script("slow", "quick", needs("next", "quick"))
-    assert started(script.exits("quick")) == ["next"]
-    assert "slow" in script.running()
+    script = Script("slow", "quick", task_needing("next", "quick"))
+    assert started_tasks(script.exit_attempt("quick")) == ["next"]
+    assert "slow" in script.running_tasks()
 
 
 def test_the_longest_path_goes_first() -> None:
-    script = Script("lone", "first", needs("second", "first"), settings=Settings(max_parallel=1))
-    assert script.running() == ["first"]
+    script = Script("lone", "first", task_needing("second", "first"), settings=Settings(max_parallel=1))
+    assert script.running_tasks() == ["first"]
 
 
 def test_quick_first_and_fifo_on_request() -> None:
     tasks = (Task("long", estimate=900), Task("short", estimate=60))
     quick = Script(*tasks, settings=Settings(max_parallel=1, order=Order.QUICK_FIRST))
     fifo = Script(*tasks, settings=Settings(max_parallel=1, order=Order.FIFO))
-    assert quick.running() == ["short"]
-    assert fifo.running() == ["long"]
+    assert quick.running_tasks() == ["short"]
+    assert fifo.running_tasks() == ["long"]
 
 
 def test_what_people_call_urgent_goes_before_the_longest_path() -> None:
     script = Script(
-        "long", needs("tail", "long"), Task("urgent", priority=0), settings=Settings(max_parallel=1)
+        "long", task_needing("tail", "long"), Task("urgent", priority=0), settings=Settings(max_parallel=1)
     )
-    assert script.running() == ["urgent"]
+    assert script.running_tasks() == ["urgent"]
 
 
 def test_one_file_is_worked_on_by_one_task_until_it_is_merged() -> None:
     script = Script(Task("a", touches=("src/app.py",)), Task("b", touches=("src/app.py",)))
-    script.merges = False
-    assert script.running() == ["a"]
-    assert script.why("b") == "b is waiting: touches src/app.py, held by a"
-    assert started(script.exits("a")) == []
+    script.answers_merges = False
+    assert script.running_tasks() == ["a"]
+    assert script.explain("b") == "b is waiting: touches src/app.py, held by a"
+    assert started_tasks(script.exit_attempt("a")) == []
     merging = script.task("a").merging
     assert merging == 1
-    script.merges = True
-    assert started(script.happen(MergeDone(BATCH, "a", 1, "base+a"))) == ["b"]
+    script.answers_merges = True
+    assert started_tasks(script.apply(MergeDone(BATCH, "a", 1, "base+a"))) == ["b"]
 
 
 def test_a_mutex_is_no_edge_when_the_holder_fails() -> None:
     script = Script(
         Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(retries=0, max_parallel=4)
     )
-    assert started(script.exits("a", Category.TASK)) == ["b"]
+    assert started_tasks(script.exit_attempt("a", Category.TASK)) == ["b"]
 
 
 def test_an_exclusive_group_is_one_for_all_batches() -> None:
     script = Script(Task("a", exclusive="db"))
     script.submit(Task("a", exclusive="db"), batch="b2")
-    assert script.why("a", "b2") == "a is waiting: is in the exclusive group db, held by a of batch b1"
+    assert script.explain("a", "b2") == "a is waiting: is in the exclusive group db, held by a of batch b1"
 
 
 def test_files_are_per_branch_and_shared_in_place() -> None:
     script = Script(Task("a", touches=("x",)))
-    assert started(script.submit(Task("a", touches=("x",)), batch="b2")) == ["a"]
+    assert started_tasks(script.submit(Task("a", touches=("x",)), batch="b2")) == ["a"]
     script = Script(Task("a", touches=("x",)), settings=Settings(isolation=Isolation.IN_PLACE))
     assert (
-        started(
+        started_tasks(
             script.submit(
                 Task("b", touches=("x",)), settings=Settings(isolation=Isolation.IN_PLACE), batch="b2"
             )
@@ -106,18 +108,18 @@ def test_files_are_per_branch_and_shared_in_place() -> None:
 
 def test_tasks_that_conflict_by_word_do_not_run_side_by_side() -> None:
     script = Script(Task("a", conflicts_with=("b",)), "b")
-    assert script.running() == ["a"]
-    assert script.why("b") == "b is waiting: must not run beside a"
+    assert script.running_tasks() == ["a"]
+    assert script.explain("b") == "b is waiting: must not run beside a"
 
 
 def test_a_heavy_task_takes_its_slots_and_is_not_overtaken() -> None:
     tasks = ("a", "b", Task("heavy", slots=3, priority=0), "c")
     script = Script(*tasks, settings=Settings(max_parallel=3))
-    assert script.running() == ["heavy"]
+    assert script.running_tasks() == ["heavy"]
     script = Script("a", Task("heavy", slots=3), "c", settings=Settings(max_parallel=3, order=Order.FIFO))
-    assert script.running() == ["a"]
-    assert script.why("heavy") == "heavy is queued: 1 of the batch's 3 slots are taken (3 wanted)"
-    assert started(script.exits("a")) == ["heavy"]
+    assert script.running_tasks() == ["a"]
+    assert script.explain("heavy") == "heavy is queued: 1 of the batch's 3 slots are taken (3 wanted)"
+    assert started_tasks(script.exit_attempt("a")) == ["heavy"]
 
 
 def test_a_task_heavier_than_the_limit_takes_all_of_it() -> None:
@@ -132,71 +134,71 @@ def test_several_agents_share_the_tasks_by_what_they_have_at_work() -> None:
 
 def test_an_agents_own_limit_holds_over_all_batches() -> None:
     script = Script(start=False)
-    script.ask(
+    script.request(
         lambda name: ChangeEngineSettings(
             name, EngineSettings(agent_limits=(("claude", 1),)), ("agent_limits",)
         )
     )
     script.submit("a", "b", Task("c", agent="codex"), settings=Settings(agents=("claude",)))
-    assert script.running() == ["a", "c"]
-    assert script.why("b") == "b is waiting: claude is busy (1 of 1 at work)"
+    assert script.running_tasks() == ["a", "c"]
+    assert script.explain("b") == "b is waiting: claude is busy (1 of 1 at work)"
 
 
 def test_batches_share_the_engine() -> None:
     script = Script("a", "b", "c", "d", "e")
-    assert started(script.submit("x", "y", batch="b2")) == []
-    assert script.why("x", "b2") == "x is queued: 4 of all 4 slots are taken"
-    assert started(script.exits("a")) == ["x"]
+    assert started_tasks(script.submit("x", "y", batch="b2")) == []
+    assert script.explain("x", "b2") == "x is queued: 4 of all 4 slots are taken"
+    assert started_tasks(script.exit_attempt("a")) == ["x"]
 
 
 def test_nothing_starts_under_memory_pressure_and_nothing_is_killed() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.happen(PressureChanged("512 MB of memory are left"))
-    assert script.running() == ["a"]
-    assert started(script.exits("a")) == []
-    assert script.why("b") == "b is waiting: the machine is short of room: 512 MB of memory are left"
-    assert started(script.happen(PressureChanged(None))) == ["b"]
+    script.apply(PressureChanged("512 MB of memory are left"))
+    assert script.running_tasks() == ["a"]
+    assert started_tasks(script.exit_attempt("a")) == []
+    assert script.explain("b") == "b is waiting: the machine is short of room: 512 MB of memory are left"
+    assert started_tasks(script.apply(PressureChanged(None))) == ["b"]
 
 
 def test_a_paused_batch_starts_nothing_and_goes_on_when_unpaused() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.ask(lambda name: Pause(name, BATCH))
-    assert started(script.exits("a")) == []
+    script.request(lambda name: Pause(name, BATCH))
+    assert started_tasks(script.exit_attempt("a")) == []
     assert script.status("a") == "done"
-    assert script.why("b") == "b is waiting: the batch is paused: paused by request"
-    assert started(script.ask(lambda name: Unpause(name, BATCH))) == ["b"]
+    assert script.explain("b") == "b is waiting: the batch is paused: paused by request"
+    assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["b"]
 
 
 def test_a_queue_runs_one_task_at_a_time_in_written_order_with_approval() -> None:
     script = Script("a", Task("b", priority=0), settings=Settings(mode=Mode.QUEUE))
-    assert script.running() == []
-    assert script.why("a") == "a is waiting: it waits for approval"
-    assert script.why("b") == "b is waiting: its turn comes after a"
-    assert started(script.ask(lambda name: Approve(name, BATCH))) == ["a"]
-    assert started(script.exits("a")) == []
-    assert started(script.ask(lambda name: Approve(name, BATCH))) == ["b"]
+    assert script.running_tasks() == []
+    assert script.explain("a") == "a is waiting: it waits for approval"
+    assert script.explain("b") == "b is waiting: its turn comes after a"
+    assert started_tasks(script.request(lambda name: Approve(name, BATCH))) == ["a"]
+    assert started_tasks(script.exit_attempt("a")) == []
+    assert started_tasks(script.request(lambda name: Approve(name, BATCH))) == ["b"]
 
 
 def test_a_queue_that_approves_itself_still_runs_one_at_a_time() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
-    assert script.running() == ["a"]
-    assert script.why("b") == "b is waiting: its turn comes after a"
-    assert started(script.exits("a")) == ["b"]
+    assert script.running_tasks() == ["a"]
+    assert script.explain("b") == "b is waiting: its turn comes after a"
+    assert started_tasks(script.exit_attempt("a")) == ["b"]
 
 
 def test_a_queue_does_not_skip_a_task_that_waits_to_go_again() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
-    assert started(script.exits("a", Category.NETWORK)) == []
-    assert started(script.wait(60)) == ["a"]
+    assert started_tasks(script.exit_attempt("a", Category.NETWORK)) == []
+    assert started_tasks(script.wait(60)) == ["a"]
 
 
 def test_a_lowered_limit_ends_nothing_and_starts_nothing() -> None:
     script = Script("a", "b", "c", "d", settings=Settings(max_parallel=3))
-    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(max_parallel=1), ("max_parallel",)))
-    assert len(script.running()) == 3
-    script.exits("a")
-    assert started(script.exits("b")) == []
-    assert started(script.exits("c")) == ["d"]
+    script.request(lambda name: ChangeSettings(name, BATCH, Settings(max_parallel=1), ("max_parallel",)))
+    assert len(script.running_tasks()) == 3
+    script.exit_attempt("a")
+    assert started_tasks(script.exit_attempt("b")) == []
+    assert started_tasks(script.exit_attempt("c")) == ["d"]
 
 
 PHASES = (Phase("one", total=5), Phase("two", after=("one",), total=1))
@@ -206,9 +208,12 @@ ONE = tuple(Task(f"1.{n}", phase="one") for n in range(1, 6))
 def test_a_phase_opens_when_enough_of_the_earlier_one_is_done() -> None:
     script = Script(*ONE, Task("2.1", phase="two"), phases=PHASES, settings=Settings(max_parallel=0))
     for n in (1, 2, 3):
-        assert started(script.exits(f"1.{n}")) in ([], ["1.5"])
-    assert script.why("2.1") == "2.1 is waiting: its phase two is not open yet (one: 3 of 5 done, 80% needed)"
-    assert started(script.exits("1.4")) == ["2.1"]
+        assert started_tasks(script.exit_attempt(f"1.{n}")) in ([], ["1.5"])
+    assert (
+        script.explain("2.1")
+        == "2.1 is waiting: its phase two is not open yet (one: 3 of 5 done, 80% needed)"
+    )
+    assert started_tasks(script.exit_attempt("1.4")) == ["2.1"]
 
 
 def test_a_phase_opens_when_nothing_earlier_is_left_to_run() -> None:
@@ -216,8 +221,8 @@ def test_a_phase_opens_when_nothing_earlier_is_left_to_run() -> None:
     script = Script(
         *ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings
     )
-    script.exits("1.1", Category.TASK)
-    assert started(script.exits("1.2", Category.TASK)) == ["2.1"]
+    script.exit_attempt("1.1", Category.TASK)
+    assert started_tasks(script.exit_attempt("1.2", Category.TASK)) == ["2.1"]
 
 
 def test_a_strict_phase_that_can_not_be_reached_blocks_the_later_ones() -> None:
@@ -225,31 +230,31 @@ def test_a_strict_phase_that_can_not_be_reached_blocks_the_later_ones() -> None:
     script = Script(
         *ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings
     )
-    script.exits("1.1", Category.TASK)
+    script.exit_attempt("1.1", Category.TASK)
     assert (
-        script.why("2.1")
+        script.explain("2.1")
         == "2.1 is blocked: its phase two can't open any more (one: 0 of 2 done, 100% needed)"
     )
 
 
 def test_a_task_that_says_its_needs_is_not_held_by_its_phase() -> None:
-    early = needs("2.1", "1.1")
+    early = task_needing("2.1", "1.1")
     script = Script(
         *ONE[:3],
         Task("2.1", needs=early.needs, phase="two"),
         phases=PHASES,
         settings=Settings(max_parallel=0),
     )
-    assert "2.1" in started(script.exits("1.1"))
+    assert "2.1" in started_tasks(script.exit_attempt("1.1"))
 
 
 def test_a_phase_may_open_with_one_task() -> None:
     phases = (PHASES[0], Phase("two", after=("one",), total=1, opens_with="1.1"))
     script = Script(*ONE[:3], Task("2.1", phase="two"), phases=phases, settings=Settings(max_parallel=0))
-    assert script.why("2.1") == "2.1 is waiting: its phase two opens when 1.1 is done"
-    assert "2.1" in started(script.exits("1.1"))
+    assert script.explain("2.1") == "2.1 is waiting: its phase two opens when 1.1 is done"
+    assert "2.1" in started_tasks(script.exit_attempt("1.1"))
 
 
 def test_a_chain_says_so() -> None:
-    script = Script("a", needs("b", "a", kind=NeedKind.CHAIN))
-    assert script.why("b") == "b is waiting: comes after a"
+    script = Script("a", task_needing("b", "a", kind=NeedKind.CHAIN))
+    assert script.explain("b") == "b is waiting: comes after a"

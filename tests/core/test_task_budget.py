@@ -9,7 +9,7 @@ from plait.core.settings import Backoff, Budget, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.core.views import waits_for_person
-from plait.testing.script import BATCH, Script, started
+from plait.testing.script import BATCH, Script, started_tasks
 
 AT_ONCE = Backoff(base=0, jitter=0)
 OWN = Settings(task_budget=Budget(1_000_000), reserve=Spend(400_000), backoff=AT_ONCE, retries=9)
@@ -19,48 +19,50 @@ QUESTION = "may it spend more? $0.70 of its $1.00 is spent, and another attempt 
 def asking() -> Script:
     """It has spent 0.70 of 1.00, and an attempt of its agent is known to take that much."""
     script = Script("a", "b", settings=OWN)
-    script.exits("a", Category.TASK, spend=Spend(700_000))
+    script.exit_attempt("a", Category.TASK, spend=Spend(700_000))
     return script
 
 
 def test_a_task_that_could_go_over_its_budget_asks_and_the_others_go_on() -> None:
     script = asking()
-    assert script.running() == ["b"]
-    assert script.why("a") == f"a is waiting: it asked: {QUESTION} (answer with feedback)"
+    assert script.running_tasks() == ["b"]
+    assert script.explain("a") == f"a is waiting: it asked: {QUESTION} (answer with feedback)"
     assert not waits_for_person(script.state, script.batch())
-    script.exits("b")
+    script.exit_attempt("b")
     assert script.status("b") == "done"
     assert waits_for_person(script.state, script.batch())
 
 
 def test_an_answer_pays_for_the_attempt_and_lets_its_budget_begin_anew() -> None:
     script = asking()
-    assert started(script.ask(lambda name: Feedback(name, BATCH, "a", "go on"))) == ["a"]
-    assert started(script.exits("a", Category.TASK, spend=Spend(700_000))) == [
+    assert started_tasks(script.request(lambda name: Feedback(name, BATCH, "a", "go on"))) == ["a"]
+    assert started_tasks(script.exit_attempt("a", Category.TASK, spend=Spend(700_000))) == [
         "a"
     ]  # 0.70 of 1.00 was paid for
-    script.exits("a", Category.TASK, spend=Spend(700_000))
-    assert QUESTION in script.why("a")
+    script.exit_attempt("a", Category.TASK, spend=Spend(700_000))
+    assert QUESTION in script.explain("a")
 
 
 def test_a_larger_budget_answers_it_too() -> None:
     script = asking()
     more = Settings(task_budget=Budget(1_400_000))
-    assert started(script.ask(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))) == ["a"]
+    assert started_tasks(
+        script.request(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))
+    ) == ["a"]
 
 
 def test_a_budget_that_is_still_too_small_asks_again() -> None:
     script = asking()
     more = Settings(task_budget=Budget(1_300_000))
-    decisions = script.ask(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))
+    decisions = script.request(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))
     assert any(isinstance(decision, AnswerAwaited) for decision in decisions)
     assert script.status("a") == "waiting"
 
 
 def test_another_life_has_the_whole_budget() -> None:
     script = Script("a", settings=Settings(task_budget=Budget(1_000_000), retries=0))
-    script.exits("a", Category.TASK, spend=Spend(300_000))
-    assert started(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a"]
+    script.exit_attempt("a", Category.TASK, spend=Spend(300_000))
+    assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a"]
 
 
 def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
@@ -73,9 +75,9 @@ def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
         attempt = script.task(name).last_write
         assert attempt is not None
         agent = attempt.agent
-        script.exits(name, spend=costs[agent])
+        script.exit_attempt(name, spend=costs[agent])
     script.submit(Task("z"), settings=dear, batch="b2")
-    script.exits("z", Category.TASK, batch="b2", spend=Spend(300_000))
+    script.exit_attempt("z", Category.TASK, batch="b2", spend=Spend(300_000))
     again = next(d for d in script.wait(60) if isinstance(d, AttemptStarted))
     assert again.agent == "cheap"
 

@@ -40,9 +40,9 @@ from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spen
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus, Category, PauseCause, Waiting
 from plait.core.task import Task
-from plait.testing.script import BATCH, Script, needs
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.script import BATCH, Script, task_needing
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 K = NotificationKind
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
@@ -64,11 +64,11 @@ class Ear:
 
 
 def test_a_batch_that_is_done_is_told_once_with_its_counts() -> None:
-    script = Script("a", needs("b", "a"), settings=ALONE)
+    script = Script("a", task_needing("b", "a"), settings=ALONE)
     ear = Ear(script)
-    script.exits("a")
+    script.exit_attempt("a")
     assert ear.news() == []
-    script.exits("b")
+    script.exit_attempt("b")
     (tiding,) = ear.news()
     record = script.records[-1]
     assert tiding == Notification(
@@ -78,11 +78,11 @@ def test_a_batch_that_is_done_is_told_once_with_its_counts() -> None:
 
 
 def test_a_batch_that_failed_says_how_many_and_which() -> None:
-    script = Script("a", "b", needs("c", "a"), settings=ALONE)
+    script = Script("a", "b", task_needing("c", "a"), settings=ALONE)
     ear = Ear(script)
-    script.exits("a", Category.TASK, detail="it broke")
+    script.exit_attempt("a", Category.TASK, detail="it broke")
     assert ear.words() == [(K.TASK_FAILED, "a has failed")]
-    script.exits("b")
+    script.exit_attempt("b")
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.title) == (K.FAILED, "batch b1 has ended, 2 of 3 tasks not done")
     first, second = tiding.text.splitlines()
@@ -95,14 +95,14 @@ def test_a_batch_that_failed_says_how_many_and_which() -> None:
 def test_a_task_is_named_by_its_id_and_what_it_is_called() -> None:
     script = Script(Task("03-split", title="Split the parser"), settings=ALONE)
     ear = Ear(script)
-    script.exits("03-split", Category.TASK)
+    script.exit_attempt("03-split", Category.TASK)
     assert ear.words()[0] == (K.TASK_FAILED, "03-split (Split the parser) has failed")
 
 
 def test_what_a_failure_blocks_is_no_news_of_its_own() -> None:
-    script = Script("a", *(needs(f"b{n}", "a") for n in range(9)), "z", settings=ALONE)
+    script = Script("a", *(task_needing(f"b{n}", "a") for n in range(9)), "z", settings=ALONE)
     ear = Ear(script)
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     assert ear.words() == [(K.TASK_FAILED, "a has failed")]
 
 
@@ -110,7 +110,7 @@ def test_of_many_failures_a_few_are_named() -> None:
     names = [f"t{n}" for n in range(MAX_TASKS_NAMED + 3)]
     script = Script(*names, settings=Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0))
     for name in names:
-        script.exits(name, Category.TASK)
+        script.exit_attempt(name, Category.TASK)
     (end,) = [
         tiding for tiding in find_notifications(script.state, script.records) if tiding.kind is K.FAILED
     ]
@@ -121,24 +121,24 @@ def test_of_many_failures_a_few_are_named() -> None:
 def test_a_retry_that_is_granted_by_itself_is_no_failure() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
     ear = Ear(script)
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     assert ear.news() == []
 
 
 def test_who_cancels_is_told_only_if_they_ask_for_it() -> None:
     script = Script("a", settings=ALONE)
     ear = Ear(script)
-    script.ask(lambda name: CancelBatch(name, BATCH))
-    script.exits("a", Category.KILLED)
+    script.request(lambda name: CancelBatch(name, BATCH))
+    script.exit_attempt("a", Category.KILLED)
     assert ear.words() == [(K.CANCELLED, "batch b1 was cancelled")]
 
 
 def test_a_batch_that_was_opened_again_is_not_told_to_have_ended() -> None:
     script = Script("a", settings=ALONE)
-    script.exits("a", Category.TASK)
-    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("a", Category.TASK)
+    script.request(lambda name: Retry(name, BATCH, "a"))
     assert find_notifications(script.state, script.records) == []
-    script.exits("a")
+    script.exit_attempt("a")
     assert [tiding.kind for tiding in find_notifications(script.state, script.records)] == [K.FINISHED]
 
 
@@ -146,13 +146,13 @@ def test_a_question_is_told_when_it_is_asked_and_not_again_when_nobody_answers()
     script = Script("a", settings=ALONE)
     ear = Ear(script)
     (attempt,) = script.task("a").alive
-    script.happen(AttemptAsked(attempt, "red or\nblue?"))
+    script.apply(AttemptAsked(attempt, "red or\nblue?"))
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.task, tiding.title) == (K.NEEDS_PERSON, "a", "a asks you")
     assert tiding.text == "red or blue?\nplait feedback b1 a TEXT"
-    script.happen(AttemptAsked(attempt, "red or\nblue?"))
+    script.apply(AttemptAsked(attempt, "red or\nblue?"))
     script.wait(script.batch().settings.idle_timeout + 1)
-    script.exits("a", Category.KILLED)
+    script.exit_attempt("a", Category.KILLED)
     assert script.task("a").question == "red or\nblue?"
     assert ear.news() == []
     assert [each.seq for each in find_notifications(script.state, script.records)] == [tiding.seq]
@@ -160,21 +160,21 @@ def test_a_question_is_told_when_it_is_asked_and_not_again_when_nobody_answers()
 
 def test_an_answered_question_has_passed_and_the_next_one_is_news() -> None:
     script = Script("a", settings=ALONE)
-    script.exits("a", Category.QUESTION, question="red?")
+    script.exit_attempt("a", Category.QUESTION, question="red?")
     ear = Ear(script)
     assert [tiding.text.splitlines()[0] for tiding in ear.news()] == ["red?"]
-    script.ask(lambda name: Feedback(name, BATCH, "a", "yes"))
+    script.request(lambda name: Feedback(name, BATCH, "a", "yes"))
     assert ear.news() == []
     assert find_notifications(script.state, script.records) == []
-    script.exits("a", Category.QUESTION, question="red?")
+    script.exit_attempt("a", Category.QUESTION, question="red?")
     assert [tiding.text.splitlines()[0] for tiding in ear.news()] == ["red?"]
 
 
 def test_an_agent_that_goes_on_by_itself_asks_no_more() -> None:
     script = Script("a", settings=ALONE)
     (attempt,) = script.task("a").alive
-    script.happen(AttemptAsked(attempt, "red?"))
-    script.happen(AttemptActive(attempt))
+    script.apply(AttemptAsked(attempt, "red?"))
+    script.apply(AttemptActive(attempt))
     assert find_notifications(script.state, script.records) == []
 
 
@@ -183,11 +183,11 @@ def test_in_a_queue_each_turn_is_told_once() -> None:
     ear = Ear(script)
     (first,) = ear.news()
     assert (first.title, first.text) == ("a waits for your approval", "Walls\nplait approve b1")
-    script.ask(lambda name: Drop(name, BATCH, "c"))
+    script.request(lambda name: Drop(name, BATCH, "c"))
     assert ear.news() == []
-    script.ask(lambda name: Approve(name, BATCH))
+    script.request(lambda name: Approve(name, BATCH))
     assert ear.news() == []
-    script.exits("a")
+    script.exit_attempt("a")
     assert ear.words() == [(K.NEEDS_PERSON, "b waits for your approval")]
 
 
@@ -196,8 +196,8 @@ def test_what_needs_no_approval_waits_for_nobody() -> None:
     ear = Ear(script)
     ear.news()
     auto = Settings(mode=Mode.QUEUE, auto_approve=True)
-    script.ask(lambda name: ChangeSettings(name, BATCH, auto, ("auto_approve",)))
-    script.exits("a")
+    script.request(lambda name: ChangeSettings(name, BATCH, auto, ("auto_approve",)))
+    script.exit_attempt("a")
     assert ear.news() == []
 
 
@@ -206,7 +206,7 @@ def test_a_turn_that_another_batch_held_up_is_told_when_that_lets_go() -> None:
     script.submit(Task("b", touches=("x",)), settings=QUEUE, batch="b2")
     ear = Ear(script)
     assert ear.news() == []
-    script.exits("a")
+    script.exit_attempt("a")
     assert sorted(ear.words()) == [
         (K.FINISHED, "batch b1 is done"),
         (K.NEEDS_PERSON, "b waits for your approval"),
@@ -218,10 +218,10 @@ def test_a_pause_by_a_person_is_no_news_and_one_by_the_budget_is() -> None:
         "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000))
     )
     ear = Ear(script)
-    script.ask(lambda name: Pause(name, BATCH))
-    script.ask(lambda name: Unpause(name, BATCH))
+    script.request(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Unpause(name, BATCH))
     assert ear.news() == []
-    script.exits("a", spend=Spend(900_000))
+    script.exit_attempt("a", spend=Spend(900_000))
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.title) == (K.NEEDS_PERSON, "batch b1 is paused and needs you")
     assert "raise the budget" in tiding.text
@@ -236,27 +236,27 @@ def test_each_pause_is_told_though_its_words_are_the_same() -> None:
         evolve(script.state, record)
         script.records.append(record)
         assert ear.words() == [(K.NEEDS_PERSON, "batch b1 is paused and needs you")]
-        script.ask(lambda name: Unpause(name, BATCH))
+        script.request(lambda name: Unpause(name, BATCH))
         assert ear.news() == []
 
 
 def test_a_limit_is_told_when_it_opens_and_again_only_when_it_lasts_much_longer() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, providers=(("shell", "north"),)))
     ear = Ear(script)
-    script.happen(RateLimited("north", script.now + 601))
+    script.apply(RateLimited("north", script.now + 601))
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.batch, tiding.title) == (K.LIMIT, None, "north takes no work for now")
     assert tiding.text.endswith("nothing is started there for 10 min")
     assert tiding.until == script.state.breakers["north"].until
-    script.happen(RateLimited("north", script.now + 900))
+    script.apply(RateLimited("north", script.now + 900))
     assert ear.news() == []
-    script.happen(RateLimited("north", script.now + 9000))
+    script.apply(RateLimited("north", script.now + 9000))
     assert ear.words() == [(K.LIMIT, "north takes no work for now")]
 
 
 def test_a_limit_that_is_over_is_not_told_afterwards() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, providers=(("shell", "north"),)))
-    script.happen(RateLimited("north", script.now + 60))
+    script.apply(RateLimited("north", script.now + 60))
     script.wait(100)
     assert script.state.breakers["north"].until is None
     assert find_notifications(script.state, script.records) == []
@@ -276,8 +276,8 @@ def test_a_provider_that_rejects_somebody_needs_them() -> None:
 def test_the_end_of_a_batch_says_that_it_was_not_published() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     ear = Ear(script)
-    script.exits("a")
-    script.unpublished("no remote", "add one")
+    script.exit_attempt("a")
+    script.fail_publish("no remote", "add one")
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.title) == (K.FAILED, "batch b1 is done and not published")
     assert "no remote" in tiding.text
@@ -285,25 +285,25 @@ def test_the_end_of_a_batch_says_that_it_was_not_published() -> None:
 
 def test_publishing_that_fails_later_is_told_once() -> None:
     script = Script("a")
-    script.exits("a")
+    script.exit_attempt("a")
     ear = Ear(script)
     ear.news()
-    script.ask(lambda name: Ship(name, BATCH))
+    script.request(lambda name: Ship(name, BATCH))
     order = script.batch().publishing
     assert order is not None
-    script.unpublished("no remote", "add one")
+    script.fail_publish("no remote", "add one")
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.title) == (K.UNPUBLISHED, "batch b1 could not be published")
     assert tiding.text == "no remote\nadd one"
-    script.happen(PublishFailed(BATCH, order.n, "no remote", "add one"))
+    script.apply(PublishFailed(BATCH, order.n, "no remote", "add one"))
     assert ear.news() == []
 
 
 def test_a_pull_request_is_told_with_its_address() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     ear = Ear(script)
-    script.exits("a")
-    script.published("https://forge.example/pull/7")
+    script.exit_attempt("a")
+    script.finish_publish("https://forge.example/pull/7")
     (tiding,) = ear.news()
     assert (tiding.kind, tiding.text) == (K.FINISHED, "1 done\nhttps://forge.example/pull/7")
 
@@ -313,21 +313,21 @@ def test_the_entrants_of_a_contest_are_not_told_one_by_one() -> None:
     assert plan is not None
     whole = expand_contest(plan, Contest(("amber", "birch")))
     script = Script(start=False)
-    script.ask(
+    script.request(
         lambda name: Submit(name, BATCH, whole, Settings(retries=0, agents=("amber", "birch")), base="base")
     )
     ear = Ear(script)
-    script.exits("a@amber", Category.TASK)
+    script.exit_attempt("a@amber", Category.TASK)
     assert ear.news() == []
-    script.exits("a@birch", Category.TASK)
+    script.exit_attempt("a@birch", Category.TASK)
     assert [(tiding.kind, tiding.task) for tiding in ear.news()] == [(K.TASK_FAILED, "a"), (K.FAILED, None)]
 
 
 def test_whatever_tasks_and_agents_say_no_message_steers_a_terminal() -> None:
     script = Script(Task("a\x1b[31m\udcff", title="\u202eevil\a"), settings=ALONE)
     (attempt,) = script.task("a\x1b[31m\udcff").alive
-    script.happen(AttemptAsked(attempt, "\x1b]0;x\x07 " + "long " * 1000))
-    script.exits("a\x1b[31m\udcff", Category.TASK, detail="one\r\ntwo\x9b\u2028three")
+    script.apply(AttemptAsked(attempt, "\x1b]0;x\x07 " + "long " * 1000))
+    script.exit_attempt("a\x1b[31m\udcff", Category.TASK, detail="one\r\ntwo\x9b\u2028three")
     ear = NotificationBuilder()
     told = [tiding for record in script.records for tiding in ear.add(script.state, [record])]
     assert {tiding.kind for tiding in told} == {K.TASK_FAILED, K.FAILED}
@@ -382,7 +382,7 @@ def test_what_concerns_several_batches_concerns_no_single_one() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_over_a_stormy_history_every_end_is_told_once_and_every_need_of_a_person(seed: int) -> None:
-    journal = run(stormy(seed)).journal
+    journal = simulate(make_stormy(seed)).journal
     told: list[Notification] = []
     ends = Counter[tuple[str, BatchStatus]]()
     state, ear = State(), NotificationBuilder()
@@ -406,7 +406,7 @@ def test_over_a_stormy_history_every_end_is_told_once_and_every_need_of_a_person
 def test_over_a_stormy_history_nothing_waits_for_a_person_who_was_not_told(seed: int) -> None:
     state, ear = State(), NotificationBuilder()
     told: set[tuple[str | None, str | None]] = set()
-    for record in run(stormy(seed)).journal:
+    for record in simulate(make_stormy(seed)).journal:
         evolve(state, record)
         if isinstance(record.event, AttemptStarted):
             told.discard((record.event.attempt.batch, record.event.attempt.task))
@@ -431,7 +431,7 @@ def _needs(state: State, batch: BatchState) -> Iterator[tuple[str, str | None]]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_records_that_nothing_follows_from_may_be_left_out(seed: int) -> None:
-    journal = run(stormy(seed)).journal
+    journal = simulate(make_stormy(seed)).journal
     state, all_of_it, some = State(), NotificationBuilder(), NotificationBuilder()
     for record in journal:
         evolve(state, record)
@@ -441,7 +441,7 @@ def test_records_that_nothing_follows_from_may_be_left_out(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_whoever_looks_back_finds_only_what_is_still_so(seed: int) -> None:
-    journal = run(stormy(seed)).journal
+    journal = simulate(make_stormy(seed)).journal
     state = State()
     for record in journal:
         evolve(state, record)

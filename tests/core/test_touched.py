@@ -7,73 +7,73 @@ from plait.core.requests import Retry
 from plait.core.settings import Backoff, FileConflicts, Isolation, Settings
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.testing.script import BATCH, Script, started
+from plait.testing.script import BATCH, Script, started_tasks
 
 NOW = Settings(backoff=Backoff(0.0, 1.0, 0.0, 0.0))
 
 
 def test_what_was_changed_is_held_until_it_is_merged() -> None:
     script = Script("a", Task("b", touches=("x.py",)), settings=Settings(max_parallel=1))
-    script.merges = False
-    assert started(script.exits("a", files=("x.py",))) == []
-    assert script.why("b") == "b is waiting: touches x.py, held by a"
-    script.merges = True
-    assert started(script.happen(MergeDone(BATCH, "a", 1, "base+a"))) == ["b"]
+    script.answers_merges = False
+    assert started_tasks(script.exit_attempt("a", files=("x.py",))) == []
+    assert script.explain("b") == "b is waiting: touches x.py, held by a"
+    script.answers_merges = True
+    assert started_tasks(script.apply(MergeDone(BATCH, "a", 1, "base+a"))) == ["b"]
 
 
 def test_who_wants_the_folder_waits_for_a_file_in_it_as_well() -> None:
     script = Script(
         "a", Task("b", touches=("src/",)), Task("c", touches=("src/y.py",)), settings=Settings(max_parallel=1)
     )
-    assert started(script.exits("a", Category.TASK, files=("src/ui/x.py",))) == ["c"]
-    assert script.why("b") == "b is waiting: touches src, held by a"
+    assert started_tasks(script.exit_attempt("a", Category.TASK, files=("src/ui/x.py",))) == ["c"]
+    assert script.explain("b") == "b is waiting: touches src, held by a"
 
 
 def test_what_another_holds_is_not_taken_from_it_and_not_waited_for() -> None:
     """Two that changed each other's files would wait for each other for ever."""
     script = Script(Task("a", touches=("x",)), Task("b", touches=("y",)), settings=NOW)
-    script.exits("a", Category.TASK, files=("y",))
-    script.exits("b", Category.TASK, files=("x",))
+    script.exit_attempt("a", Category.TASK, files=("y",))
+    script.exit_attempt("b", Category.TASK, files=("x",))
     script.wait(1)
-    assert sorted(script.running()) == ["a", "b"]
+    assert sorted(script.running_tasks()) == ["a", "b"]
 
 
 def test_a_task_that_is_taken_up_again_waits_for_what_it_changed_before() -> None:
     script = Script("a", Task("b", touches=("x",)), settings=Settings(retries=0, max_parallel=1))
-    assert started(script.exits("a", Category.TASK, files=("x",))) == ["b"]
-    script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert started_tasks(script.exit_attempt("a", Category.TASK, files=("x",))) == ["b"]
+    script.request(lambda name: Retry(name, BATCH, "a"))
     assert script.status("a") == "waiting"
-    assert "touches x, held by b" in script.why("a")
-    assert started(script.exits("b")) == ["a"]
+    assert "touches x, held by b" in script.explain("a")
+    assert started_tasks(script.exit_attempt("b")) == ["a"]
 
 
 def test_another_batch_knows_what_was_changed_and_not_done() -> None:
     script = Script("a", "c", settings=Settings(retries=0))
-    script.exits("a", Category.TASK, files=("x",))
-    script.exits("c", files=("x",))
+    script.exit_attempt("a", Category.TASK, files=("x",))
+    script.exit_attempt("c", files=("x",))
     script.submit("a", "c", Task("b", touches=("x",)), batch="b2")
     assert [name for batch, name in _running(script) if batch == "b2"] == ["a", "c"]
-    assert script.why("b", "b2") == "b is waiting: touches x, held by a"
+    assert script.explain("b", "b2") == "b is waiting: touches x, held by a"
 
 
 def test_where_only_declared_files_count_nothing_is_learnt() -> None:
     settings = Settings(max_parallel=1, file_conflicts=FileConflicts.DECLARED)
     script = Script("a", Task("b", touches=("x",)), settings=settings)
-    assert started(script.exits("a", Category.TASK, files=("x",))) == ["b"]
+    assert started_tasks(script.exit_attempt("a", Category.TASK, files=("x",))) == ["b"]
 
 
 def test_in_place_a_file_is_one_for_all_batches() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, verify="make", max_parallel=1)
     script = Script("a", settings=settings)
-    script.exits("a", files=("x",))
+    script.exit_attempt("a", files=("x",))
     script.submit(Task("b", touches=("x",)), settings=settings, batch="b2")
-    assert script.why("b", "b2") == "b is waiting: touches x, held by a of batch b1"
+    assert script.explain("b", "b2") == "b is waiting: touches x, held by a of batch b1"
 
 
 def test_a_huge_change_costs_no_more_than_some_of_its_files() -> None:
     script = Script("a")
-    script.merges = False
-    script.exits("a", files=tuple(f"f{n}" for n in range(5000)))
+    script.answers_merges = False
+    script.exit_attempt("a", files=tuple(f"f{n}" for n in range(5000)))
     assert len(script.task("a").locks) <= 64
 
 

@@ -17,7 +17,7 @@ from plait.core.retry_policy import MAX_LOST_ATTEMPTS, MAX_MERGE_TRIES
 from plait.core.settings import Backoff, Mode, OnConflict, Order, Settings
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Step, Task
-from plait.testing.script import BATCH, Script, needs, started
+from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
 QUICK = Settings(verify="make", backoff=Backoff(1, jitter=0))
 
@@ -25,16 +25,16 @@ QUICK = Settings(verify="make", backoff=Backoff(1, jitter=0))
 def blocked(*tasks: Task | str, settings: Settings = QUICK, name: str = "a") -> Script:
     """The task is written and verified, and its merge fails until it is given up."""
     script = Script(*tasks, settings=settings)
-    script.merges = False
+    script.answers_merges = False
     passes(script, name)
     give_up(script, name)
-    assert script.why(name) == f"{name} is failed: merging went wrong: the branch is checked out"
+    assert script.explain(name) == f"{name} is failed: merging went wrong: the branch is checked out"
     return script
 
 
 def passes(script: Script, name: str) -> None:
     while script.task(name).alive:
-        script.exits(name)
+        script.exit_attempt(name)
 
 
 def give_up(script: Script, name: str) -> None:
@@ -46,7 +46,7 @@ def give_up(script: Script, name: str) -> None:
 def fail(script: Script, name: str, *more: AttemptLost) -> list[Decision]:
     n = script.task(name).merging
     assert n is not None
-    return script.happen(MergeFailed(BATCH, name, n, "the branch is checked out"), *more)
+    return script.apply(MergeFailed(BATCH, name, n, "the branch is checked out"), *more)
 
 
 def gone(script: Script, name: str) -> list[Decision]:
@@ -57,7 +57,7 @@ def gone(script: Script, name: str) -> list[Decision]:
 
 
 def retry(script: Script, name: str, agent: str | None = None) -> list[Decision]:
-    return script.ask(lambda request: Retry(request, BATCH, name, agent))
+    return script.request(lambda request: Retry(request, BATCH, name, agent))
 
 
 def merges(decisions: list[Decision]) -> list[MergeStarted]:
@@ -65,14 +65,14 @@ def merges(decisions: list[Decision]) -> list[MergeStarted]:
 
 
 def test_a_retry_merges_what_is_there_and_runs_nobody() -> None:
-    script = blocked("a", needs("b", "a"))
+    script = blocked("a", task_needing("b", "a"))
     decisions = retry(script, "a")
     assert merges(decisions) == [MergeStarted(BATCH, "a", MAX_MERGE_TRIES + 2, "base", "tip-a", "base")]
-    assert started(decisions) == []
-    assert script.why("a") == "a is merging: it is being merged"
-    done = script.happen(MergeDone(BATCH, "a", MAX_MERGE_TRIES + 2, "base+a"))
+    assert started_tasks(decisions) == []
+    assert script.explain("a") == "a is merging: it is being merged"
+    done = script.apply(MergeDone(BATCH, "a", MAX_MERGE_TRIES + 2, "base+a"))
     assert script.status("a") == "done"
-    assert started(done) == ["b"]
+    assert started_tasks(done) == ["b"]
 
 
 def test_it_is_tried_as_long_as_the_first_time_and_kept_again() -> None:
@@ -99,7 +99,7 @@ def test_who_names_an_agent_has_it_written_again() -> None:
 
 def test_words_of_a_person_have_it_written_again() -> None:
     script = blocked("a")
-    assert started(script.ask(lambda name: Feedback(name, BATCH, "a", "use tabs"))) == ["a"]
+    assert started_tasks(script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))) == ["a"]
 
 
 def test_words_that_come_while_it_waits_to_be_merged_have_it_begun_anew() -> None:
@@ -107,48 +107,48 @@ def test_words_that_come_while_it_waits_to_be_merged_have_it_begun_anew() -> Non
     script = Script(
         Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(backoff=Backoff(1))
     )
-    script.happen(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s1"))
-    script.merges = False
+    script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s1"))
+    script.answers_merges = False
     passes(script, "a")
     give_up(script, "a")
     retry(script, "a")
     fail(script, "a")
-    script.ask(lambda name: Feedback(name, BATCH, "a", "use tabs"))
-    script.merges = True
-    (order,) = (each for each in script.exits("b") if isinstance(each, AttemptStarted))
+    script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))
+    script.answers_merges = True
+    (order,) = (each for each in script.exit_attempt("b") if isinstance(each, AttemptStarted))
     assert (order.attempt.task, order.base, order.session) == ("a", "base+b", None)
 
 
 def test_what_a_person_dropped_is_written_again() -> None:
     script = blocked("a")
-    script.ask(lambda name: Drop(name, BATCH, "a"))
-    assert started(retry(script, "a")) == ["a"]
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    assert started_tasks(retry(script, "a")) == ["a"]
 
 
 def test_a_conflict_is_no_such_failure() -> None:
     script = Script("a")
-    script.merges = False
-    script.exits("a")
-    script.conflict("a", "x")
-    assert started(retry(script, "a")) == ["a"]
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.conflict_merge("a", "x")
+    assert started_tasks(retry(script, "a")) == ["a"]
 
 
 def test_what_was_made_with_something_that_is_done_again_is_written_again() -> None:
-    script = Script("a", needs("b", "a"), settings=QUICK)
+    script = Script("a", task_needing("b", "a"), settings=QUICK)
     passes(script, "a")
-    script.merges = False
+    script.answers_merges = False
     passes(script, "b")
     give_up(script, "b")
-    script.merges = True
-    assert started(retry(script, "a")) == ["a"]
+    script.answers_merges = True
+    assert started_tasks(retry(script, "a")) == ["a"]
     passes(script, "a")
-    assert started(retry(script, "b")) == ["b"]
+    assert started_tasks(retry(script, "b")) == ["b"]
 
 
 def test_nothing_is_done_again_beneath_it_while_it_is_merged() -> None:
-    script = Script("a", needs("b", "a"), settings=QUICK)
+    script = Script("a", task_needing("b", "a"), settings=QUICK)
     passes(script, "a")
-    script.merges = False
+    script.answers_merges = False
     passes(script, "b")
     give_up(script, "b")
     retry(script, "b")
@@ -161,34 +161,34 @@ def test_it_steps_back_when_what_it_needs_conflicts_meanwhile() -> None:
     script = Script(*tasks, settings=settings)
     passes(script, "z")
     passes(script, "a")
-    script.merges = False
+    script.answers_merges = False
     passes(script, "b")
     give_up(script, "b")
-    assert script.running() == ["c"]  # which holds the file by now
+    assert script.running_tasks() == ["c"]  # which holds the file by now
     retry(script, "b")
     fail(script, "b")
-    script.ask(lambda name: Drop(name, BATCH, "z"))
-    script.happen(RebuildDone(BATCH, 1, (), (RebuildConflict("a", ("y",)),)))
+    script.request(lambda name: Drop(name, BATCH, "z"))
+    script.apply(RebuildDone(BATCH, 1, (), (RebuildConflict("a", ("y",)),)))
     assert merges(script.wait(10)) == []
-    assert script.why("b") == "b is waiting: needs a"
+    assert script.explain("b") == "b is waiting: needs a"
 
 
 def test_its_files_are_its_own_again_until_it_is_merged() -> None:
     script = blocked(Task("a", touches=("x",)), Task("b", touches=("x",)))
-    script.exits("b", Category.USAGE)
+    script.exit_attempt("b", Category.USAGE)
     retry(script, "a")
     retry(script, "b")
-    assert script.why("b") == "b is waiting: touches x, held by a"
-    script.happen(MergeDone(BATCH, "a", script.task("a").merging or 0, "base+a"))
-    assert script.running() == ["b"]
+    assert script.explain("b") == "b is waiting: touches x, held by a"
+    script.apply(MergeDone(BATCH, "a", script.task("a").merging or 0, "base+a"))
+    assert script.running_tasks() == ["b"]
 
 
 def test_who_has_taken_its_files_meanwhile_keeps_them() -> None:
     script = blocked(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=QUICK)
-    assert script.running() == ["b"]
+    assert script.running_tasks() == ["b"]
     (merge,) = merges(retry(script, "a"))
-    script.happen(MergeDone(BATCH, "a", merge.n, "base+a"))
-    assert (script.status("a"), script.running()) == ("done", ["b"])
+    script.apply(MergeDone(BATCH, "a", merge.n, "base+a"))
+    assert (script.status("a"), script.running_tasks()) == ("done", ["b"])
 
 
 def test_in_a_queue_it_is_merged_out_of_turn_and_written_in_its_turn() -> None:
@@ -196,19 +196,19 @@ def test_in_a_queue_it_is_merged_out_of_turn_and_written_in_its_turn() -> None:
     script = blocked("a", "b", settings=settings)
     retry(script, "a")
     gone(script, "a")
-    assert script.running() == ["b"]
-    script.merges = True
-    assert started(script.exits("b")) == ["a"]
+    assert script.running_tasks() == ["b"]
+    script.answers_merges = True
+    assert started_tasks(script.exit_attempt("b")) == ["a"]
 
 
 def test_a_repair_of_it_waits_for_files_that_others_have() -> None:
     settings = Settings(on_conflict=OnConflict.REPAIR, backoff=Backoff(1))
     script = blocked(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=settings)
     retry(script, "a")
-    script.conflict("a", "x")
-    assert script.why("a") == "a is waiting: touches x, held by b"
-    script.exits("b")
-    again = script.happen(MergeDone(BATCH, "b", script.task("b").merging or 0, "base+b"))
+    script.conflict_merge("a", "x")
+    assert script.explain("a") == "a is waiting: touches x, held by b"
+    script.exit_attempt("b")
+    again = script.apply(MergeDone(BATCH, "b", script.task("b").merging or 0, "base+b"))
     (order,) = (each for each in again if isinstance(each, AttemptStarted))
     assert (order.base, order.repairs) == ("base+b", Change("a", "base", "tip-a"))
 
@@ -219,30 +219,30 @@ def test_a_result_that_is_gone_is_written_again_at_once() -> None:
     (order,) = (each for each in gone(script, "a") if isinstance(each, AttemptStarted))
     assert (order.attempt, order.base) == (Attempt(BATCH, "a", Step.WRITE, 2), "base")
     assert order.feedback == "Your change is gone and was not merged. Make it again on the new base."
-    script.merges = True
-    script.exits("a")
-    script.exits("a")
+    script.answers_merges = True
+    script.exit_attempt("a")
+    script.exit_attempt("a")
     assert script.status("a") == "done"
 
 
 def test_what_is_gone_again_and_again_is_given_up() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(1)))
-    script.merges = False
+    script.answers_merges = False
     for _ in range(MAX_LOST_ATTEMPTS):
-        script.exits("a")
-        assert started(gone(script, "a")) == ["a"]
-    script.exits("a")
+        script.exit_attempt("a")
+        assert started_tasks(gone(script, "a")) == ["a"]
+    script.exit_attempt("a")
     gone(script, "a")
     assert script.task("a").category is Category.LOST
-    assert started(retry(script, "a")) == ["a"]
+    assert started_tasks(retry(script, "a")) == ["a"]
 
 
 def test_only_the_merge_that_failed_last_can_find_its_result_gone() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(1)))
-    script.merges = False
-    script.exits("a")
+    script.answers_merges = False
+    script.exit_attempt("a")
     fail(script, "a")
-    script.happen(AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "told too late"))
+    script.apply(AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "told too late"))
     assert [each.tip for each in merges(script.wait(10))] == ["tip-a"]
     fail(script, "a", AttemptLost(Attempt(BATCH, "a", Step.MERGE, 1), "told far too late"))
     assert [each.tip for each in merges(script.wait(10))] == ["tip-a"]

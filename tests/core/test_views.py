@@ -8,12 +8,14 @@ from plait.core.settings import Isolation, Mode, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.task import Task
 from plait.core.views import make_batch_view
-from plait.testing.script import BATCH, Script, needs
+from plait.testing.script import BATCH, Script, task_needing
 
 
 def test_the_counts_sum_to_the_total() -> None:
-    script = Script("a", "b", needs("c", "a"), needs("d", "b"), settings=Settings(retries=0, max_parallel=2))
-    script.exits("a", Category.AUTH)
+    script = Script(
+        "a", "b", task_needing("c", "a"), task_needing("d", "b"), settings=Settings(retries=0, max_parallel=2)
+    )
+    script.exit_attempt("a", Category.AUTH)
     view = make_batch_view(script.state, script.batch())
     counts = {status: count for status, count in view.progress.counts if count}
     assert counts == {
@@ -33,42 +35,42 @@ def test_a_batch_says_where_it_is() -> None:
         return make_batch_view(script.state, script.batch()).status
 
     assert status() is BatchStatus.RUNNING
-    script.ask(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Pause(name, BATCH))
     assert status() is BatchStatus.PAUSED
-    script.ask(lambda name: CancelBatch(name, BATCH))
+    script.request(lambda name: CancelBatch(name, BATCH))
     assert status() is BatchStatus.RUNNING  # asked for, not done yet
-    script.exits("a", Category.KILLED)
+    script.exit_attempt("a", Category.KILLED)
     assert status() is BatchStatus.CANCELLED
 
 
 def test_a_batch_that_only_merges_says_so() -> None:
     script = Script("a")
-    script.merges = False
-    script.exits("a")
+    script.answers_merges = False
+    script.exit_attempt("a")
     assert make_batch_view(script.state, script.batch()).status is BatchStatus.MERGING
 
 
 def test_a_task_shows_its_cost_its_commit_and_its_error() -> None:
     script = Script("a", "b")
-    script.exits("a", spend=Spend(1_500_000, 20))
-    script.exits("b", Category.AUTH, detail="no key")
+    script.exit_attempt("a", spend=Spend(1_500_000, 20))
+    script.exit_attempt("b", Category.AUTH, detail="no key")
     a, b = make_batch_view(script.state, script.batch()).tasks
     assert (str(a.cost), a.commit, a.error) == ("$1.50 and 20 tokens", "base+a", None)
     assert (b.error, b.category, b.attempt) == ("the agent is not logged in: no key", Category.AUTH, 1)
 
 
 def test_a_batch_says_when_all_that_is_left_waits_for_a_person() -> None:
-    script = Script("a", "b", needs("c", "a"), settings=Settings(max_parallel=1))
+    script = Script("a", "b", task_needing("c", "a"), settings=Settings(max_parallel=1))
 
     def waits() -> bool:
         return make_batch_view(script.state, script.batch()).waits_for_person
 
     assert not waits()
-    script.exits("a", Category.QUESTION, question="which port?")
+    script.exit_attempt("a", Category.QUESTION, question="which port?")
     assert not waits()  # b is running
-    script.exits("b")
+    script.exit_attempt("b")
     assert waits()
-    script.ask(lambda name: Feedback(name, BATCH, "a", "8080"))
+    script.request(lambda name: Feedback(name, BATCH, "a", "8080"))
     assert not waits()
 
 
@@ -76,24 +78,24 @@ def test_a_queue_and_a_pause_wait_for_a_person() -> None:
     queue = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
     assert make_batch_view(queue.state, queue.batch()).waits_for_person
     paused = Script("a", "b", settings=Settings(max_parallel=1))
-    paused.ask(lambda name: Pause(name, BATCH))
+    paused.request(lambda name: Pause(name, BATCH))
     assert not make_batch_view(paused.state, paused.batch()).waits_for_person
-    paused.exits("a")
+    paused.exit_attempt("a")
     assert make_batch_view(paused.state, paused.batch()).waits_for_person
 
 
 def test_a_pause_before_the_gate_waits_for_a_person_also_when_no_task_is_left() -> None:
     script = Script("a", "b", settings=Settings(gate="make"))
     for name in "ab":
-        script.exits(name)
+        script.exit_attempt(name)
     while script.batch().gate is not None:
-        script.gate(passed=True)
-    script.ask(lambda name: Drop(name, BATCH, "a"))
-    script.ask(lambda name: Pause(name, BATCH))
+        script.finish_gate(passed=True)
+    script.request(lambda name: Drop(name, BATCH, "a"))
+    script.request(lambda name: Pause(name, BATCH))
     gate = script.batch().gate
     assert gate is not None
     assert not make_batch_view(script.state, script.batch()).waits_for_person
-    script.happen(GateLost(BATCH, gate.n, "it is gone"))
+    script.apply(GateLost(BATCH, gate.n, "it is gone"))
     assert make_batch_view(script.state, script.batch()).waits_for_person
 
 
@@ -101,17 +103,17 @@ def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:
     in_place = Settings(isolation=Isolation.IN_PLACE)
     script = Script(Task("holder", touches=("x",)), settings=in_place)
     script.submit(Task("a", touches=("x",)), "b", settings=in_place, batch="b2")
-    script.exits("b", Category.QUESTION, batch="b2", question="which port?")
+    script.exit_attempt("b", Category.QUESTION, batch="b2", question="which port?")
     assert not make_batch_view(script.state, script.batch("b2")).waits_for_person
-    script.exits("holder")
-    script.exits("a", batch="b2")
+    script.exit_attempt("holder")
+    script.exit_attempt("a", batch="b2")
     assert make_batch_view(script.state, script.batch("b2")).waits_for_person
 
 
 def test_memory_is_no_person() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.happen(CapacityChanged(0, "only 90 MiB of memory left"))
-    script.exits("a")
+    script.apply(CapacityChanged(0, "only 90 MiB of memory left"))
+    script.exit_attempt("a")
     view = make_batch_view(script.state, script.batch())
     assert [task.waiting for task in view.tasks] == [None, Waiting.MEMORY]
     assert not view.waits_for_person

@@ -8,94 +8,96 @@ from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Order, Settings
 from plait.core.status import Waiting
 from plait.core.task import Task
-from plait.testing.script import BATCH, Script, started
+from plait.testing.script import BATCH, Script, started_tasks
 
 LITTLE = "2.1 GiB of memory left, and claude takes up to 1.4 GiB"
 
 
 def in_room(slots: int | None, *tasks: Task | str, settings: Settings | None = None) -> Script:
     script = Script(start=False)
-    script.happen(CapacityChanged(slots, LITTLE))
+    script.apply(CapacityChanged(slots, LITTLE))
     script.submit(*tasks, settings=settings)
     return script
 
 
 def test_no_more_starts_than_there_is_room_for_and_the_rest_says_why() -> None:
     script = in_room(2, "a", "b", "c")
-    assert script.running() == ["a", "b"]
-    assert script.why("c") == f"c is waiting: {LITTLE}"
+    assert script.running_tasks() == ["a", "b"]
+    assert script.explain("c") == f"c is waiting: {LITTLE}"
     assert explain_status(script.state, script.batch(), script.task("c")).waiting is Waiting.MEMORY
 
 
 def test_slots_that_another_engine_has_are_waited_for_like_slots() -> None:
     script = in_room(1, "a")
-    script.happen(CapacityChanged(1, "3 of your 4 slots are taken by another engine", Waiting.SLOT))
+    script.apply(CapacityChanged(1, "3 of your 4 slots are taken by another engine", Waiting.SLOT))
     script.submit("x", batch="b2")
-    assert script.why("x", "b2") == "x is queued: 3 of your 4 slots are taken by another engine"
+    assert script.explain("x", "b2") == "x is queued: 3 of your 4 slots are taken by another engine"
     assert explain_status(script.state, script.batch("b2"), script.task("x", "b2")).waiting is Waiting.SLOT
 
 
 def test_more_room_starts_more_at_once() -> None:
     script = in_room(1, "a", "b", "c")
-    assert started(script.happen(CapacityChanged(2, LITTLE))) == ["b"]
-    assert started(script.happen(CapacityChanged(None))) == ["c"]
+    assert started_tasks(script.apply(CapacityChanged(2, LITTLE))) == ["b"]
+    assert started_tasks(script.apply(CapacityChanged(None))) == ["c"]
 
 
 def test_less_room_ends_nothing_and_starts_nothing() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
-    script.happen(CapacityChanged(1, LITTLE))
-    assert script.running() == ["a", "b"]
-    assert started(script.exits("a")) == []
-    assert started(script.exits("b")) == ["c"]
+    script.apply(CapacityChanged(1, LITTLE))
+    assert script.running_tasks() == ["a", "b"]
+    assert started_tasks(script.exit_attempt("a")) == []
+    assert started_tasks(script.exit_attempt("b")) == ["c"]
 
 
 def test_the_settings_bound_what_the_room_does_not() -> None:
     script = in_room(9, *"abcdef", settings=Settings(max_parallel=0))
-    assert len(script.running()) == 4
-    assert script.why("e") == "e is queued: 4 of all 4 slots are taken"
+    assert len(script.running_tasks()) == 4
+    assert script.explain("e") == "e is queued: 4 of all 4 slots are taken"
 
 
 def test_without_limits_the_room_is_the_limit() -> None:
     script = Script(start=False)
-    script.ask(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",)))
-    script.happen(CapacityChanged(7, LITTLE))
+    script.request(
+        lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",))
+    )
+    script.apply(CapacityChanged(7, LITTLE))
     script.submit(*map(str, range(9)), settings=Settings(max_parallel=0))
-    assert len(script.running()) == 7
+    assert len(script.running_tasks()) == 7
 
 
 def test_a_task_that_never_fits_starts_when_it_can_be_alone() -> None:
     fifo = Settings(order=Order.FIFO)
     script = in_room(2, "a", Task("heavy", slots=3), "b", settings=fifo)
-    assert script.running() == ["a"]
-    assert script.why("heavy") == f"heavy is waiting: {LITTLE} (3 wanted)"
-    assert started(script.exits("a")) == ["heavy"]
+    assert script.running_tasks() == ["a"]
+    assert script.explain("heavy") == f"heavy is waiting: {LITTLE} (3 wanted)"
+    assert started_tasks(script.exit_attempt("a")) == ["heavy"]
     assert script.state.slots == 3
-    assert script.why("b") == f"b is waiting: {LITTLE}"
-    assert started(script.exits("heavy")) == ["b"]
+    assert script.explain("b") == f"b is waiting: {LITTLE}"
+    assert started_tasks(script.exit_attempt("heavy")) == ["b"]
 
 
 def test_where_there_is_no_room_at_all_nothing_starts() -> None:
     script = in_room(0, "a")
-    assert script.running() == []
-    assert script.why("a") == f"a is waiting: {LITTLE}"
-    assert started(script.happen(CapacityChanged(1, LITTLE))) == ["a"]
+    assert script.running_tasks() == []
+    assert script.explain("a") == f"a is waiting: {LITTLE}"
+    assert started_tasks(script.apply(CapacityChanged(1, LITTLE))) == ["a"]
 
 
 def test_a_check_needs_room_too_and_has_it_before_anything_new() -> None:
     script = in_room(1, "a", "b", settings=Settings(verify="make check"))
-    assert started(script.exits("a")) == ["a"]
+    assert started_tasks(script.exit_attempt("a")) == ["a"]
     assert script.status("a") == "verifying"
-    script.happen(CapacityChanged(0, LITTLE))
-    script.exits("a")
-    assert script.why("b") == f"b is waiting: {LITTLE}"
+    script.apply(CapacityChanged(0, LITTLE))
+    script.exit_attempt("a")
+    assert script.explain("b") == f"b is waiting: {LITTLE}"
 
 
 def test_a_new_engine_starts_without_the_last_ones_bound() -> None:
     script = in_room(0, "a")
-    assert started(script.happen(EngineTaken(2))) == ["a"]
+    assert started_tasks(script.apply(EngineTaken(2))) == ["a"]
 
 
 def test_a_new_engine_that_tells_the_room_in_the_same_turn_keeps_to_it() -> None:
     script = in_room(0, "a")
-    assert started(script.happen(EngineTaken(2), CapacityChanged(0, LITTLE))) == []
+    assert started_tasks(script.apply(EngineTaken(2), CapacityChanged(0, LITTLE))) == []
     assert script.batch(BATCH).started_at is None

@@ -13,7 +13,7 @@ from random import Random
 from subprocess import Popen
 
 import pytest
-from tests.support.temp_project__household import Household, household
+from tests.support.temp_project__household import EngineProject, engine_project
 
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded
 from plait.core.reports import AttemptExited, AttemptLost, EngineTaken
@@ -32,23 +32,23 @@ echo "end $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Household]:
-    with household(tmp_path / "household") as made:
+def home(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "household") as made:
         # Whoever is killed while it still compiles itself has done nothing that could be lost.
         made.env |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
         yield made
 
 
-def test_kills_at_random_instants(home: Household, *, long: bool) -> None:
+def test_kills_at_random_instants(home: EngineProject, *, long: bool) -> None:
     kills = Kills(home, Random(2026), wanted=300 if long else 30)
     batches = 0
     while kills.count < kills.wanted:
         batches += 1
         _write_tasks(home, f"tasks{batches}", kills.chance)
         kills.run(f"tasks{batches}")
-    assert home.settle() == []
+    assert home.wait_for_exit() == []
     _check(home, batches)
-    taken = [record for record in home.records() if isinstance(record.event, EngineTaken)]
+    taken = [record for record in home.read_records() if isinstance(record.event, EngineTaken)]
     print(f"{kills.count} kills, {kills.engines} of engines, {len(taken)} tenures, {batches} batches")  # noqa: T201
     assert len(taken) > kills.wanted / 10, "hardly an engine came so far that it could be interrupted"
 
@@ -56,7 +56,7 @@ def test_kills_at_random_instants(home: Household, *, long: bool) -> None:
 class Kills:
     """Whoever is there is killed, again and again, while a batch runs; a front that is gone comes back by --resume."""
 
-    def __init__(self, home: Household, chance: Random, wanted: int) -> None:
+    def __init__(self, home: EngineProject, chance: Random, wanted: int) -> None:
         self.home = home
         self.chance = chance
         self.wanted = wanted
@@ -87,7 +87,7 @@ class Kills:
 
     def _kill(self, front: Popen[str]) -> None:
         whom = self.chance.choice(("engine", "engine", "front", "both"))
-        engine = self.home.engine() if whom != "front" else None
+        engine = self.home.find_engine() if whom != "front" else None
         if engine:
             self.count += 1
             self.engines += 1
@@ -115,7 +115,7 @@ def _wait(front: Popen[str]) -> None:
         front.communicate(timeout=120)
 
 
-def _write_tasks(home: Household, folder: str, chance: Random) -> None:
+def _write_tasks(home: EngineProject, folder: str, chance: Random) -> None:
     for layer in range(LAYERS):
         for place in range(WIDTH):
             needs = f"needs: [{folder}-{layer - 1}-{chance.randrange(WIDTH)}]\n" if layer else ""
@@ -123,25 +123,25 @@ def _write_tasks(home: Household, folder: str, chance: Random) -> None:
             home.task(f"{folder}-{layer}-{place}", script, front=needs, folder=folder)
 
 
-def _records(home: Household) -> list:  # type: ignore[type-arg]
+def _records(home: EngineProject) -> list:  # type: ignore[type-arg]
     with suppress(Exception):
-        return home.records()
+        return home.read_records()
     return []
 
 
-def _batches(home: Household) -> list[str]:
+def _batches(home: EngineProject) -> list[str]:
     return [record.event.batch for record in _records(home) if isinstance(record.event, Submit)]
 
 
-def _pending(home: Household) -> bool:
+def _pending(home: EngineProject) -> bool:
     """Something was asked for that no engine has taken yet."""
     with suppress(Exception), closing(open_inbox(home.place.state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 
 
-def _check(home: Household, batches: int) -> None:
-    records = home.records()  # the chain of checksums holds, or this raises
+def _check(home: EngineProject, batches: int) -> None:
+    records = home.read_records()  # the chain of checksums holds, or this raises
     auditor = Auditor(lambda _: frozenset())
     for record in records:
         auditor.observe(record)

@@ -14,7 +14,7 @@ import pytest
 from plait.store import journal_lock
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 CHILD = Path(__file__).parents[1] / "journal" / "child.py"
 
@@ -46,13 +46,13 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path, *, long: bool) -> None:
         if round_ % 2:
             with closing(open_journal_reader(path)) as reader:
                 last = reader.last()
-                assert list(reader.read()) == records(1, last)
+                assert list(reader.read()) == make_records(1, last)
                 assert last >= acknowledged
     with closing(open_journal_writer(path)) as journal:
         last = journal.last()
         assert last >= acknowledged
-        assert list(journal.read()) == records(1, last)
-        journal.append(records(last + 1, last + 1))
+        assert list(journal.read()) == make_records(1, last)
+        journal.append(make_records(last + 1, last + 1))
 
 
 def test_a_writer_killed_at_birth_leaves_no_trouble(tmp_path: Path, *, long: bool) -> None:
@@ -69,7 +69,7 @@ def test_a_writer_killed_at_birth_leaves_no_trouble(tmp_path: Path, *, long: boo
         with closing(open_journal_writer(path)) as journal:
             last = journal.last()
             assert last >= acknowledged
-            assert list(journal.read()) == records(1, last)
+            assert list(journal.read()) == make_records(1, last)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -84,7 +84,7 @@ def test_a_writer_killed_under_a_reader(tmp_path: Path, seed: int) -> None:
             acknowledged = kill_after_opening(process)
             last = reader.last()
             assert last >= acknowledged
-            assert list(reader.read()) == records(1, last)
+            assert list(reader.read()) == make_records(1, last)
 
 
 def kill_after_opening(process: Popen[str]) -> int:

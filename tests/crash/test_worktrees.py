@@ -10,11 +10,11 @@ from subprocess import Popen
 
 import pytest
 from tests.support import batch_checks
-from tests.support.engine_killer import Killer
-from tests.support.git_repository__oracle import Oracle
-from tests.support.random_agent__handiwork import signature
-from tests.support.temp_project import PATIENCE
-from tests.support.temp_project__estate import Estate, estate as make
+from tests.support.engine_killer import EngineKiller
+from tests.support.git_repository__oracle import ReferenceMerger
+from tests.support.random_agent__handiwork import signature_path
+from tests.support.temp_project import TIMEOUT_SECONDS
+from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
 
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus
@@ -54,53 +54,56 @@ Kinds = Mapping[str, str]
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[Estate]:
+def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
         yield made
 
 
-def test_kills_at_random_instants(estate: Estate, tmp_path: Path, *, long: bool) -> None:
+def test_kills_at_random_instants(estate: WorktreeProject, tmp_path: Path, *, long: bool) -> None:
     """The batches and what is done to them follow from a seed; when it happens does not."""
     chance = Random(404)
-    killer = Killer(estate, chance, wanted=200 if long else 20)
+    killer = EngineKiller(estate, chance, wanted=200 if long else 20)
     before = _furnish(estate)
-    oracle = Oracle(estate.top / ".git", tmp_path / "oracle")
+    oracle = ReferenceMerger(estate.top / ".git", tmp_path / "oracle")
     batches: dict[str, Kinds] = {}
-    while not killer.done:
+    while not killer.is_done:
         folder = f"tasks{len(batches) + 1}"
         kinds = _write_tasks(estate, folder, chance)
-        before = {**before, **{name: own for name, own in estate.own().items() if folder in name}}
+        before = {
+            **before,
+            **{name: own for name, own in estate.snapshot_user_files().items() if folder in name},
+        }
         _run(estate, folder, killer)
         late = chance.random() < 0.3
         if late:  # what it had no time to put away is put away by the next one
             killer.kill_engine()
         batches[_newest(estate).id] = kinds
-        estate.until_quiet()
+        estate.wait_for_exit()
         _check(estate, oracle, batches)
-        assert estate.own() == before
+        assert estate.snapshot_user_files() == before
         if not late:
-            batch_checks.prove_tidy(estate)
+            batch_checks.check_no_leftovers(estate)
     assert estate.plait("gc", "--yes").code == 0
-    batch_checks.prove_tidy(estate)
+    batch_checks.check_no_leftovers(estate)
     print(f"{killer.count} kills, {killer.engines} of engines, {len(batches)} batches")  # noqa: T201
 
 
-def _furnish(estate: Estate) -> dict[str, object]:
+def _furnish(estate: WorktreeProject) -> dict[str, object]:
     """All that a person may have lying about."""
     for page in range(LAYERS * WIDTH):
         estate.write(f"pages/{page}.txt", f"page {page}")
     estate.write("clash.txt", "base")
-    estate.begin()
+    estate.commit_all()
     estate.write("stashed.txt", "later")
     estate.git("stash", "push", "--quiet", "--include-untracked")
     estate.write("untracked.txt", "mine")
     estate.write("staged.txt", "mine too")
     estate.git("add", "staged.txt")
     estate.write("pages/0.txt", "not committed")
-    return estate.own()
+    return estate.snapshot_user_files()
 
 
-def _write_tasks(estate: Estate, folder: str, chance: Random) -> Kinds:
+def _write_tasks(estate: WorktreeProject, folder: str, chance: Random) -> Kinds:
     kinds = [*ALWAYS, *(chance.choice(GOOD) for _ in range(LAYERS * WIDTH - len(ALWAYS)))]
     chance.shuffle(kinds)
     named: dict[str, str] = {}
@@ -118,56 +121,56 @@ def _write_tasks(estate: Estate, folder: str, chance: Random) -> Kinds:
     return named
 
 
-def _run(estate: Estate, folder: str, killer: Killer) -> None:
+def _run(estate: WorktreeProject, folder: str, killer: EngineKiller) -> None:
     submitted, enough = len(estate.state().batches), killer.count + MOST
     front = _front(estate, folder)
     while not _ended(estate, submitted):
-        if killer.done or killer.count >= enough:
-            estate.answer(front)
+        if killer.is_done or killer.count >= enough:
+            estate.finish(front)
         else:
-            killer.strike(front)
+            killer.kill_random(front)
         if front.poll() is not None:
             there = len(estate.state().batches) > submitted or _pending(estate)
             front = _front(estate, folder, *(["--resume"] if there else []))
-    front.communicate(timeout=PATIENCE)
+    front.communicate(timeout=TIMEOUT_SECONDS)
 
 
-def _front(estate: Estate, folder: str, *more: str) -> Popen[str]:
+def _front(estate: WorktreeProject, folder: str, *more: str) -> Popen[str]:
     words = ("--yes", "-p", "4", "--retries", "0", "--push", "--verify", VERIFY, "--gate", GATE)
     return estate.start("run", folder, *words, *more, env={"TOLD": str(_told(estate))})
 
 
-def _told(estate: Estate) -> Path:
+def _told(estate: WorktreeProject) -> Path:
     return estate.top.parent / "told"
 
 
-def _newest(estate: Estate) -> BatchState:
+def _newest(estate: WorktreeProject) -> BatchState:
     return list(estate.state().batches.values())[-1]
 
 
-def _ended(estate: Estate, submitted: int) -> bool:
+def _ended(estate: WorktreeProject, submitted: int) -> bool:
     return len(estate.state().batches) > submitted and _newest(estate).ended is not None
 
 
-def _pending(estate: Estate) -> bool:
+def _pending(estate: WorktreeProject) -> bool:
     """Something was asked for that no engine has taken yet."""
     with suppress(Exception), closing(open_inbox(find_repo(estate.top).state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 
 
-def _check(estate: Estate, oracle: Oracle, batches: Mapping[str, Kinds]) -> None:
-    told = batch_checks.records(estate)  # the chain of checksums holds, or this raises
-    batch_checks.prove_laws(estate, told)
+def _check(estate: WorktreeProject, oracle: ReferenceMerger, batches: Mapping[str, Kinds]) -> None:
+    told = batch_checks.read_records(estate)  # the chain of checksums holds, or this raises
+    batch_checks.check_laws(estate, told)
     batch = _newest(estate)
     kinds = batches[batch.id]
     _check_statuses(batch, kinds)
-    batch_checks.prove_merges(
+    batch_checks.check_merges(
         [record for record in told if getattr(record.event, "batch", "") == batch.id], batch.base, oracle
     )
-    batch_checks.prove_branch(estate, batch, oracle)
-    batch_checks.prove_kept(estate, told, _told(estate))
-    batch_checks.prove_signed(
+    batch_checks.check_branch(estate, batch, oracle)
+    batch_checks.check_results_kept(estate, told, _told(estate))
+    batch_checks.check_signatures(
         estate,
         [task.last_write.name for task in batch.tasks if task.last_write and kinds[task.task.id] != "idle"],
     )
@@ -189,12 +192,12 @@ def _check_statuses(batch: BatchState, kinds: Kinds) -> None:
         assert task.status in expected, (name, kind, task.status, task.reason)
 
 
-def _check_files(estate: Estate, batch: BatchState, kinds: Kinds) -> None:
+def _check_files(estate: WorktreeProject, batch: BatchState, kinds: Kinds) -> None:
     """Every task that is done is seen in the branch once, and none of the others."""
     names = estate.git("ls-tree", "-r", "--name-only", batch.head).splitlines()
     signed = [name for name in names if name.startswith("signed/")]
     done = [task for task in batch.tasks if task.status is TaskStatus.DONE]
-    assert sorted(signed) == sorted(signature(task.task.id, 1) for task in done)
+    assert sorted(signed) == sorted(signature_path(task.task.id, 1) for task in done)
     for task in done:
         page, kind = f"pages/{task.place}.txt", kinds[task.task.id]
         assert (page in names) == (kind != "commits")

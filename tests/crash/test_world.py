@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import Household, household
+from tests.support.temp_project__household import EngineProject, engine_project
 
 from plait.core.decisions import RetryGranted
 from plait.core.reports import AttemptExited, AttemptLaunched, AttemptLost
@@ -25,8 +25,8 @@ WAIT = "until [ -e go ]; do sleep 0.02; done\n"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Household]:
-    with household(tmp_path / "household") as made:
+def home(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "household") as made:
         yield made
 
 
@@ -37,48 +37,50 @@ def until(reached: Callable[[], object], timeout: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-def launched(home: Household) -> list[AttemptLaunched]:
+def launched(home: EngineProject) -> list[AttemptLaunched]:
     with suppress(Exception):  # there may be no journal yet
-        return [record.event for record in home.records() if isinstance(record.event, AttemptLaunched)]
+        return [record.event for record in home.read_records() if isinstance(record.event, AttemptLaunched)]
     return []
 
 
-def test_an_agent_killed_from_outside_is_tried_again(home: Household) -> None:
+def test_an_agent_killed_from_outside_is_tried_again(home: EngineProject) -> None:
     home.task("one", 'echo $$ > "pid.$PLAIT_ATTEMPT"\nif [ "$PLAIT_ATTEMPT" = 1 ]; then exec sleep 600; fi\n')
     front = home.plait(*RUN)
     until(lambda: (home.top / "pid.1").exists() and (home.top / "pid.1").read_text().endswith("\n"))
     os.kill(int((home.top / "pid.1").read_text()), signal.SIGKILL)
     assert front.wait(60) == 0, front.communicate()
-    retries = [record.event for record in home.records() if isinstance(record.event, RetryGranted)]
+    retries = [record.event for record in home.read_records() if isinstance(record.event, RetryGranted)]
     assert [retry.category for retry in retries] == [Category.KILLED]
     front.communicate()
 
 
-def test_a_reboot_loses_the_attempts_and_nothing_else(home: Household) -> None:
+def test_a_reboot_loses_the_attempts_and_nothing_else(home: EngineProject) -> None:
     """All processes are gone, and the warden's pid is somebody else's now."""
     home.task("one", f'echo $PLAIT_ATTEMPT >> told\nif [ "$PLAIT_ATTEMPT" = 1 ]; then {WAIT.strip()}; fi\n')
     front = home.plait(*RUN)
     until(lambda: launched(home) and (home.top / "told").exists())
-    home.end()
+    home.kill_processes()
     front.communicate()
     stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
         claim = StateFolder(home.place.state).attempt(launched(home)[0].attempt).pidfile
         claim.write_text(f"{stranger.pid} 1 00000000-0000-0000-0000-000000000000 \n")
-        code, said = home.ask(*RUN, "--resume")
+        code, said = home.run(*RUN, "--resume")
         assert code == 0, said
         assert stranger.poll() is None, "a process that is not ours was touched"
     finally:
         stranger.kill()
         stranger.wait()
     assert (home.top / "told").read_text() == "1\n2\n"
-    assert [type(r.event) for r in home.records() if isinstance(r.event, AttemptLost | AttemptExited)] == [
+    assert [
+        type(r.event) for r in home.read_records() if isinstance(r.event, AttemptLost | AttemptExited)
+    ] == [
         AttemptLost,
         AttemptExited,
     ]
 
 
-def test_a_disk_that_fills_up_during_a_run(home: Household, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_a_run(home: EngineProject, tmp_path: Path) -> None:
     """A small file system of its own, filled by a task and freed by it again; meanwhile others end."""
     top = tmp_path / "small"
     top.mkdir()
@@ -132,18 +134,18 @@ sys.exit(run.returncode)
 """
 
 
-def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(home: Household) -> None:
+def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(home: EngineProject) -> None:
     home.task("one", "touch ran")
     blocked = home.place.state
     blocked.parent.joinpath(blocked.name).write_text("not a folder")
-    code, said = home.ask(*RUN)
+    code, said = home.run(*RUN)
     assert code in {1, 2}
     assert "Traceback" not in said
     assert str(blocked) in said
     assert not (home.top / "ran").exists()
 
 
-def test_two_runs_at_once_share_one_engine(home: Household) -> None:
+def test_two_runs_at_once_share_one_engine(home: EngineProject) -> None:
     for folder in ("left", "right"):
         for number in range(3):
             home.task(f"{folder}{number}", "echo $PLAIT_TASK_ID >> told\nsleep 0.1", folder=folder)
@@ -154,11 +156,11 @@ def test_two_runs_at_once_share_one_engine(home: Household) -> None:
     assert sorted((home.top / "told").read_text().split()) == sorted(
         f"{folder}{number}" for folder in ("left", "right") for number in range(3)
     )
-    assert home.settle() == []
+    assert home.wait_for_exit() == []
 
 
-def test_engines_of_one_user_share_the_slots(home: Household, tmp_path: Path) -> None:
-    with household(tmp_path / "other", user=home) as other:
+def test_engines_of_one_user_share_the_slots(home: EngineProject, tmp_path: Path) -> None:
+    with engine_project(tmp_path / "other", user=home) as other:
         told = tmp_path / "told"
         for house in (home, other):
             for number in range(6):
@@ -173,4 +175,4 @@ def test_engines_of_one_user_share_the_slots(home: Household, tmp_path: Path) ->
             most = max(most, depth)
         assert depth == 0
         assert most <= 4, "more than all of them may have"
-        assert other.settle() == []
+        assert other.wait_for_exit() == []

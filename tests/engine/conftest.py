@@ -33,7 +33,7 @@ from plait.system.state_paths import StateFolder
 PLACE = Settings(agents=("shell",), isolation=Isolation.IN_PLACE)
 
 
-class House:
+class EngineHarness:
     """A place with a journal, in which one engine after another may live."""
 
     def __init__(self, root: Path) -> None:
@@ -42,11 +42,11 @@ class House:
         self.folder = StateFolder(self.place.state)
         self.journal: Journal = MemoryJournal()
         self.inbox = MemoryInbox()
-        self.ahead = 0.0  # of the wall clock
-        self._engines: list[Tenure] = []
+        self.clock_offset = 0.0  # of the wall clock
+        self._engines: list[RunningEngine] = []
 
     def wall(self) -> float:
-        return time.time() + self.ahead
+        return time.time() + self.clock_offset
 
     def submit(self, *tasks: Task, batch: str = "b", settings: Settings = PLACE) -> None:
         plan = build_checked_plan(tasks).plan
@@ -54,19 +54,19 @@ class House:
         batch_files.write_batch_files(
             self.folder, batch, BatchInputs(str(self.place.top), tasks), dict(os.environ)
         )
-        self.ask(Submit(f"submit-{batch}", batch, plan.without_texts(), settings))
+        self.request(Submit(f"submit-{batch}", batch, plan.without_texts(), settings))
 
-    def ask(self, request: Request) -> None:
+    def request(self, request: Request) -> None:
         self.inbox.put(request)
         for tenure in self._engines:
             tenure.engine.wake()
 
-    def engine(self) -> Tenure:
-        tenure = Tenure(self)
+    def engine(self) -> RunningEngine:
+        tenure = RunningEngine(self)
         self._engines.append(tenure)
         return tenure
 
-    def wrote(self, name: str) -> list[str]:
+    def read_lines(self, name: str) -> list[str]:
         """The lines of a file that tasks write to."""
         path = self.place.top / name
         return path.read_text().splitlines() if path.exists() else []
@@ -76,24 +76,24 @@ class House:
             for batch in tenure.engine.state.open.values():
                 for attempt in list(batch.alive):
                     tenure.parts.executor.terminate(attempt, at_once=True)
-            tenure.until(lambda tenure=tenure: not tenure.parts.watcher.running)  # type: ignore[misc]
-            tenure.dies()
+            tenure.wait_until(lambda tenure=tenure: not tenure.parts.watcher.running)  # type: ignore[misc]
+            tenure.kill()
 
 
-class Tenure:
+class RunningEngine:
     """One engine's time."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: EngineHarness) -> None:
         self.reactor = SelectReactor()
         self.engine = Engine(os.getpid(), "test", house.wall)
         parts = build_dependencies(house.place, merge_layers(()), house.journal, self.engine, self.reactor)
         parts.inbox.close()
-        machine = CapacityReporter(_Calm(), str(house.place.top), house.wall)
+        machine = CapacityReporter(_IdleSensors(), str(house.place.top), house.wall)
         self.parts = replace(parts, inbox=house.inbox, capacity=machine)
         self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
         self._alive = True
 
-    def until(self, reached: Callable[[], bool], timeout: float = 20.0) -> bool:
+    def wait_until(self, reached: Callable[[], bool], timeout: float = 20.0) -> bool:
         deadline = time.monotonic() + timeout
         while self._alive and not reached():
             if time.monotonic() > deadline:
@@ -105,13 +105,13 @@ class Tenure:
     def batch(self, name: str = "b") -> BatchState:
         return self.engine.state.batches[name]
 
-    def ended(self, name: str = "b") -> bool:
+    def has_ended(self, name: str = "b") -> bool:
         return name in self.engine.state.batches and self.batch(name).ended is not None
 
     def statuses(self, name: str = "b") -> dict[str, TaskStatus | None]:
         return {task.task.id: task.status for task in self.batch(name).tasks}
 
-    def dies(self) -> None:
+    def kill(self) -> None:
         """As after kill -9, as far as the world can tell: nothing is written, nobody is ended."""
         if self._alive:
             self._alive = False
@@ -120,7 +120,7 @@ class Tenure:
                 part.close()
 
 
-class _Calm:
+class _IdleSensors:
     """A machine that has all it needs, whatever the tests' own machine is short of."""
 
     def read(self) -> MachineReadings:
@@ -128,8 +128,8 @@ class _Calm:
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineHarness]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
-    made = House(tmp_path)
+    made = EngineHarness(tmp_path)
     yield made
     made.close()

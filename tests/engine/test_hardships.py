@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project__household import household
+from tests.support.temp_project__household import engine_project
 
 from plait.agents.drivers.shell import ShellAgent
 from plait.agents.interface import AttemptContext, Command
@@ -26,57 +26,57 @@ from plait.store.project_files import DOORBELL_FIFO
 from plait.system import psutil_processes
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import House
+    from tests.engine.conftest import EngineHarness
 
 QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backoff(base=0.01))
 WAIT = "until [ -e go ]; do sleep 0.01; done"
 
 
-def test_a_clock_set_back_ends_nobody_who_talks(house: House) -> None:
+def test_a_clock_set_back_ends_nobody_who_talks(house: EngineHarness) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", retries=0)
     house.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
     tenure = house.engine()
-    assert tenure.until(lambda: bool(tenure.parts.watcher.running))
-    house.ahead = -3600.0
-    assert tenure.until(tenure.ended)
+    assert tenure.wait_until(lambda: bool(tenure.parts.watcher.running))
+    house.clock_offset = -3600.0
+    assert tenure.wait_until(tenure.has_ended)
     assert tenure.statuses() == {"talks": TaskStatus.DONE}
 
 
-def test_a_claim_that_cant_be_read_costs_its_attempt_only(house: House) -> None:
+def test_a_claim_that_cant_be_read_costs_its_attempt_only(house: EngineHarness) -> None:
     house.submit(Task("one", run=WAIT), Task("two", run=WAIT), settings=QUICK)
     first = house.engine()
-    assert first.until(lambda: len(_launched(house)) == 2)
-    first.dies()
+    assert first.wait_until(lambda: len(_launched(house)) == 2)
+    first.kill()
     claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
     claim.unlink()
     claim.mkdir()
     second = house.engine()
     (house.place.top / "go").touch()
-    assert second.until(second.ended)
+    assert second.wait_until(second.has_ended)
     assert second.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE}
 
 
-def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: House) -> None:
+def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: EngineHarness) -> None:
     house.submit(Task("one", run="exec sleep 600"), settings=QUICK)
     first = house.engine()
-    assert first.until(lambda: bool(_launched(house)))
-    first.dies()
+    assert first.wait_until(lambda: bool(_launched(house)))
+    first.kill()
     claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
     claim.unlink()
     claim.mkdir()
-    house.ask(CancelTask("cancel", "b", "one"))
+    house.request(CancelTask("cancel", "b", "one"))
     second = house.engine()
-    assert second.until(second.ended)
+    assert second.wait_until(second.has_ended)
     assert second.statuses() == {"one": TaskStatus.CANCELLED}
     assert psutil_processes.read_process(_launched(house)[0].pid or 0) is None
 
 
 def test_processes_that_cant_be_seen_do_not_end_the_engine(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house.submit(Task("one", run=WAIT), settings=QUICK)
     tenure = house.engine()
-    assert tenure.until(lambda: bool(_launched(house)))
+    assert tenure.wait_until(lambda: bool(_launched(house)))
 
     def too_many() -> list[object]:
         raise OSError(24, "Too many open files")
@@ -84,36 +84,40 @@ def test_processes_that_cant_be_seen_do_not_end_the_engine(
     with monkeypatch.context() as here:
         here.setattr("plait.runtime.process_tree.processes.every", too_many)
         tenure.parts.capacity._memory_checked_at = -100.0  # it is time to weigh
-        assert tenure.until(lambda: tenure.parts.capacity._memory_checked_at > 0)
+        assert tenure.wait_until(lambda: tenure.parts.capacity._memory_checked_at > 0)
     (house.place.top / "go").touch()
-    assert tenure.until(tenure.ended)
+    assert tenure.wait_until(tenure.has_ended)
 
 
-def test_an_environment_that_cant_be_removed_does_not_end_the_engine(house: House) -> None:
+def test_an_environment_that_cant_be_removed_does_not_end_the_engine(house: EngineHarness) -> None:
     house.submit(Task("one", run=WAIT), settings=QUICK)
     tenure = house.engine()
-    assert tenure.until(lambda: bool(_launched(house)))
+    assert tenure.wait_until(lambda: bool(_launched(house)))
     (house.place.top / "go").touch()
     path = house.folder.batch("b") / "environment.json"
     path.unlink()
     path.mkdir()
-    assert tenure.until(tenure.ended)
-    assert tenure.until(lambda: tenure.engine.is_finished)
+    assert tenure.wait_until(tenure.has_ended)
+    assert tenure.wait_until(lambda: tenure.engine.is_finished)
     tenure.engine.release()
 
 
-def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: House) -> None:
+def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: EngineHarness) -> None:
     """A front looks whether there is one, and sees no need to hand over its own; then the batch ends, and it is gone."""
     house.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
     tenure = house.engine()
-    assert tenure.until(tenure.ended)
+    assert tenure.wait_until(tenure.has_ended)
     assert not batch_files.has_environment(house.folder, "b")
     (house.place.top / "go").touch()
-    house.ask(Retry("retry", "b", "one"))
-    assert tenure.until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), tenure.batch().tasks[0].reason
+    house.request(Retry("retry", "b", "one"))
+    assert tenure.wait_until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), (
+        tenure.batch().tasks[0].reason
+    )
 
 
-def test_an_agent_with_a_defect_costs_its_task_only(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_with_a_defect_costs_its_task_only(
+    house: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = ShellAgent.build_command
 
     def broken(shell: ShellAgent, brief: AttemptContext) -> Command:
@@ -124,15 +128,15 @@ def test_an_agent_with_a_defect_costs_its_task_only(house: House, monkeypatch: p
     monkeypatch.setattr(ShellAgent, "command", broken)
     house.submit(Task("one", run="true"), Task("two", run="true"), settings=QUICK)
     tenure = house.engine()
-    assert tenure.until(tenure.ended)
+    assert tenure.wait_until(tenure.has_ended)
     assert tenure.statuses() == {"one": TaskStatus.FAILED, "two": TaskStatus.DONE}
     assert "KeyError" in tenure.batch().tasks[0].reason
 
 
-def test_who_leaves_takes_no_requests(house: House) -> None:
+def test_who_leaves_takes_no_requests(house: EngineHarness) -> None:
     """One that came at the last instant is left for the next engine: this one would perform it and go."""
     tenure = house.engine()
-    assert tenure.until(lambda: tenure.engine.is_finished)
+    assert tenure.wait_until(lambda: tenure.engine.is_finished)
     house.submit(Task("one", run=WAIT), settings=QUICK)
     tenure.engine.release()
     assert [request.id for request in house.inbox.pending()] == ["submit-b"]
@@ -140,10 +144,10 @@ def test_who_leaves_takes_no_requests(house: House) -> None:
 
 
 def test_what_is_still_being_ended_is_waited_for_in_sleep(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    house: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenure = house.engine()
-    assert tenure.until(lambda: tenure.engine.is_finished)
+    assert tenure.wait_until(lambda: tenure.engine.is_finished)
     monkeypatch.setattr(tenure.parts.performer, "sweep", lambda: 1)  # a process that does not go
     assert not tenure.engine.is_finished
     tenure.reactor.step(0)
@@ -152,17 +156,17 @@ def test_what_is_still_being_ended_is_waited_for_in_sleep(
 
 
 def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
-    with household(tmp_path / "household") as home:
+    with engine_project(tmp_path / "household") as home:
         home.task("one", "true")
         home.place.state.mkdir()
         (home.place.state / DOORBELL_FIFO).touch()
-        code, said = home.ask("run", "tasks", "--yes", "--isolation", "in-place")
+        code, said = home.run("run", "tasks", "--yes", "--isolation", "in-place")
         assert code == 0, said
         assert (home.place.state / DOORBELL_FIFO).is_fifo()
 
 
 def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) -> None:
-    with household(tmp_path / "household") as home:
+    with engine_project(tmp_path / "household") as home:
         home.task("one", WAIT)
         reader, writer = os.pipe()
         words = [
@@ -179,7 +183,7 @@ def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) 
         run = partial(subprocess.run, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
         run(words, cwd=home.top, env=home.env, pass_fds=(writer,), timeout=60)
         os.close(writer)
-        while not home.engine():
+        while not home.find_engine():
             time.sleep(0.01)
         deadline = time.monotonic() + 20
         os.set_blocking(reader, False)
@@ -198,5 +202,5 @@ def _is_held(reader: int) -> bool:
         return True
 
 
-def _launched(house: House) -> list[AttemptLaunched]:
+def _launched(house: EngineHarness) -> list[AttemptLaunched]:
     return [record.event for record in house.journal.read() if isinstance(record.event, AttemptLaunched)]

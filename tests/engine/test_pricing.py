@@ -17,14 +17,14 @@ from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import House
+    from tests.engine.conftest import EngineHarness
 
 ENDED = {"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": 10}}
 PRICES = (Price("dear*", 50, 50), Price("cheap*", 1, 1))
 
 
 @pytest.mark.parametrize(("model", "cost"), [("dear-1", 5500), (None, 110)])
-def test_a_task_is_paid_for_by_its_own_model(house: House, model: str | None, cost: int) -> None:
+def test_a_task_is_paid_for_by_its_own_model(house: EngineHarness, model: str | None, cost: int) -> None:
     tool = house.place.top / "tool"
     tool.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{dumps(ENDED)}'\n")
     tool.chmod(0o700)
@@ -35,7 +35,7 @@ def test_a_task_is_paid_for_by_its_own_model(house: House, model: str | None, co
     batch_files.write_batch_files(
         house.folder, "b", BatchInputs(str(house.place.top), (task,), (spec,)), dict(os.environ)
     )
-    house.ask(
+    house.request(
         Submit(
             "s",
             "b",
@@ -44,5 +44,5 @@ def test_a_task_is_paid_for_by_its_own_model(house: House, model: str | None, co
         )
     )
     engine = house.engine()
-    assert engine.until(engine.ended)
+    assert engine.wait_until(engine.has_ended)
     assert engine.batch().spent == Spend(cost, 110)

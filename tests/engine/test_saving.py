@@ -12,8 +12,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project__household import Household, household
-from tests.support.temp_project__surroundings import surroundings
+from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project__surroundings import use_environment
 
 from plait.client.session import Session, open_session
 from plait.client.session__asking import new_request_id
@@ -24,7 +24,7 @@ from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import House
+    from tests.engine.conftest import EngineHarness
 
 PATIENCE = 60.0
 
@@ -33,39 +33,39 @@ def save(**changes: str | None) -> Request:
     return SaveSettings(new_request_id(), tuple(changes.items()))
 
 
-def test_they_are_there_for_whoever_reads_settings(house: House) -> None:
+def test_they_are_there_for_whoever_reads_settings(house: EngineHarness) -> None:
     tenure = house.engine()
-    house.ask(save(retries="1", verify='"make"'))
-    assert tenure.until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
-    house.ask(save(verify=None, gate='"make all"'))
-    assert tenure.until(lambda: house.journal.settings() == {"retries": "1", "gate": '"make all"'})
+    house.request(save(retries="1", verify='"make"'))
+    assert tenure.wait_until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
+    house.request(save(verify=None, gate='"make all"'))
+    assert tenure.wait_until(lambda: house.journal.settings() == {"retries": "1", "gate": '"make all"'})
 
 
-def test_what_is_refused_is_not_saved(house: House) -> None:
+def test_what_is_refused_is_not_saved(house: EngineHarness) -> None:
     tenure = house.engine()
-    house.ask(SaveSettings("bad", (("retries", "1"), ("", "2"))))
-    house.ask(save(repairs="3"))
-    assert tenure.until(lambda: house.journal.settings() != {})
+    house.request(SaveSettings("bad", (("retries", "1"), ("", "2"))))
+    house.request(save(repairs="3"))
+    assert tenure.wait_until(lambda: house.journal.settings() != {})
     assert house.journal.settings() == {"repairs": "3"}
 
 
-def test_an_engine_that_takes_over_makes_them_what_the_records_say(house: House) -> None:
+def test_an_engine_that_takes_over_makes_them_what_the_records_say(house: EngineHarness) -> None:
     first = house.engine()
-    house.ask(save(retries="1", verify='"make"'))
-    assert first.until(lambda: house.journal.settings() != {})
-    first.dies()
+    house.request(save(retries="1", verify='"make"'))
+    assert first.wait_until(lambda: house.journal.settings() != {})
+    first.kill()
     house.journal.commit({"retries": None, "verify": '"true"', "nobody": "1"})
     second = house.engine()
-    assert second.until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
+    assert second.wait_until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Household]:
-    with household(tmp_path / "household", repository=False) as made, surroundings(made.env):
+def home(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "household", repository=False) as made, use_environment(made.env):
         yield made
 
 
-def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(home: Household) -> None:
+def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(home: EngineProject) -> None:
     chance, wanted = Random(6), dict[str, str]()
     for number in range(8):
         wanted[f"s{number}"] = str(number)
@@ -78,7 +78,7 @@ def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(
         assert desk.send(save(last="1")).granted
     told, kept = _told_and_kept(home)
     assert kept == told == wanted | {"last": "1"}
-    assert home.settle() == []
+    assert home.wait_for_exit() == []
 
 
 def _kill(desk: Session, chance: Random) -> None:
@@ -99,7 +99,7 @@ def _kill(desk: Session, chance: Random) -> None:
     desk.refresh()
 
 
-def _told_and_kept(home: Household) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _told_and_kept(home: EngineProject) -> tuple[Mapping[str, str], Mapping[str, str]]:
     path = home.place.state / JOURNAL_FILE
     if not path.exists():
         return {}, {}

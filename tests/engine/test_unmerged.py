@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.git_repository import Repository
+from tests.support.git_repository import GitRepository
 
 from plait.core.graph import build_checked_plan
 from plait.core.requests import Retry, Submit
@@ -20,18 +20,18 @@ from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import House, Tenure
+    from tests.engine.conftest import EngineHarness, RunningEngine
 
 AT_ONCE = Settings(agents=("shell",), verify="test -e a.txt", retries=0, backoff=Backoff(0))
 BRANCH = refs.batch_branch("b")
 
 
 @pytest.fixture
-def repository(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repository(house: EngineHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository:
     """The house stands in a repository, and its engines' attempts work in worktrees."""
     for name, value in {"GIT_CONFIG_GLOBAL": os.devnull, "XDG_CACHE_HOME": str(tmp_path / "cache")}.items():
         monkeypatch.setenv(name, value)
-    made = Repository(house.place.top)
+    made = GitRepository(house.place.top)
     made.git("commit", "--quiet", "--allow-empty", "--message", "begin")
     house.place = RepoLocation(made.top, made.git_dir / "plait", repository=True)
     house.folder = StateFolder(house.place.state)
@@ -39,7 +39,7 @@ def repository(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
+def blocked(house: EngineHarness, repository: GitRepository, tmp_path: Path) -> RunningEngine:
     """Its engine has given up merging: somebody looks at the batch branch in a worktree of their own."""
     base = repository.git("rev-parse", "HEAD")
     repository.git("branch", BRANCH, base)
@@ -50,23 +50,23 @@ def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
     batch_files.write_batch_files(
         house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ)
     )
-    house.ask(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
+    house.request(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
     tenure = house.engine()
-    assert tenure.until(tenure.ended)
+    assert tenure.wait_until(tenure.has_ended)
     assert tenure.statuses() == {"a": "failed"}
     assert f"is checked out in {tmp_path / 'review'}" in tenure.batch().tasks[0].reason
     return tenure
 
 
-def again(house: House, tenure: Tenure) -> None:
+def again(house: EngineHarness, tenure: RunningEngine) -> None:
     """A person takes it up, and hands over their environment anew."""
     batch_files.write_batch_environment(house.folder, "b", dict(os.environ))
-    house.ask(Retry("retry", "b", "a"))
-    assert tenure.until(lambda: tenure.batch().tasks[0].generation == 2 and tenure.ended())
+    house.request(Retry("retry", "b", "a"))
+    assert tenure.wait_until(lambda: tenure.batch().tasks[0].generation == 2 and tenure.has_ended())
 
 
 def test_a_branch_that_is_free_again_gets_what_was_verified(
-    house: House, repository: Repository, blocked: Tenure, tmp_path: Path
+    house: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
 ) -> None:
     repository.git("switch", "--quiet", "--detach", at=tmp_path / "review")
     again(house, blocked)
@@ -77,11 +77,11 @@ def test_a_branch_that_is_free_again_gets_what_was_verified(
 
 
 def test_a_result_that_was_collected_meanwhile_is_written_again(
-    house: House, repository: Repository, blocked: Tenure, tmp_path: Path
+    house: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
 ) -> None:
     repository.git("worktree", "remove", "--force", str(tmp_path / "review"))
     tip = repository.git("rev-parse", refs.task_branch("b", "a"))
-    blocked.until(lambda: blocked.engine.is_finished)
+    blocked.wait_until(lambda: blocked.engine.is_finished)
     repository.git("branch", "--quiet", "-D", refs.task_branch("b", "a"))
     (repository.git_dir / "objects" / tip[:2] / tip[2:]).unlink()
     again(house, blocked)

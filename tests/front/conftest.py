@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import Scribe
-from tests.support.stub_engine import Clerks, clerks
+from tests.support.journal_writer import JournalWriter
+from tests.support.stub_engine import StubEngines, stub_engines
 
 from plait.git.location import RepoLocation
 
@@ -16,11 +16,11 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> Scribe:
-    return Scribe(place)
+def scribe(place: RepoLocation) -> JournalWriter:
+    return JournalWriter(place)
 
 
 @pytest.fixture
-def clerk(place: RepoLocation) -> Iterator[Clerks]:
-    with clerks(place) as made:
+def clerk(place: RepoLocation) -> Iterator[StubEngines]:
+    with stub_engines(place) as made:
         yield made

@@ -134,7 +134,7 @@ def test_a_line_whose_beginning_was_not_read_is_not_heard(agents: Agents) -> Non
 def test_a_batch_is_listened_to_through_the_agents_of_its_kit(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, verify="true"))
     kit = BatchInputs(str(tmp_path), (), (AgentSpec("shell"),))
-    agents.script.exits("b")
+    agents.script.exit_attempt("b")
     agents.says("a", "\x1b[1mwriting\x1b[0m\n")
     agents.says("b", "checking\n")
     assert ActivityTracker(agents.folder, make_parser_factory(kit)).read_latest(agents.alive) == {

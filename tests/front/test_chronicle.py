@@ -17,13 +17,13 @@ from plait.core.requests import Pause
 from plait.core.state import State
 from plait.core.task import Step
 from plait.testing.script import BATCH, Script
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 
 @cache
 def told(seed: int) -> tuple[HistoryIndex, State, tuple[Record, ...]]:
-    chronicle, state, records = HistoryIndex(), State(), tuple(run(stormy(seed)).journal)
+    chronicle, state, records = HistoryIndex(), State(), tuple(simulate(make_stormy(seed)).journal)
     for record in records:
         chronicle.apply(record)
         evolve(state, record)
@@ -56,8 +56,8 @@ def test_each_attempt_has_its_outcome_and_where_it_began(seed: int) -> None:
 
 def test_what_was_answered_is_not_kept() -> None:
     chronicle, script = HistoryIndex(), Script("a")
-    script.ask(lambda name: Pause(name, BATCH))
-    script.ask(lambda name: Pause(name, "nobody"))
+    script.request(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Pause(name, "nobody"))
     for record in script.records:
         chronicle.apply(record)
     assert not chronicle._unanswered

@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from tests.support.journal_writer import SETTINGS, Scribe, plan
-from tests.support.stub_engine import Clerks
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
+from tests.support.stub_engine import StubEngines
 
 from plait.client import engine_launcher, submission_files
 from plait.client.session import open_session
@@ -32,13 +32,13 @@ from plait.system.state_paths import StateFolder
 
 
 def submission(*names: str, **environment: str) -> Submission:
-    return Submission(plan(*(names or ("a",))), SETTINGS, environment=environment or None)
+    return Submission(build_plan(*(names or ("a",))), SETTINGS, environment=environment or None)
 
 
 class Starter:
     """Starts clerks instead of engines. `lives` says on which request each of the next ones dies."""
 
-    def __init__(self, clerk: Clerks) -> None:
+    def __init__(self, clerk: StubEngines) -> None:
         self._clerk = clerk
         self.lives: list[int] = []
         self.count = 0
@@ -49,7 +49,7 @@ class Starter:
 
 
 @pytest.fixture
-def starter(monkeypatch: pytest.MonkeyPatch, clerk: Clerks) -> Starter:
+def starter(monkeypatch: pytest.MonkeyPatch, clerk: StubEngines) -> Starter:
     made = Starter(clerk)
     monkeypatch.setattr(engine_launcher, "_start", made)
     return made
@@ -68,22 +68,24 @@ def test_where_nothing_was_submitted_nothing_is_made(place: RepoLocation) -> Non
     assert not place.state.exists()
 
 
-def test_what_is_there_is_folded_and_not_told_again(place: RepoLocation, scribe: Scribe) -> None:
+def test_what_is_there_is_folded_and_not_told_again(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         assert list(desk.state.batches) == ["b1"]
         assert desk.refresh() == []
 
 
-def test_a_journal_that_appears_later_is_read(place: RepoLocation, clerk: Clerks) -> None:
+def test_a_journal_that_appears_later_is_read(place: RepoLocation, clerk: StubEngines) -> None:
     with open_session(place) as desk:
-        clerk.come()
+        clerk.start_and_wait()
         assert desk.wait(30)
         assert [type(record.event) for record in desk.refresh()] == [EngineTaken]
         assert desk.state.seq == 1
 
 
-def test_a_journal_that_is_replaced_begins_anew(place: RepoLocation, scribe: Scribe, clerk: Clerks) -> None:
+def test_a_journal_that_is_replaced_begins_anew(
+    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines
+) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         before = desk.journal_id
@@ -91,13 +93,15 @@ def test_a_journal_that_is_replaced_begins_anew(place: RepoLocation, scribe: Scr
             path.rename(path.with_name(f"old-{path.name}"))
         desk.refresh()
         assert (desk.state.batches, desk.journal_id) == ({}, None)
-        clerk.come()
+        clerk.start_and_wait()
         assert desk.wait(30)
         assert [record.seq for record in desk.refresh()] == [1]
         assert desk.journal_id not in {before, None}
 
 
-def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation, scribe: Scribe) -> None:
+def test_who_waits_for_a_journal_that_is_moved_away_is_woken(
+    place: RepoLocation, scribe: JournalWriter
+) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         (place.state / JOURNAL_FILE).rename(place.state / "old")
@@ -106,8 +110,8 @@ def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation
         assert desk.state.batches == {}
 
 
-def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, clerk: Clerks) -> None:
-    clerk.come()
+def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, clerk: StubEngines) -> None:
+    clerk.start_and_wait()
     with open_session(place) as desk:
         batch = desk.submit(submission("a", "b", KEY="secret"))
         assert len(batch) == 4
@@ -124,8 +128,8 @@ def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, clerk:
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, clerk: Clerks) -> None:
-    clerk.come()
+def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, clerk: StubEngines) -> None:
+    clerk.start_and_wait()
     with open_session(place) as desk:
         desk.refresh()
         desk.submit(submission())
@@ -135,9 +139,9 @@ def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, cler
 
 
 def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
-    place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk.come()
+    clerk.start_and_wait()
     monkeypatch.setenv("TOKEN_OF_THE_FRONT", "yes")
     with open_session(place) as desk:
         batch = desk.submit(submission())
@@ -145,9 +149,9 @@ def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
 
 
 def test_two_fronts_that_think_of_the_same_name_get_two(
-    place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk.come()
+    clerk.start_and_wait()
     with open_session(place) as one, open_session(place) as other:
         names = ["aaaa", "bbbb"]
         monkeypatch.setattr(submission_files, "_generate_ids", lambda: iter(names))
@@ -155,26 +159,26 @@ def test_two_fronts_that_think_of_the_same_name_get_two(
 
 
 def test_no_batch_is_called_like_one_of_its_tasks(
-    place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk.come()
+    clerk.start_and_wait()
     monkeypatch.setattr(submission_files, "_generate_ids", lambda: iter(["0001", "0002"]))
     with open_session(place) as desk:
         assert desk.submit(submission("0001")) == "0002"
 
 
-def test_a_batch_that_is_refused_leaves_nothing_behind(place: RepoLocation, clerk: Clerks) -> None:
-    clerk.come()
+def test_a_batch_that_is_refused_leaves_nothing_behind(place: RepoLocation, clerk: StubEngines) -> None:
+    clerk.start_and_wait()
     with (
         open_session(place) as desk,
         pytest.raises(WorldError, match="refused: agents must name at least one"),
     ):
-        desk.submit(Submission(plan("a"), replace(SETTINGS, agents=())))
+        desk.submit(Submission(build_plan("a"), replace(SETTINGS, agents=())))
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, clerk: Clerks) -> None:
-    clerk.come()
+def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, clerk: StubEngines) -> None:
+    clerk.start_and_wait()
     with open_session(place) as desk:
         batch = desk.submit(submission())
         first, second = desk.send_all([Pause("p1", batch), Pause("p2", batch)])
@@ -188,8 +192,8 @@ def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, cl
         assert paused.why == "paused by request"
 
 
-def test_two_fronts_see_each_other(place: RepoLocation, clerk: Clerks) -> None:
-    clerk.come()
+def test_two_fronts_see_each_other(place: RepoLocation, clerk: StubEngines) -> None:
+    clerk.start_and_wait()
     with open_session(place) as one, open_session(place) as other:
         batch = one.submit(submission())
         other.refresh()
@@ -198,7 +202,7 @@ def test_two_fronts_see_each_other(place: RepoLocation, clerk: Clerks) -> None:
         assert one.state.batches[batch].cancelled
 
 
-def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, scribe: Scribe) -> None:
+def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("b1")
     with (
         closing(open_journal_writer(place.state / JOURNAL_FILE)),
@@ -210,7 +214,7 @@ def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, scribe:
 
 
 def test_a_batch_that_nobody_has_taken_yet_is_seen(place: RepoLocation) -> None:
-    submit = Submit("s1", "beef", plan("a", "b").without_texts(), SETTINGS)
+    submit = Submit("s1", "beef", build_plan("a", "b").without_texts(), SETTINGS)
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         inbox.put(submit)
     with open_session(place) as desk:
@@ -268,12 +272,14 @@ def test_engines_that_do_not_stay_are_not_started_for_ever(
     )
 
 
-def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, scribe: Scribe, starter: Starter) -> None:
+def test_nobody_tends_what_waits_for_a_person(
+    place: RepoLocation, scribe: JournalWriter, starter: Starter
+) -> None:
     scribe.submit("b1")
-    scribe.exits("a", Category.TASK)
+    scribe.exit_attempt("a", Category.TASK)
     scribe.submit("b2", "a", "b", max_parallel=1)
-    scribe.happen(Pause("p", "b2"))
-    scribe.exits("a")
+    scribe.apply(Pause("p", "b2"))
+    scribe.exit_attempt("a")
     with open_session(place) as desk:
         assert desk.state.batches["b1"].ended is BatchStatus.FAILED
         assert list(desk.state.open) == ["b2"]
@@ -281,7 +287,9 @@ def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, scribe: Scrib
     assert starter.count == 0
 
 
-def test_what_was_left_running_is_tended(place: RepoLocation, scribe: Scribe, starter: Starter) -> None:
+def test_what_was_left_running_is_tended(
+    place: RepoLocation, scribe: JournalWriter, starter: Starter
+) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         desk.ensure_engine()
@@ -290,11 +298,11 @@ def test_what_was_left_running_is_tended(place: RepoLocation, scribe: Scribe, st
 
 
 def test_who_takes_up_an_ended_batch_hands_over_his_environment(
-    place: RepoLocation, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scribe.submit("b1")
-    scribe.exits("a", Category.TASK)
-    clerk.come()
+    scribe.exit_attempt("a", Category.TASK)
+    clerk.start_and_wait()
     monkeypatch.setenv("FRESH", "yes")
     with open_session(place) as desk:
         assert desk.send(Pause("p", "b1")).granted is False
@@ -304,12 +312,12 @@ def test_who_takes_up_an_ended_batch_hands_over_his_environment(
 
 
 def test_who_resumes_a_paused_batch_hands_over_his_environment(
-    place: RepoLocation, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
     scribe.submit("b1")
     project_files.save_batch_environment(place, "b1", {"API_KEY": "wrong"})
-    clerk.come()
+    clerk.start_and_wait()
     monkeypatch.setenv("API_KEY", "right")
     folder = StateFolder(place.state)
     with open_session(place) as desk:
@@ -320,10 +328,12 @@ def test_who_resumes_a_paused_batch_hands_over_his_environment(
     assert batch_files.read_batch_environment(folder, "b1")["API_KEY"] == "right"
 
 
-def test_an_environment_that_is_still_there_stays(place: RepoLocation, scribe: Scribe, clerk: Clerks) -> None:
+def test_an_environment_that_is_still_there_stays(
+    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines
+) -> None:
     scribe.submit("b1")
     project_files.save_batch_environment(place, "b1", {"OLD": "yes"})
-    clerk.come()
+    clerk.start_and_wait()
     with open_session(place) as desk:
         desk.send(Retry("r", "b1", "a"))
         desk.send(Retry("r2", "nobody", "a"))
@@ -331,7 +341,7 @@ def test_an_environment_that_is_still_there_stays(place: RepoLocation, scribe: S
     assert not StateFolder(place.state).batch("nobody").exists()
 
 
-def test_a_damaged_inbox_is_told(place: RepoLocation, scribe: Scribe) -> None:
+def test_a_damaged_inbox_is_told(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("b1")
     (place.state / INBOX_FILE).write_bytes(b"no database at all" * 500)
     with open_session(place) as desk:
@@ -342,7 +352,7 @@ def test_a_damaged_inbox_is_told(place: RepoLocation, scribe: Scribe) -> None:
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_damaged_journal_is_told(place: RepoLocation, scribe: Scribe) -> None:
+def test_a_damaged_journal_is_told(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("b1")
     (place.state / JOURNAL_FILE).write_bytes(b"no database at all" * 500)
     with pytest.raises(JournalCorruptError, match="is not a plait journal"):

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import SETTINGS, plan
-from tests.support.temp_project__household import Household, household
+from tests.support.journal_writer import SETTINGS, build_plan
+from tests.support.temp_project__household import EngineProject, engine_project
 
 from plait.client.session import Session, open_session
 from plait.client.session__asking import Submission, new_request_id
@@ -23,9 +23,9 @@ PATIENCE = 60.0
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Household]:
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
     """With its surroundings as this process's own: what is started from here is at home there."""
-    with household(tmp_path, repository=False) as made:
+    with engine_project(tmp_path, repository=False) as made:
         for name in os.environ.keys() - made.env.keys():
             monkeypatch.delenv(name)
         for name, value in made.env.items():
@@ -38,7 +38,7 @@ def task(name: str, run: str) -> Task:
 
 
 def submit(desk: Session, *tasks: Task) -> BatchState:
-    return desk.state.batches[desk.submit(Submission(plan(*tasks), SETTINGS, sources=("tasks",)))]
+    return desk.state.batches[desk.submit(Submission(build_plan(*tasks), SETTINGS, sources=("tasks",)))]
 
 
 def until_ended(desk: Session, batch: str) -> BatchState:
@@ -51,16 +51,16 @@ def until_ended(desk: Session, batch: str) -> BatchState:
     return desk.state.batches[batch]
 
 
-def test_a_batch_is_run_and_the_engine_leaves(house: Household) -> None:
+def test_a_batch_is_run_and_the_engine_leaves(house: EngineProject) -> None:
     with open_session(house.place) as desk:
         batch = submit(desk, task("a", "echo done > a.txt"))
         assert desk.find_engine() is not None
         assert until_ended(desk, batch.id).ended is BatchStatus.COMPLETED
     assert (house.top / "a.txt").read_text() == "done\n"
-    assert house.settle() == []
+    assert house.wait_for_exit() == []
 
 
-def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(house: Household) -> None:
+def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(house: EngineProject) -> None:
     with open_session(house.place) as desk:
         batch = submit(desk, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
         deadline = time.monotonic() + PATIENCE
@@ -74,18 +74,18 @@ def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(house: Hous
     assert (house.top / "log").read_text() == "+\n"
 
 
-def test_what_another_front_asks_for_is_seen(house: Household) -> None:
+def test_what_another_front_asks_for_is_seen(house: EngineProject) -> None:
     with open_session(house.place) as one, open_session(house.place) as other:
         batch = submit(one, task("a", "sleep 600"), task("b", "true"))
         other.refresh()
         assert other.send(CancelTask(new_request_id(), batch.id, "a")).granted
         ended = until_ended(one, batch.id)
         assert [each.status for each in ended.tasks] == [TaskStatus.CANCELLED, TaskStatus.DONE]
-    assert house.settle() == []
+    assert house.wait_for_exit() == []
 
 
 def test_a_batch_that_is_taken_up_again_runs_with_the_environment_of_who_did_it(
-    house: Household, monkeypatch: pytest.MonkeyPatch
+    house: EngineProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_session(house.place) as desk:
         batch = submit(desk, task("a", '[ -n "$LUCK" ]'))

@@ -20,7 +20,7 @@ def test_a_forecast_is_kept_for_some_seconds_whatever_happens() -> None:
     eta = EtaEstimator(interval=5)
     first = eta.estimate_end(script.state, BATCH, script.now)
     assert first == script.now + 180
-    script.exits("t1")  # sooner than it was thought to be
+    script.exit_attempt("t1")  # sooner than it was thought to be
     assert eta.estimate_end(script.state, BATCH, script.now) == first
     assert eta.estimate_end(script.state, BATCH, script.now + 4) == script.now + 60
 
@@ -29,7 +29,7 @@ def test_a_guess_is_no_forecast() -> None:
     script = Script("a", "b", settings=ONE)
     assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is None
     script.wait(29)
-    script.exits("a")  # now it is known how long one takes
+    script.exit_attempt("a")  # now it is known how long one takes
     assert EtaEstimator().estimate_end(script.state, BATCH, script.now) == script.now + 30
 
 
@@ -47,14 +47,14 @@ def test_there_is_none_for_what_has_ended_is_unknown_or_too_large() -> None:
     assert EtaEstimator().estimate_end(script.state, "nobody", script.now) is None
     eta = EtaEstimator()
     assert eta.estimate_end(script.state, BATCH, script.now) is not None
-    script.exits("t0")
-    script.exits("t1")
+    script.exit_attempt("t0")
+    script.exit_attempt("t1")
     assert eta.estimate_end(script.state, BATCH, script.now) is None
 
 
 def test_nobody_can_tell_how_long_a_gate_takes() -> None:
     script = Script(Task("a", estimate=60.0), settings=Settings(gate="make test"))
     assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is not None
-    script.exits("a")
+    script.exit_attempt("a")
     assert script.batch().gate is not None
     assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is None

@@ -34,7 +34,7 @@ from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, Phase, Task
 from plait.core.views import make_batch_view
 from plait.store import codec
-from plait.testing.script import BATCH, Script, needs
+from plait.testing.script import BATCH, Script, task_needing
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 ALONE = Settings(isolation=Isolation.IN_PLACE)
@@ -70,9 +70,9 @@ def listen(script: Script) -> Listener:
 
 
 def test_a_batch_from_its_submission_to_its_end() -> None:
-    script = Script("a", needs("b", "a"), settings=ALONE)
-    script.exits("a")
-    script.exits("b")
+    script = Script("a", task_needing("b", "a"), settings=ALONE)
+    script.exit_attempt("a")
+    script.exit_attempt("b")
     assert words(told(script.records)) == [
         "created",
         "queued a",
@@ -113,9 +113,9 @@ def test_a_line_is_one_line_of_json_whatever_is_in_it() -> None:
 
 
 def test_progress_follows_each_end_and_its_counts_sum_to_the_total() -> None:
-    script = Script("a", "b", needs("c", "a"), needs("d", "b"), settings=ALONE)
-    script.exits("a", Category.USAGE)
-    script.exits("b")
+    script = Script("a", "b", task_needing("c", "a"), task_needing("d", "b"), settings=ALONE)
+    script.exit_attempt("a", Category.USAGE)
+    script.exit_attempt("b")
     found = [event.data for event in told(script.records) if event.type is EventType.BATCH_PROGRESS]
     assert [(more["running"], more["completed"], more["failed"], more["blocked"]) for more in found] == [
         (1, 0, 1, 0),
@@ -133,14 +133,14 @@ def _sum(more: object) -> int:
 
 def test_why_a_task_ended_is_told_in_the_words_of_its_kind() -> None:
     settings = Settings(retries=0, timeout=60, max_parallel=0)
-    script = Script("bad", needs("after", "bad"), "slow", "clash", settings=settings)
-    script.merges = False
+    script = Script("bad", task_needing("after", "bad"), "slow", "clash", settings=settings)
+    script.answers_merges = False
     listener = listen(script)
-    script.exits("bad", Category.TASK, detail="no such file")
-    script.exits("clash")
-    script.conflict("clash", "a.py", "b.py")
+    script.exit_attempt("bad", Category.TASK, detail="no such file")
+    script.exit_attempt("clash")
+    script.conflict_merge("clash", "a.py", "b.py")
     script.wait(70)
-    script.exits("slow", Category.KILLED)
+    script.exit_attempt("slow", Category.KILLED)
     ends = {event.task: event for event in listener.news() if event.task}
     assert ends["bad"].type is EventType.TASK_FAILED
     assert ends["bad"].data["category"] == "task"
@@ -156,7 +156,7 @@ def test_why_a_task_ended_is_told_in_the_words_of_its_kind() -> None:
 def test_a_retry_says_when_and_why_and_the_task_is_queued_again_when_its_time_has_come() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     (retry,) = listener.news()
     assert retry.type is EventType.TASK_RETRY
     assert str(retry.data["retryAt"]) > retry.to_json()["at"]  # type: ignore[operator]  # both are texts
@@ -169,8 +169,8 @@ def test_phases_and_questions_of_a_running_attempt_are_told_once() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.task("a").alive))
     listener = listen(script)
-    script.happen(AttemptPhase(attempt, "Phase 1: Read"), AttemptPhase(attempt, "Phase 1: Read"))
-    script.happen(AttemptAsked(attempt, "Which?"), AttemptAsked(attempt, "Which?"))
+    script.apply(AttemptPhase(attempt, "Phase 1: Read"), AttemptPhase(attempt, "Phase 1: Read"))
+    script.apply(AttemptAsked(attempt, "Which?"), AttemptAsked(attempt, "Which?"))
     phase, asked = listener.news()
     assert (phase.type, phase.data) == (EventType.TASK_PHASE, {"phase": "Phase 1: Read"})
     assert (asked.type, asked.data) == (EventType.TASK_NEEDS_INPUT, {"question": "Which?"})
@@ -179,9 +179,9 @@ def test_phases_and_questions_of_a_running_attempt_are_told_once() -> None:
 def test_what_is_said_of_an_attempt_that_is_over_is_not_told() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.task("a").alive))
-    script.exits("a")
+    script.exit_attempt("a")
     listener = listen(script)
-    script.happen(AttemptPhase(attempt, "late"), AttemptExited(attempt, Outcome(Category.TASK)))
+    script.apply(AttemptPhase(attempt, "late"), AttemptExited(attempt, Outcome(Category.TASK)))
     assert listener.news() == []
 
 
@@ -197,10 +197,10 @@ def test_a_start_that_is_recorded_twice_is_told_once() -> None:
 def test_verification_and_merging_are_told() -> None:
     script = Script("a", settings=Settings(verify="make test"))
     listener = listen(script)
-    script.exits("a")
+    script.exit_attempt("a")
     (verifying,) = listener.news()
     assert (verifying.type, verifying.data["command"]) == (EventType.TASK_VERIFYING, "make test")
-    script.exits("a")
+    script.exit_attempt("a")
     assert words(listener.news()) == [
         "verified a",
         "merging a",
@@ -214,9 +214,9 @@ def test_verification_and_merging_are_told() -> None:
 def test_the_gate_is_told() -> None:
     script = Script("a", settings=Settings(gate="make check"))
     listener = listen(script)
-    script.exits("a")
+    script.exit_attempt("a")
     assert "gating" in words(listener.news())
-    script.gate(passed=True)
+    script.finish_gate(passed=True)
     events = listener.news()
     assert words(events) == ["progress", "completed a", "progress", "completed"]
     assert events[0].data["gating"] == {"gate": 1, "commit": "base+a", "merges": 1, "result": "passed"}
@@ -224,10 +224,10 @@ def test_the_gate_is_told() -> None:
 
 def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:
     script = Script("a", "b")
-    script.exits("a")
-    script.exits("b")
+    script.exit_attempt("a")
+    script.exit_attempt("b")
     listener = listen(script)
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.request(lambda name: Drop(name, BATCH, "a"))
     events = listener.news()
     assert words(events)[:2] == ["started", "skipped a"]
     assert [event.data.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [
@@ -244,9 +244,9 @@ def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
         ("b", "turn"),
     ]
     listener = listen(script)
-    script.ask(lambda name: Approve(name, BATCH))
+    script.request(lambda name: Approve(name, BATCH))
     assert words(listener.news()) == ["queued a", "started", "started a"]
-    script.exits("a")
+    script.exit_attempt("a")
     waiting = [event for event in listener.news() if event.type is EventType.TASK_WAITING]
     assert [(event.task, event.data["on"]) for event in waiting] == [("b", "approval")]
 
@@ -254,8 +254,8 @@ def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
 def test_a_pause_and_its_end() -> None:
     script = Script("a", "b", settings=ONE)
     listener = listen(script)
-    script.ask(lambda name: Pause(name, BATCH))
-    script.ask(lambda name: Unpause(name, BATCH))
+    script.request(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Unpause(name, BATCH))
     paused, unpaused = listener.news()
     assert (paused.type, paused.data["cause"]) == (EventType.BATCH_PAUSED, "person")
     assert unpaused.type is EventType.BATCH_UNPAUSED
@@ -264,18 +264,18 @@ def test_a_pause_and_its_end() -> None:
 def test_a_stop_interrupts_and_resuming_queues_again() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
-    script.ask(lambda name: Stop(name, BATCH))
-    script.exits("a", Category.KILLED)
+    script.request(lambda name: Stop(name, BATCH))
+    script.exit_attempt("a", Category.KILLED)
     assert words(listener.news()) == ["paused", "interrupted a"]
-    script.ask(lambda name: Resume(name, BATCH))
+    script.request(lambda name: Resume(name, BATCH))
     assert words(listener.news()) == ["unpaused", "queued a", "started a"]
 
 
 def test_a_retry_by_a_person_opens_the_batch_and_its_tasks_again() -> None:
-    script = Script("a", needs("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
-    script.exits("a", Category.TASK)
+    script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
+    script.exit_attempt("a", Category.TASK)
     listener = listen(script)
-    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.request(lambda name: Retry(name, BATCH, "a"))
     events = listener.news()
     assert words(events) == ["started", "queued a", "waiting b", "started a"]
     assert events[0].data == {"again": True}
@@ -284,8 +284,8 @@ def test_a_retry_by_a_person_opens_the_batch_and_its_tasks_again() -> None:
 def test_a_cancelled_batch() -> None:
     script = Script("a", "b", settings=ONE)
     listener = listen(script)
-    script.ask(lambda name: CancelBatch(name, BATCH))
-    script.exits("a", Category.KILLED)
+    script.request(lambda name: CancelBatch(name, BATCH))
+    script.exit_attempt("a", Category.KILLED)
     assert words(listener.news()) == ["cancelled b", "progress", "cancelled a", "progress", "cancelled"]
 
 
@@ -293,7 +293,7 @@ def test_a_phase_that_opens_queues_its_tasks() -> None:
     phases = (Phase("1", total=1), Phase("2", after=("1",), total=1))
     script = Script(Task("a", phase="1"), Task("b", phase="2"), settings=ONE, phases=phases)
     listener = listen(script)
-    script.exits("a")
+    script.exit_attempt("a")
     assert "queued b" in words(listener.news())
 
 
@@ -302,7 +302,7 @@ def test_a_task_that_goes_on_waiting_for_the_same_is_not_told_again() -> None:
     tasks = (Task("a", phase="1"), Task("z", phase="1"), Task("b", phase="2", needs=(Need("z"),)))
     script = Script(*tasks, settings=ALONE, phases=phases)
     assert words(told(script.records)).count("waiting b") == 1
-    script.exits("a")
+    script.exit_attempt("a")
     assert script.batch().phases["2"].open
     assert words(told(script.records)).count("waiting b") == 1
 
@@ -313,11 +313,11 @@ def test_history_in_the_middle_is_taken_into_account() -> None:
     for record in script.records:
         feed.apply(record)
     seen = len(script.records)
-    script.exits("a")
+    script.exit_attempt("a")
     for record in script.records[seen:]:
         feed.replay(record)
     seen = len(script.records)
-    script.exits("b")
+    script.exit_attempt("b")
     events = [event for record in script.records[seen:] for event in feed.apply(record)]
     (progress,) = [event.data for event in events if event.type is EventType.BATCH_PROGRESS]
     assert (progress["completed"], progress["running"]) == (2, 1)
@@ -326,7 +326,7 @@ def test_history_in_the_middle_is_taken_into_account() -> None:
 def test_a_second_batch_of_the_same_name_is_refused_and_the_first_has_not_failed() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
-    script.ask(lambda name: Submit(name, BATCH, script.batch().plan, ALONE))
+    script.request(lambda name: Submit(name, BATCH, script.batch().plan, ALONE))
     assert any(isinstance(record.event, decisions.RequestRefused) for record in script.records)
     assert listener.news() == []
 
@@ -335,7 +335,7 @@ def test_a_batch_that_was_refused_is_told_to_have_failed() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
     bad = Settings(max_parallel=-1)
-    script.ask(lambda name: Submit(name, "b2", script.batch().plan, bad))
+    script.request(lambda name: Submit(name, "b2", script.batch().plan, bad))
     (failed,) = listener.news()
     assert (failed.type, failed.batch) == (EventType.BATCH_FAILED, "b2")
     assert "max_parallel" in str(failed.data["error"])
@@ -344,12 +344,12 @@ def test_a_batch_that_was_refused_is_told_to_have_failed() -> None:
 def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     listener = listen(script)
-    script.exits("a")
+    script.exit_attempt("a")
     begun = listener.news()[-1]
     assert (begun.type, begun.task) == (EventType.BATCH_PROGRESS, None)
     assert begun.data["publishing"] == "started"
     assert (begun.data["publish"], begun.data["commit"], begun.data["prUrl"]) == ("pr", "base+a", None)
-    script.published("https://forge.example/1")
+    script.finish_publish("https://forge.example/1")
     done, ended = listener.news()
     assert (done.data["publishing"], done.data["prUrl"]) == ("done", "https://forge.example/1")
     assert done.data["completed"] == 1
@@ -358,9 +358,9 @@ def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> 
 
 def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
-    script.exits("a")
+    script.exit_attempt("a")
     listener = listen(script)
-    script.unpublished("no token", "set GITHUB_TOKEN")
+    script.fail_publish("no token", "set GITHUB_TOKEN")
     failed, ended = listener.news()
     assert (failed.data["publishing"], failed.data["error"], failed.data["hint"]) == (
         "failed",
@@ -373,25 +373,25 @@ def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> 
 
 def test_an_ended_batch_that_is_shipped_is_not_told_to_start_or_to_end_again() -> None:
     script = Script("a")
-    script.exits("a")
+    script.exit_attempt("a")
     listener = listen(script)
-    script.ask(lambda name: Ship(name, BATCH, Publish.PUSH))
-    script.published()
-    script.happen(reports.PublishDone(BATCH, 1, "", "base+a"))
+    script.request(lambda name: Ship(name, BATCH, Publish.PUSH))
+    script.finish_publish()
+    script.apply(reports.PublishDone(BATCH, 1, "", "base+a"))
     assert [event.data["publishing"] for event in listener.news()] == ["started", "done"]
 
 
 def test_a_foreseen_conflict_is_told_once_and_when_it_is_gone() -> None:
     script = Script("a", "b")
     listener = listen(script)
-    script.happen(*[reports.ConflictPredicted(BATCH, "a", "b", ("x.py",))] * 2)
+    script.apply(*[reports.ConflictPredicted(BATCH, "a", "b", ("x.py",))] * 2)
     (news,) = listener.news()
     assert (news.type, news.task) == (EventType.BATCH_PROGRESS, "a")
     assert (news.data["conflictsWith"], news.data["files"]) == ("b", ("x.py",))
-    script.happen(*[reports.ConflictCleared(BATCH, "a", "b")] * 2)
+    script.apply(*[reports.ConflictCleared(BATCH, "a", "b")] * 2)
     (news,) = listener.news()
     assert (news.data["conflictsWith"], news.data["files"]) == ("b", ())
-    script.happen(reports.ConflictPredicted(BATCH, "a", "", ("y.py",)))
+    script.apply(reports.ConflictPredicted(BATCH, "a", "", ("y.py",)))
     (news,) = listener.news()
     assert news.data["conflictsWith"] is None
 
@@ -399,10 +399,10 @@ def test_a_foreseen_conflict_is_told_once_and_when_it_is_gone() -> None:
 def test_limits_and_engines_concern_every_batch() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
-    script.happen(EngineTaken(42))
-    script.happen(RateLimited("anthropic", script.now + 100))
+    script.apply(EngineTaken(42))
+    script.apply(RateLimited("anthropic", script.now + 100))
     script.wait(120)
-    script.happen(EngineReleased(42))
+    script.apply(EngineReleased(42))
     events = listener.news()
     assert words(events) == ["engine:taken", "limit:opened", "limit:closed", "engine:released"]
     assert events[0].data["pid"] == 42
@@ -414,12 +414,12 @@ def test_limits_and_engines_concern_every_batch() -> None:
 def test_the_machine_is_a_limit_when_it_takes_nothing_more() -> None:
     script = Script("a", settings=ALONE)
     listener = listen(script)
-    script.happen(PressureChanged("only 900 MiB of disk left"))
-    script.happen(PressureChanged("only 900 MiB of disk left"))
-    script.happen(PressureChanged(None))
-    script.happen(CapacityChanged(3, "not much memory"))
-    script.happen(CapacityChanged(0, "no memory"))
-    script.happen(EngineTaken(43))
+    script.apply(PressureChanged("only 900 MiB of disk left"))
+    script.apply(PressureChanged("only 900 MiB of disk left"))
+    script.apply(PressureChanged(None))
+    script.apply(CapacityChanged(3, "not much memory"))
+    script.apply(CapacityChanged(0, "no memory"))
+    script.apply(EngineTaken(43))
     events = listener.news()
     assert words(events) == ["limit:opened", "limit:closed", "limit:opened", "engine:taken", "limit:closed"]
     assert (events[0].data["provider"], events[0].data["until"]) == ("machine", None)
@@ -460,12 +460,12 @@ _ENDS = {
 
 
 def test_a_feed_that_begins_in_the_middle_tells_what_one_from_the_beginning_tells() -> None:
-    script = Script("a", needs("b", "a"), needs("c", "b"), settings=ONE)
-    script.exits("a", Category.TASK)
+    script = Script("a", task_needing("b", "a"), task_needing("c", "b"), settings=ONE)
+    script.exit_attempt("a", Category.TASK)
     middle = len(script.records)
     script.wait(3600)
     for name in ("a", "b", "c"):
-        script.exits(name)
+        script.exit_attempt(name)
     late, whole = EventStream(), EventStream()
     for record in script.records[:middle]:
         late.replay(record)
@@ -478,7 +478,7 @@ def test_a_feed_that_begins_in_the_middle_tells_what_one_from_the_beginning_tell
 def test_the_time_of_all_attempts_one_after_another() -> None:
     script = Script("a", "b", settings=ALONE)
     script.wait(9)  # both run since 1 second
-    script.exits("a")
+    script.exit_attempt("a")
     feed = EventStream()
     for record in script.records:
         feed.apply(record)
@@ -493,12 +493,12 @@ def test_a_record_costs_no_more_in_a_large_batch() -> None:
 def _calls(size: int) -> int:
     """How many functions are called to tell the end of one task of so many."""
     names = [f"t{n}" for n in range(size)]
-    script = Script(*names, needs("last", *names), settings=ONE)
+    script = Script(*names, task_needing("last", *names), settings=ONE)
     feed = EventStream()
     for record in script.records:
         feed.apply(record)
     heard = len(script.records)
-    script.exits("t0")
+    script.exit_attempt("t0")
     count = 0
 
     def called(_frame: FrameType, what: str, _arg: object) -> None:

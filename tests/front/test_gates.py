@@ -24,19 +24,19 @@ def gates(records: Iterable[Record], batch: str) -> list[GateRun]:
 def gated(*names: str) -> Script:
     """All of them are merged before the gate begins."""
     script = Script(*names, settings=GATED)
-    script.merges = False
+    script.answers_merges = False
     for name in names:
-        script.exits(name)
-    script.merges = True
+        script.exit_attempt(name)
+    script.answers_merges = True
     first = script.batch().tasks[script.batch().merging or 0]
-    script.happen(MergeDone(BATCH, first.task.id, first.merging or 0, f"base+{first.task.id}"))
+    script.apply(MergeDone(BATCH, first.task.id, first.merging or 0, f"base+{first.task.id}"))
     return script
 
 
 def test_each_gate_is_told_with_what_it_ran_on_and_how_it_ended() -> None:
     script = gated("a", "b", "c")
-    script.gate(passed=False)
-    script.gate(passed=True)
+    script.finish_gate(passed=False)
+    script.finish_gate(passed=True)
     first, second, third = gates(script.records, BATCH)
     assert (first.decision.size, first.passed) == (3, False)
     assert (second.decision.size, second.passed) == (1, True)
@@ -46,8 +46,8 @@ def test_each_gate_is_told_with_what_it_ran_on_and_how_it_ended() -> None:
 
 def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_passed_after_that() -> None:
     script = gated("a", "b")
-    script.gate(passed=False)  # both
-    script.gate(passed=True)  # the first alone: so it is the second
+    script.finish_gate(passed=False)  # both
+    script.finish_gate(passed=True)  # the first alone: so it is the second
     assert script.status("b") == "failed"
     found = find_deciding_gate(script.records, BATCH, "b")
     assert found is not None
@@ -60,15 +60,15 @@ def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_pa
 def test_who_has_not_ended_or_ended_otherwise_ended_by_no_gate() -> None:
     script = gated("a", "b")
     assert find_deciding_gate(script.records, BATCH, "a") is None
-    script.ask(lambda name: Drop(name, BATCH, "b"))
+    script.request(lambda name: Drop(name, BATCH, "b"))
     assert script.status("b") == "skipped"
     assert find_deciding_gate(script.records, BATCH, "b") is None
 
 
 def test_what_ran_while_the_branch_changed_means_nothing() -> None:
     script = gated("a", "b")
-    script.ask(lambda name: Drop(name, BATCH, "b"))
-    script.gate(passed=False)
+    script.request(lambda name: Drop(name, BATCH, "b"))
+    script.finish_gate(passed=False)
     first = gates(script.records, BATCH)[0]
     assert first.ended_at is not None
     assert first.passed is None

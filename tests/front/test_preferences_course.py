@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import Household, household
+from tests.support.temp_project__household import EngineProject, engine_project
 
 from plait.client.preferences import check_changes, load_effective_config
 from plait.client.preferences__following import ChangePlan, plan_change
@@ -105,7 +105,7 @@ def test_forgetting_brings_back_what_was_below(place: RepoLocation) -> None:
 
 def test_a_batch_that_has_ended_is_left_alone(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
-    script.exits("a")
+    script.exit_attempt("a")
     assert not script.state.open
     assert kinds(asked(place, script.state, {"retries": 5})) == [SaveSettings]
 
@@ -179,9 +179,9 @@ def test_a_width_by_plan_and_machine_is_known_as_such(place: RepoLocation) -> No
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Household]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
     """With its surroundings as this process's own: what is started from here is at home there."""
-    with household(tmp_path / "household", repository=False) as made:
+    with engine_project(tmp_path / "household", repository=False) as made:
         for name in os.environ.keys() - made.env.keys():
             monkeypatch.delenv(name)
         for name, value in made.env.items():
@@ -189,11 +189,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Household]
         yield made
 
 
-def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: Household) -> None:
+def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: EngineProject) -> None:
     (home.top / "plait.toml").write_text("[run]\nmax_parallel = 1\n")
     for name in ("a", "b", "c"):
         home.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
-    assert home.ask("run", "tasks", "--detach", "--yes")[0] == 0
+    assert home.run("run", "tasks", "--detach", "--yes")[0] == 0
     with open_session(home.place) as desk:
         _until(lambda: _begun(home) == 1)
         desk.refresh()
@@ -204,26 +204,26 @@ def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: H
         assert desk.state.saved == {"maxBatchSize": "3", "retries": "6"}
         _until(lambda: _begun(home) == 3)
         (home.top / "go").touch()
-    code, told = home.ask("config", "retries", "--json")
+    code, told = home.run("config", "retries", "--json")
     assert (code, '"source": "saved"' in told, '"value": 6' in told) == (0, True, True)
-    assert home.settle() == []
+    assert home.wait_for_exit() == []
 
 
-def test_an_engine_goes_by_the_limit_that_was_saved(home: Household) -> None:
+def test_an_engine_goes_by_the_limit_that_was_saved(home: EngineProject) -> None:
     """Also one that has just come, to a batch that asks for more."""
     with open_session(home.place) as desk:
         made = check_changes(home.place, {}, {"parallelLimit": 1})
         assert desk.send_all(plan_change(home.place, desk.state, made).requests)[0].granted
-    assert home.settle() == []
+    assert home.wait_for_exit() == []
     (home.top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
     home.task("a", "true")
-    assert home.ask("run", "tasks", "--yes")[0] == 0
+    assert home.run("run", "tasks", "--yes")[0] == 0
     with open_session(home.place) as desk:
         desk.refresh()
         assert desk.state.settings.parallel_limit == 1
 
 
-def _begun(home: Household) -> int:
+def _begun(home: EngineProject) -> int:
     return len(list(home.top.glob("*.begun")))
 
 

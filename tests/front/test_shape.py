@@ -19,7 +19,7 @@ from plait.core.task import Task
 from plait.git.refs import task_branch
 from plait.store import codec
 from plait.store.project_files import EngineInfo
-from plait.testing.script import Script, needs
+from plait.testing.script import Script, task_needing
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (
@@ -49,10 +49,12 @@ def test_the_keys_are_those_that_were_promised() -> None:
 
 
 def test_a_batch_at_work() -> None:
-    script = Script(Task("a", title="The first"), needs("b", "a"), settings=Settings(agents=("claude",)))
+    script = Script(
+        Task("a", title="The first"), task_needing("b", "a"), settings=Settings(agents=("claude",))
+    )
     attempt = next(iter(script.task("a").alive))
-    script.happen(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
-    script.happen(AttemptPhase(attempt, "Phase 2: Write"))
+    script.apply(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
+    script.apply(AttemptPhase(attempt, "Phase 2: Write"))
     told = seen(script, eta=1234.5)
     assert (told["id"], told["projectId"], told["status"], told["mode"]) == (
         "b1",
@@ -88,8 +90,8 @@ def test_a_batch_at_work() -> None:
 
 
 def test_a_batch_that_has_ended() -> None:
-    script = Script("a", needs("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
-    script.exits("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
+    script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
+    script.exit_attempt("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
     told = seen(script)
     assert (told["status"], told["cost"]) == ("failed", {"usd": 1.5, "tokens": 10})
     assert told["completedAt"] == told["tasks"][0]["completedAt"] == "1970-01-01T00:16:42.000Z"
@@ -101,10 +103,10 @@ def test_a_batch_that_has_ended() -> None:
 
 def test_what_is_verified_or_merged_counts_as_running() -> None:
     script = Script("a", "b", settings=Settings(verify="make test"))
-    script.merges = False
-    script.exits("a")
-    script.exits("a")
-    script.exits("b")
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.exit_attempt("a")
+    script.exit_attempt("b")
     assert [task["status"] for task in seen(script)["tasks"]] == ["merging", "verifying"]
     assert seen(script)["progress"]["running"] == 2
 
@@ -113,14 +115,14 @@ def test_what_a_task_of_a_worktree_batch_made() -> None:
     script = Script("Ä b", "c")
     first, second = seen(script)["tasks"]
     assert (first["branch"], first["diffstat"], first["commit"]) == (task_branch("b1", "Ä b"), None, None)
-    script.happen(ConflictPredicted("b1", "Ä b", "c", ("x.py",)), ConflictPredicted("b1", "c", "", ("y.py",)))
+    script.apply(ConflictPredicted("b1", "Ä b", "c", ("x.py",)), ConflictPredicted("b1", "c", "", ("y.py",)))
     first, second = seen(script)["tasks"]
     assert first["foreseen"] == [{"taskId": "c", "files": ["x.py"]}]
     assert second["foreseen"] == [
         {"taskId": "Ä b", "files": ["x.py"]},
         {"taskId": None, "files": ["y.py"]},
     ]
-    script.exits("Ä b", diffstat=(2, 30, 4), files=("x.py", "y.py"))
+    script.exit_attempt("Ä b", diffstat=(2, 30, 4), files=("x.py", "y.py"))
     first, second = seen(script)["tasks"]
     assert first["diffstat"] == {"files": 2, "added": 30, "removed": 4}
     assert first["commit"] == "base+Ä b"
@@ -128,7 +130,7 @@ def test_what_a_task_of_a_worktree_batch_made() -> None:
 
 
 def test_a_task_that_never_began_or_works_in_place_has_no_branch() -> None:
-    assert [task["branch"] for task in seen(Script("a", needs("b", "a")))["tasks"]] == [
+    assert [task["branch"] for task in seen(Script("a", task_needing("b", "a")))["tasks"]] == [
         task_branch("b1", "a"),
         None,
     ]
@@ -138,13 +140,13 @@ def test_a_task_that_never_began_or_works_in_place_has_no_branch() -> None:
 
 def test_what_was_published_and_what_was_not() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
-    script.exits("a")
-    script.unpublished("no token", "plait doctor says how to log in")
+    script.exit_attempt("a")
+    script.fail_publish("no token", "plait doctor says how to log in")
     told = seen(script)
     assert (told["prUrl"], told["shipped"], told["unshipped"]) == (None, None, "no token")
     assert told["hint"] == "plait doctor says how to log in"
-    script.ask(lambda name: Ship(name, "b1"))
-    script.published("https://forge.example/1")
+    script.request(lambda name: Ship(name, "b1"))
+    script.finish_publish("https://forge.example/1")
     told = seen(script)
     assert (told["prUrl"], told["shipped"]) == ("https://forge.example/1", "base+a")
     assert (told["unshipped"], told["hint"], told["settings"]["publish"]) == (None, None, "pr")
@@ -152,7 +154,7 @@ def test_what_was_published_and_what_was_not() -> None:
 
 def test_a_pause_is_told_with_its_reason_whoever_waits() -> None:
     script = Script("a")
-    script.happen(Pause("p", script.batch().id))
+    script.apply(Pause("p", script.batch().id))
     told = seen(script)
     assert (told["status"], told["reason"]) == ("paused", "paused by request")
     assert [task["waiting"] for task in told["tasks"]] == [None], "what runs goes on"
@@ -209,7 +211,7 @@ def test_a_person_is_needed_for_what_only_a_person_can_decide() -> None:
     short = Script("a", settings=Settings(agents=("claude",), budget=Budget(10), reserve=Spend(20)))
     assert _waits(short) == ("pause", True)
     paused = Script("a", "b", settings=Settings(max_parallel=1))
-    paused.happen(Pause("p", paused.batch().id))
+    paused.apply(Pause("p", paused.batch().id))
     assert _waits(paused, 1) == ("pause", False), "whoever paused it knows"
 
 

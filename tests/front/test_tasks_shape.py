@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.journal_writer import SETTINGS, Scribe
+from tests.support.journal_writer import SETTINGS, JournalWriter
 from tests.support.task_files import Checkout
 
 from plait.client.api_errors__refusals import NotFoundError, StateError
@@ -32,24 +32,24 @@ BATCH_KEYS = (
 @pytest.fixture
 def checkout(place: RepoLocation) -> Checkout:
     made = Checkout.at(place.top)
-    made.put(
+    made.write(
         "tasks/01-walls.md", "---\nphase: 1\npriority: P0\n---\n# Walls\n\nOf brick, in `src/walls.py`.\n"
     )
-    made.put(
+    made.write(
         "tasks/02-roof.md",
         "---\nneeds: [01-walls]\ntouches: src/roof.py\nagent: claude\n---\n# Roof\n\nText.\n",
     )
     return made
 
 
-def submit(checkout: Checkout, scribe: Scribe, batch: str, select: str | None = None) -> State:
+def submit(checkout: Checkout, scribe: JournalWriter, batch: str, select: str | None = None) -> State:
     """A batch of what the sources have now, as a front submits it."""
-    pile = checkout.seen().pile
+    pile = checkout.read_sources().pile
     made = plan_tasks(pile, PlanOptions(select, ignore_needs=True)).plan
     assert isinstance(made, Plan)
     sources = tuple(str(source) for source in pile.sources)
     settings = replace(SETTINGS, agents=("shell",))
-    scribe.happen(Submit(f"r-{batch}", batch, made.without_texts(), settings, sources=sources))
+    scribe.apply(Submit(f"r-{batch}", batch, made.without_texts(), settings, sources=sources))
     return scribe.state
 
 
@@ -57,7 +57,7 @@ def as_json(told: object) -> Any:  # Any: what a program gets when it reads the 
     return json.loads(msgspec.json.encode(told))
 
 
-def test_the_keys_are_those_that_were_promised(checkout: Checkout, scribe: Scribe) -> None:
+def test_the_keys_are_those_that_were_promised(checkout: Checkout, scribe: JournalWriter) -> None:
     state = submit(checkout, scribe, "b1")
     first = as_json(checkout.tasks(state))[0]
     assert " ".join(first) == KEYS
@@ -66,7 +66,7 @@ def test_the_keys_are_those_that_were_promised(checkout: Checkout, scribe: Scrib
 
 
 def test_every_task_of_the_sources(checkout: Checkout) -> None:
-    checkout.put(
+    checkout.write(
         "TODO.md", "### 1. Dig\n\n**Status**: [COMPLETED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n"
     )
     walls, roof, dig, fill = as_json(checkout.tasks())
@@ -87,7 +87,9 @@ def test_every_task_of_the_sources(checkout: Checkout) -> None:
 
 
 def test_a_group_has_parts_and_is_done_with_them(checkout: Checkout) -> None:
-    checkout.put(".kiro/specs/x/tasks.md", "- [ ] 1. Both\n  - [x] 1.1 One\n  - [x] 1.2 Two\n- [ ] 2. Last\n")
+    checkout.write(
+        ".kiro/specs/x/tasks.md", "- [ ] 1. Both\n  - [x] 1.1 One\n  - [x] 1.2 Two\n- [ ] 2. Last\n"
+    )
     told = {task["id"]: task for task in as_json(checkout.tasks())}
     assert (told["1"]["parts"], told["1"]["status"]) == (["1.1", "1.2"], "completed")
     assert (told["2"]["parts"], told["2"]["status"]) == ([], "pending")
@@ -101,7 +103,7 @@ def test_one_task_with_its_texts(checkout: Checkout) -> None:
 
 
 def test_the_task_of_a_shared_file_has_a_body_alone(checkout: Checkout) -> None:
-    checkout.put(
+    checkout.write(
         "TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\nDeep.\n\n### 2. Fill\n\n**Status**: open\n"
     )
     told = as_json(checkout.task("1"))
@@ -110,8 +112,8 @@ def test_the_task_of_a_shared_file_has_a_body_alone(checkout: Checkout) -> None:
 
 
 def test_problems_of_the_sources_are_told(checkout: Checkout) -> None:
-    checkout.put("tasks/03-door.md", "---\nagnt: x\n---\n# Door\n")
-    (problem,) = as_json(task_list_json(checkout.seen(), None))["problems"]
+    checkout.write("tasks/03-door.md", "---\nagnt: x\n---\n# Door\n")
+    (problem,) = as_json(task_list_json(checkout.read_sources(), None))["problems"]
     assert (problem["severity"], problem["file"], problem["line"]) == ("warning", "tasks/03-door.md", 2)
     assert as_json(checkout.task("03-door"))["problems"] == [problem]
     assert as_json(checkout.task("01-walls"))["problems"] == []
@@ -123,28 +125,28 @@ def test_nobody_goes_by_that_name(checkout: Checkout) -> None:
 
 
 class TestTheBatch:
-    def test_is_the_newest_that_has_the_task(self, checkout: Checkout, scribe: Scribe) -> None:
+    def test_is_the_newest_that_has_the_task(self, checkout: Checkout, scribe: JournalWriter) -> None:
         submit(checkout, scribe, "b1")
-        scribe.exits("01-walls")
+        scribe.exit_attempt("01-walls")
         state = submit(checkout, scribe, "b2", "02-roof")
         walls, roof = as_json(checkout.tasks(state))
         assert (walls["batch"]["batchId"], walls["batch"]["status"]) == ("b1", "done")
         assert (roof["batch"]["batchId"], roof["batch"]["status"]) == ("b2", "waiting")
         assert roof["batch"]["reason"] == "touches src/roof.py, held by 02-roof of batch b1"
 
-    def test_knows_it_by_another_name_too(self, checkout: Checkout, scribe: Scribe) -> None:
+    def test_knows_it_by_another_name_too(self, checkout: Checkout, scribe: JournalWriter) -> None:
         submit(checkout, scribe, "b1", "01-walls")
-        checkout.put("more/01-walls.md", "# Walls of another house\n")
-        checkout.put("plait.toml", '[sources]\npaths = ["tasks", "more"]\n')
+        checkout.write("more/01-walls.md", "# Walls of another house\n")
+        checkout.write("plait.toml", '[sources]\npaths = ["tasks", "more"]\n')
         told = {task["id"]: task["batch"] for task in as_json(checkout.tasks(scribe.state))}
         assert told["more:01-walls"] is None
         assert (told["tasks:01-walls"]["batchId"], told["tasks:01-walls"]["taskId"]) == ("b1", "01-walls")
 
-    def test_of_another_source_does_not_count(self, checkout: Checkout, scribe: Scribe) -> None:
+    def test_of_another_source_does_not_count(self, checkout: Checkout, scribe: JournalWriter) -> None:
         scribe.submit("b1", "01-walls")
         assert [task["batch"] for task in checkout.tasks(scribe.state)] == [None, None]
 
-    def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, scribe: Scribe) -> None:
+    def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, scribe: JournalWriter) -> None:
         state = submit(checkout, scribe, "b1", "01-walls")
         saved = checkout.edit("01-walls", title="High walls")
         told = as_json(saved_task_json(saved, state))
@@ -154,15 +156,15 @@ class TestTheBatch:
         ]
         assert saved_task_json(checkout.edit("02-roof", title="High roof"), state)["problems"] == []
 
-    def test_that_is_over_has_none(self, checkout: Checkout, scribe: Scribe) -> None:
+    def test_that_is_over_has_none(self, checkout: Checkout, scribe: JournalWriter) -> None:
         submit(checkout, scribe, "b1", "01-walls")
-        scribe.exits("01-walls")
+        scribe.exit_attempt("01-walls")
         assert saved_task_json(checkout.edit("01-walls", title="High walls"), scribe.state)["problems"] == []
 
 
 def test_two_tasks_of_one_id_are_both_listed_and_neither_is_the_one(checkout: Checkout) -> None:
     for file in ("a", "b"):
-        checkout.put(f"tasks/{file}.md", "---\nid: same\n---\n# A\n")
+        checkout.write(f"tasks/{file}.md", "---\nid: same\n---\n# A\n")
     assert [task["id"] for task in checkout.tasks()].count("same") == 2
     with pytest.raises(StateError) as refused:
         checkout.task("same")

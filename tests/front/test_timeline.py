@@ -13,7 +13,7 @@ from plait.core.requests import CancelTask, Pause, Retry, Unpause
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
 from plait.store import codec
-from plait.testing.script import BATCH, Script, needs
+from plait.testing.script import BATCH, Script, task_needing
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
@@ -29,8 +29,8 @@ def kinds(course: TaskHistory) -> list[tuple[str, int | None, str | None]]:
 
 def test_attempts_checks_and_merges_are_spans_of_their_task() -> None:
     script = Script("a", settings=Settings(verify="check"))
-    script.exits("a")
-    script.exits("a")
+    script.exit_attempt("a")
+    script.exit_attempt("a")
     course = of(script).tasks["a"]
     assert kinds(course) == [("write", 1, "ok"), ("verify", 1, "ok"), ("merge", 1, "merged")]
     assert all(span.end is not None for span in course.spans)
@@ -44,9 +44,9 @@ def test_what_is_at_work_has_no_end() -> None:
 
 
 def test_whoever_needs_another_waits_for_it() -> None:
-    script = Script("a", needs("b", "a"), settings=ALONE)
+    script = Script("a", task_needing("b", "a"), settings=ALONE)
     script.wait(60)
-    script.exits("a")
+    script.exit_attempt("a")
     first, second = of(script).tasks.values()
     ((start, end),) = second.list_waits()
     assert (start, end) == (of(script).start, second.spans[0].start)
@@ -55,37 +55,37 @@ def test_whoever_needs_another_waits_for_it() -> None:
 
 def test_a_retry_by_a_person_is_another_life() -> None:
     script = Script("a", settings=ALONE)
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     ended = of(script)
     assert (ended.tasks["a"].status, ended.end) == ("failed", script.now)
     script.wait(100)
-    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.request(lambda name: Retry(name, BATCH, "a"))
     again = of(script)
     assert [life.end is None for life in again.tasks["a"].lifetimes] == [False, True]
     assert (again.tasks["a"].status, again.end) == (None, None)
-    script.exits("a")
+    script.exit_attempt("a")
     assert sum(1 for _ in of(script).tasks["a"].list_waits()) == 0
 
 
 def test_a_retry_that_the_settings_grant_is_told() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     (again,) = of(script).tasks["a"].retries
     assert (again.category, again.counted, again.retry_at >= again.at) == (Category.TASK, True, True)
 
 
 def test_pauses_are_spans_of_the_batch() -> None:
     script = Script("a", settings=ALONE)
-    script.ask(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Pause(name, BATCH))
     (pause,) = of(script).spans
     assert (pause.kind, pause.end) == ("pause", None)
-    script.ask(lambda name: Unpause(name, BATCH))
+    script.request(lambda name: Unpause(name, BATCH))
     assert [span.end is None for span in of(script).spans] == [False]
 
 
 def test_another_batch_is_not_in_it() -> None:
     script = Script("a", settings=ALONE)
-    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert build_timeline(script.records, "another") == BatchTimeline("another")
 
 
@@ -111,7 +111,7 @@ def test_old_histories_have_timelines(path: Path) -> None:
 
 
 def test_a_graph_leads_from_what_is_needed() -> None:
-    script = Script("a", needs("b", "a"), settings=ALONE)
+    script = Script("a", task_needing("b", "a"), settings=ALONE)
     told = graph_json(script.state, script.state.batches[BATCH])
     assert [(edge["from"], edge["to"]) for edge in told["edges"]] == [("a", "b")]  # type: ignore[attr-defined]
     assert told["waves"] == [["a"], ["b"]]

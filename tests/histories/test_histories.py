@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support.golden_histories import BatchEnd, outcome, replay
+from tests.support.golden_histories import BatchEnd, replay, summarize
 
 from plait.core.decisions import PublishStarted
 from plait.store import codec
@@ -25,7 +25,7 @@ def told(name: str) -> dict[str, BatchEnd]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_history_comes_to_the_same(name: str) -> None:
-    assert outcome(replay(lines(name))) == told(name)
+    assert summarize(replay(lines(name))) == told(name)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(f"v{codec.VERSION}-")])
@@ -59,6 +59,6 @@ def test_a_change_of_meaning_would_show(kind: str) -> None:
 
     def shows(name: str) -> bool:
         without = [line for line in lines(name) if codec.kind_of(codec.decode_record(line).event) != kind]
-        return outcome(replay(without)) != told(name)
+        return summarize(replay(without)) != told(name)
 
     assert any(shows(name) for name in NAMES)

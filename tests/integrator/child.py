@@ -7,20 +7,20 @@ import pickle
 import sys
 from pathlib import Path
 
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 from plait.core.decisions import MergeStarted
 from plait.store.batch_inputs import MergeRules
 
 
 def main(top: str, base: str) -> None:
-    line = Line(Repository(Path(top)), base)
+    line = MergedBranch(GitRepository(Path(top)), base)
     for order in pickle.load(sys.stdin.buffer):
         if isinstance(order, MergeStarted):
-            done: object = line.integrator.merge(order, line.words(order.task), MergeRules())
+            done: object = line.integrator.merge(order, line.make_message(order.task), MergeRules())
         else:
-            words = {change.task: line.words(change.task) for change in order.line}
+            words = {change.task: line.make_message(change.task) for change in order.line}
             done = line.integrator.rebuild(order, base, words, MergeRules())
         sys.stdout.write(f"{base64.b64encode(pickle.dumps(done)).decode()}\n")
         sys.stdout.flush()

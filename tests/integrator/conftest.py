@@ -4,20 +4,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "repository")
+def repository(tmp_path: Path) -> GitRepository:
+    return GitRepository(tmp_path / "repository")
 
 
 @pytest.fixture
-def line(repository: Repository) -> Iterator[Line]:
+def line(repository: GitRepository) -> Iterator[MergedBranch]:
     """The line of a batch that begins with one file of twenty lines, in a checkout that nobody has touched since."""
     base = repository.commit({"page.txt": page()}, message="base")
-    yield Line(repository, base)
+    yield MergedBranch(repository, base)
     assert repository.run("fsck", "--no-dangling").returncode == 0
 
 

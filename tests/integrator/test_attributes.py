@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Files, Link, Repository
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import Files, GitRepository, Symlink
 
 from plait.core.reports import MergeConflicted, MergeDone
 from plait.store.batch_inputs import MergeRules
@@ -16,9 +16,9 @@ Page = Callable[..., str]
 BOTH: tuple[Files, Files] = ({"changes.log": "start\none\n"}, {"changes.log": "start\ntwo\n"})
 
 
-def _line(repository: Repository, files: Files) -> tuple[Line, str, str]:
+def _line(repository: GitRepository, files: Files) -> tuple[MergedBranch, str, str]:
     base = repository.commit({"changes.log": "start\n", **files})
-    return Line(repository, base), *(repository.commit(side, base) for side in BOTH)  # type: ignore[return-value]
+    return MergedBranch(repository, base), *(repository.commit(side, base) for side in BOTH)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(
@@ -29,37 +29,37 @@ def _line(repository: Repository, files: Files) -> tuple[Line, str, str]:
         ({".gitattributes": "[attr]both merge=union\nchanges.log both\n"}, True),
         ({".gitattributes": "*.log merge=union\n*.log -merge\n"}, False),
         ({".gitattributes": "*.log merge=nobody-has-it\n"}, False),
-        ({".gitattributes": Link("rules"), "rules": "*.log merge=union\n"}, False),
+        ({".gitattributes": Symlink("rules"), "rules": "*.log merge=union\n"}, False),
         ({"other/.gitattributes": "*.log merge=union\n"}, False),
     ],
 )
 def test_committed_attributes_count_as_in_a_checkout(
-    repository: Repository, files: Files, clean: object
+    repository: GitRepository, files: Files, clean: object
 ) -> None:
     line, one, two = _line(repository, files)
     line.merge("one", one)
     onto = line.head
     done = line.merge("two", two)
     assert isinstance(done, MergeDone) is clean
-    assert repository.merged(onto, two) == (repository.tree(line.at) if clean else None)
+    assert repository.merge_tree(onto, two) == (repository.tree(line.read_head) if clean else None)
 
 
-def test_attributes_below_a_folder_count_there(repository: Repository) -> None:
+def test_attributes_below_a_folder_count_there(repository: GitRepository) -> None:
     base = repository.commit(
         {"a/b/.gitattributes": "*.log merge=union\n", "a/b/x.log": "start\n", "a/x.log": "s\n"}
     )
-    line = Line(repository, base)
+    line = MergedBranch(repository, base)
     below = [repository.commit({"a/b/x.log": f"start\n{name}\n"}, base) for name in ("one", "two")]
     beside = repository.commit({"a/x.log": "s\nthree\n"}, base)
     for name, tip in zip(("one", "two"), below, strict=True):
         assert isinstance(line.merge(name, tip), MergeDone)
     line.merge("three", beside)
-    assert repository.files(line.at)["a/b/x.log"] == "start\none\ntwo\n"
+    assert repository.files(line.read_head)["a/b/x.log"] == "start\none\ntwo\n"
     last = repository.commit({"a/x.log": "s\nfour\n"}, base)
     assert isinstance(line.merge("four", last), MergeConflicted)
 
 
-def test_attributes_that_a_task_brought_count_from_the_next_merge_on(repository: Repository) -> None:
+def test_attributes_that_a_task_brought_count_from_the_next_merge_on(repository: GitRepository) -> None:
     line, one, two = _line(repository, {})
     line.merge("one", one)
     assert isinstance(line.merge("two", two), MergeConflicted)
@@ -70,7 +70,7 @@ def test_attributes_that_a_task_brought_count_from_the_next_merge_on(repository:
     assert isinstance(line.merge("three", three), MergeConflicted)
 
 
-def test_what_lies_uncommitted_in_a_checkout_has_no_effect(repository: Repository) -> None:
+def test_what_lies_uncommitted_in_a_checkout_has_no_effect(repository: GitRepository) -> None:
     line, one, two = _line(repository, {})
     (repository.top / ".gitattributes").write_text("* merge=union\n")
     (repository.git_dir / "info").mkdir(exist_ok=True)
@@ -79,7 +79,7 @@ def test_what_lies_uncommitted_in_a_checkout_has_no_effect(repository: Repositor
     assert isinstance(line.merge("two", two), MergeConflicted)
 
 
-def test_the_users_settings_have_no_effect(repository: Repository, tmp_path: Path) -> None:
+def test_the_users_settings_have_no_effect(repository: GitRepository, tmp_path: Path) -> None:
     rules, settings, ran = tmp_path / "rules", tmp_path / "settings", tmp_path / "ran"
     rules.write_text("* merge=mine\n")
     settings.write_text(
@@ -94,42 +94,42 @@ def test_the_users_settings_have_no_effect(repository: Repository, tmp_path: Pat
         "GIT_CONFIG_KEY_0": "merge.default",
         "GIT_CONFIG_VALUE_0": "union",
     }
-    line = Line(repository, base)
+    line = MergedBranch(repository, base)
     one, two = (repository.commit(side, base) for side in BOTH)
     line.merge("one", one)
     assert isinstance(line.merge("two", two), MergeConflicted)
     line.merge("renames", repository.commit({"old.txt": None, "new.txt": text}, base))
     line.merge("edits", repository.commit({"old.txt": text.replace("line 3\n", "three\n")}, base))
-    assert "three\n" in repository.files(line.at)["new.txt"]
+    assert "three\n" in repository.files(line.read_head)["new.txt"]
     assert not ran.exists()
 
 
 @pytest.mark.parametrize(
     "pattern", ["*.log", "changes.log", "/changes.log", "**/*.log", 'we"ird\\* \t.log', "#x.log"]
 )
-def test_the_batchs_own_rules_keep_the_lines_of_both(repository: Repository, pattern: str) -> None:
+def test_the_batchs_own_rules_keep_the_lines_of_both(repository: GitRepository, pattern: str) -> None:
     name = {'we"ird\\* \t.log': 'we"ird* \t.log', "#x.log": "#x.log"}.get(pattern, "changes.log")
     base = repository.commit({name: "start\n", ".gitattributes": "*.log -merge\n"})
-    line = Line(repository, base)
+    line = MergedBranch(repository, base)
     line.blending = MergeRules(union=("*.nothing", pattern))
     for side in ("one", "two"):
         line.merge(side, repository.commit({name: f"start\n{side}\n"}, base))
-    assert repository.files(line.at)[name] == "start\none\ntwo\n"
+    assert repository.files(line.read_head)[name] == "start\none\ntwo\n"
 
 
-def test_batches_with_other_rules_do_not_meet(repository: Repository) -> None:
+def test_batches_with_other_rules_do_not_meet(repository: GitRepository) -> None:
     line, one, two = _line(repository, {})
-    other = Line(repository, line.base, "other")
+    other = MergedBranch(repository, line.base, "other")
     other.integrator = line.integrator
     other.blending = MergeRules(union=("*.log",))
     for tip in (one, two):
         other.merge(tip, tip)
     line.merge("one", one)
     assert isinstance(line.merge("two", two), MergeConflicted)
-    assert other.at == other.head
+    assert other.read_head == other.head
 
 
-def test_a_folder_that_was_left_half_made_is_no_hindrance(repository: Repository) -> None:
+def test_a_folder_that_was_left_half_made_is_no_hindrance(repository: GitRepository) -> None:
     line, one, _ = _line(repository, {})
     half = repository.git_dir / "plait" / "integrator" / "making-left"
     half.mkdir(parents=True)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeDone
@@ -19,26 +19,26 @@ Page = Callable[..., str]
 
 
 @pytest.mark.parametrize("tip", ["0" * 40, "", "main", "HEAD", "f" * 39, "$(touch x)\n"])
-def test_a_result_that_is_gone_is_told(line: Line, tip: str) -> None:
+def test_a_result_that_is_gone_is_told(line: MergedBranch, tip: str) -> None:
     with pytest.raises(
         ChangeGoneError, match=r"the result of one, .* is not in the repository any more"
     ) as error:
         line.merge("one", tip)
     assert "retry" in error.value.hint
-    assert line.at == ""
+    assert line.read_head == ""
 
 
-def test_a_base_that_is_gone_is_told(line: Line) -> None:
+def test_a_base_that_is_gone_is_told(line: MergedBranch) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     with pytest.raises(ChangeGoneError, match="the base of one"):
         line.merge("one", tip, "0" * 40)
     with pytest.raises(WorldError, match="the base of the batch"):
-        line.integrator.rebuild(line.without(), "0" * 40, {}, line.blending)
+        line.integrator.rebuild(line.make_rebuild(), "0" * 40, {}, line.blending)
 
 
-def test_a_damaged_object_is_told_and_the_branch_stays(repository: Repository) -> None:
+def test_a_damaged_object_is_told_and_the_branch_stays(repository: GitRepository) -> None:
     base = repository.commit({"page.txt": "start\n"})
-    line = Line(repository, base)
+    line = MergedBranch(repository, base)
     line.merge("one", repository.commit({"page.txt": "start\none\n"}, base))
     tip = repository.commit({"page.txt": "two\nstart\n"}, base)
     blob = repository.git("rev-parse", f"{tip}:page.txt")
@@ -48,15 +48,15 @@ def test_a_damaged_object_is_told_and_the_branch_stays(repository: Repository) -
     with pytest.raises(WorldError, match="two could not be merged") as error:
         line.merge("two", tip)
     assert "git fsck" in error.value.hint
-    assert line.at == line.head
+    assert line.read_head == line.head
 
 
-def test_a_full_disk_is_told_and_the_branch_stays(line: Line, page: Page) -> None:
+def test_a_full_disk_is_told_and_the_branch_stays(line: MergedBranch, page: Page) -> None:
     one, two = (line.repository.commit({"page.txt": page((n, "new"))}, line.base) for n in (1, 18))
     line.merge("one", one)
     with _no_room(), pytest.raises(WorldError, match="two could not be merged"):
         line.merge("two", two)
-    assert line.at == line.head
+    assert line.read_head == line.head
     assert isinstance(line.merge("two", two), MergeDone)
 
 
@@ -71,7 +71,7 @@ def _no_room() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_lock_that_a_killed_git_left_is_removed(line: Line) -> None:
+def test_a_lock_that_a_killed_git_left_is_removed(line: MergedBranch) -> None:
     one = line.repository.commit({"one.txt": "1\n"}, line.base)
     lock = line.repository.git_dir / "refs" / "heads" / f"{line.branch}.lock"
     lock.parent.mkdir(parents=True)
@@ -81,7 +81,7 @@ def test_a_lock_that_a_killed_git_left_is_removed(line: Line) -> None:
     assert not lock.exists()
 
 
-def test_a_repository_that_is_gone_is_told(line: Line, tmp_path: Path) -> None:
+def test_a_repository_that_is_gone_is_told(line: MergedBranch, tmp_path: Path) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     line.repository.top.rename(tmp_path / "away")
     with pytest.raises(WorldError, match="one could not be merged"):
@@ -89,14 +89,14 @@ def test_a_repository_that_is_gone_is_told(line: Line, tmp_path: Path) -> None:
     (tmp_path / "away").rename(line.repository.top)
 
 
-def test_any_id_has_a_branch(repository: Repository) -> None:
+def test_any_id_has_a_branch(repository: GitRepository) -> None:
     base = repository.commit({"a.txt": "a\n"})
-    line = Line(repository, base, "Ünïcode .. ~^:\n\\ lock.lock")
+    line = MergedBranch(repository, base, "Ünïcode .. ~^:\n\\ lock.lock")
     tip = repository.commit({"b.txt": "b\n"}, base)
     order = line.merge("Täsk\nPlait-Batch: forged", tip)
     assert isinstance(order, MergeDone)
-    assert line.at == order.commit
+    assert line.read_head == order.commit
     line.head = base
     assert line.merge("Täsk\nPlait-Batch: forged", tip) == order
     line.changes = line.changes[:1]
-    assert line.rebuild(line.without()).line[0].commit == order.commit
+    assert line.rebuild(line.make_rebuild()).line[0].commit == order.commit

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support.batch_branch import Line
+from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import Files
 
 from plait.store.batch_inputs import MergeRules
@@ -11,11 +11,11 @@ from plait.store.interfaces import PredictedConflict
 Page = Callable[..., str]
 
 
-def _tips(line: Line, **sides: Files) -> dict[str, tuple[str, str]]:
+def _tips(line: MergedBranch, **sides: Files) -> dict[str, tuple[str, str]]:
     return {task: (line.base, line.repository.commit(files, line.base)) for task, files in sides.items()}
 
 
-def test_changes_that_would_not_go_together_are_named(line: Line, page: Page) -> None:
+def test_changes_that_would_not_go_together_are_named(line: MergedBranch, page: Page) -> None:
     tips = _tips(
         line,
         a={"page.txt": page((1, "a")), "a.txt": "a\n"},
@@ -26,36 +26,36 @@ def test_changes_that_would_not_go_together_are_named(line: Line, page: Page) ->
     assert line.integrator.predict_conflicts(line.base, tips) == [PredictedConflict("a", "b", ("page.txt",))]
 
 
-def test_a_change_against_the_branch_is_named_once(line: Line, page: Page) -> None:
+def test_a_change_against_the_branch_is_named_once(line: MergedBranch, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
     line.merge("x", line.repository.commit({"page.txt": page((1, "x"))}, line.base))
     found = line.integrator.predict_conflicts(line.head, tips)
     assert found == [PredictedConflict("a", "", ("page.txt",)), PredictedConflict("b", "", ("page.txt",))]
 
 
-def test_a_file_and_a_folder_of_one_name(line: Line) -> None:
+def test_a_file_and_a_folder_of_one_name(line: MergedBranch) -> None:
     found = line.integrator.predict_conflicts(
         line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"})
     )
     assert [(one.left, one.right) for one in found] == [("a", "b")]
 
 
-def test_a_change_that_grew_from_a_dropped_one_is_seen_by_its_own(line: Line, page: Page) -> None:
+def test_a_change_that_grew_from_a_dropped_one_is_seen_by_its_own(line: MergedBranch, page: Page) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     fine = line.repository.commit({"page.txt": page((1, "bad"), (9, "fine"))}, base)
     lost = line.repository.commit({"page.txt": page((1, "bad, more"))}, base)
-    line.rebuild(line.without("bad"))
+    line.rebuild(line.make_rebuild("bad"))
     found = line.integrator.predict_conflicts(line.head, {"fine": (base, fine), "lost": (base, lost)})
     assert found == [PredictedConflict("lost", "", ("page.txt",))]
 
 
-def test_the_batchs_rules_count(line: Line, page: Page) -> None:
+def test_the_batchs_rules_count(line: MergedBranch, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
     assert line.integrator.predict_conflicts(line.base, tips, MergeRules(union=("page.txt",))) == []
 
 
-def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: Line, page: Page) -> None:
+def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: MergedBranch, page: Page) -> None:
     repository = line.repository
     tips = _tips(line, a={"page.txt": page((1, "a"))}, z={"page.txt": page((1, "z"))})
     for task in ("m", "n"):
@@ -68,7 +68,7 @@ def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: Line, pa
     assert found == [PredictedConflict("a", "z", ("page.txt",)), PredictedConflict("m", "n", ("sub",))]
 
 
-def test_what_is_gone_is_left_out(line: Line, page: Page) -> None:
+def test_what_is_gone_is_left_out(line: MergedBranch, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
     assert line.integrator.predict_conflicts(
         line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository
-from tests.support.random_agent import fake_agent, first_files
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
+from tests.support.random_agent import make_initial_files, make_random_agent
 
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
@@ -22,16 +22,16 @@ Order = MergeStarted | RebuildStarted
 Result = MergeDone | MergeConflicted | RebuildDone
 
 
-def _undisturbed(line: Line, rng: Random) -> list[tuple[Order, Result]]:
+def _undisturbed(line: MergedBranch, rng: Random) -> list[tuple[Order, Result]]:
     """Merges with drops in between, each task on the head of its time."""
     done: list[tuple[Order, Result]] = []
     for n in range(9):
         base = line.head if n % 2 else line.base
-        change = Change(f"t{n}", base, line.repository.commit(fake_agent(rng), base))
-        merge = line.order(change)
+        change = Change(f"t{n}", base, line.repository.commit(make_random_agent(rng), base))
+        merge = line.make_merge(change)
         done.append((merge, line.merge(change.task, change.tip, base)))
         if n in {4, 7} and line.changes:
-            rebuild = line.without(rng.choice(line.changes).task)
+            rebuild = line.make_rebuild(rng.choice(line.changes).task)
             done.append((rebuild, line.rebuild(rebuild)))
     return done
 
@@ -58,13 +58,13 @@ def _until_killed(top: Path, base: str, orders: Sequence[Order], patience: float
 
 def test_the_same_calls_again_give_the_same_commits(tmp_path: Path) -> None:
     rng = Random(1)
-    repository = Repository(tmp_path / "repository")
-    base = repository.commit(first_files(rng))
-    expected = _undisturbed(Line(repository, base), rng)
+    repository = GitRepository(tmp_path / "repository")
+    base = repository.commit(make_initial_files(rng))
+    expected = _undisturbed(MergedBranch(repository, base), rng)
     refs = _refs(repository)
     other = tmp_path / "other"
     shutil.copytree(repository.top, other, symlinks=True)
-    disturbed = Repository(other)
+    disturbed = GitRepository(other)
     for ref in refs:
         disturbed.git("update-ref", "-d", ref)
     done: list[Result] = []
@@ -75,7 +75,7 @@ def test_the_same_calls_again_give_the_same_commits(tmp_path: Path) -> None:
     assert _refs(disturbed) == refs
 
 
-def _refs(repository: Repository) -> dict[str, str]:
+def _refs(repository: GitRepository) -> dict[str, str]:
     told = repository.git(
         "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/plait", "refs/plait"
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Files, Link, Repository, Script
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import ExecutableFile, Files, GitRepository, Symlink
 
 from plait.core.reports import MergeConflicted, MergeDone
 
@@ -17,8 +17,8 @@ BASE: Files = {
     "file.txt": LONG,
     "dir/a.txt": LONG,
     "dir/b.txt": LONG.replace("line", "row"),
-    "run.sh": Script("#!/bin/sh\n"),
-    "link": Link("file.txt"),
+    "run.sh": ExecutableFile("#!/bin/sh\n"),
+    "link": Symlink("file.txt"),
     "blob.bin": BINARY,
     "Case.txt": "case\n",
 }
@@ -27,9 +27,9 @@ CLEAN: dict[str, tuple[Files, Files]] = {
     "both do the same": ({"file.txt": SHORT}, {"file.txt": SHORT}),
     "one renames, the other edits": ({"file.txt": None, "new/name.txt": LONG}, {"file.txt": SHORT}),
     "the other renames": ({"file.txt": SHORT}, {"file.txt": None, "name.txt": LAST}),
-    "one makes it run, the other edits": ({"file.txt": Script(LONG)}, {"file.txt": SHORT}),
+    "one makes it run, the other edits": ({"file.txt": ExecutableFile(LONG)}, {"file.txt": SHORT}),
     "a script becomes plain": ({"run.sh": "#!/bin/sh\n"}, {"file.txt": SHORT}),
-    "one turns a link": ({"link": Link("dir")}, {"file.txt": SHORT}),
+    "one turns a link": ({"link": Symlink("dir")}, {"file.txt": SHORT}),
     "one replaces a link by a file": ({"link": "plain\n"}, {"file.txt": SHORT}),
     "one replaces a binary": ({"blob.bin": BINARY + b"!"}, {"file.txt": SHORT}),
     "one removes a folder": ({"dir": None}, {"file.txt": SHORT}),
@@ -43,7 +43,7 @@ CONFLICTS: dict[str, tuple[Files, Files, str]] = {
     "one removes, the other edits": ({"file.txt": None}, {"file.txt": SHORT}, "file.txt"),
     "one edits, the other removes": ({"file.txt": SHORT}, {"file.txt": None}, "file.txt"),
     "both replace a binary": ({"blob.bin": BINARY + b"!"}, {"blob.bin": BINARY + b"?"}, "blob.bin"),
-    "both turn a link": ({"link": Link("dir")}, {"link": Link("run.sh")}, "link"),
+    "both turn a link": ({"link": Symlink("dir")}, {"link": Symlink("run.sh")}, "link"),
     "both add, differently": ({"n.txt": "n\n"}, {"n.txt": "other\n"}, "n.txt"),
     "a file here, a folder there": ({"x": "file\n"}, {"x/y": "in it\n"}, "x"),
     "two names for one": ({"file.txt": None, "l": LONG}, {"file.txt": None, "r": LONG}, "file.txt"),
@@ -55,22 +55,22 @@ CONFLICTS: dict[str, tuple[Files, Files, str]] = {
 }
 
 
-def _sides(repository: Repository, one: Files, two: Files) -> tuple[Line, str, str]:
+def _sides(repository: GitRepository, one: Files, two: Files) -> tuple[MergedBranch, str, str]:
     base = repository.commit(BASE)
-    return Line(repository, base), repository.commit(one, base), repository.commit(two, base)
+    return MergedBranch(repository, base), repository.commit(one, base), repository.commit(two, base)
 
 
 @pytest.mark.parametrize("kind", CLEAN)
-def test_what_git_merges_is_merged_alike(repository: Repository, kind: str) -> None:
+def test_what_git_merges_is_merged_alike(repository: GitRepository, kind: str) -> None:
     line, one, two = _sides(repository, *CLEAN[kind])
     line.merge("one", one)
     onto = line.head
     assert isinstance(line.merge("two", two), MergeDone)
-    assert repository.tree(line.at) == repository.merged(onto, two)
+    assert repository.tree(line.read_head) == repository.merge_tree(onto, two)
 
 
 @pytest.mark.parametrize("kind", CONFLICTS)
-def test_what_git_refuses_is_a_conflict(repository: Repository, kind: str) -> None:
+def test_what_git_refuses_is_a_conflict(repository: GitRepository, kind: str) -> None:
     *files, named = CONFLICTS[kind]
     line, one, two = _sides(repository, *files)
     line.merge("one", one)
@@ -78,68 +78,68 @@ def test_what_git_refuses_is_a_conflict(repository: Repository, kind: str) -> No
     done = line.merge("two", two)
     assert isinstance(done, MergeConflicted)
     assert any(named in path for path in done.files)
-    assert repository.merged(onto, two) is None
+    assert repository.merge_tree(onto, two) is None
 
 
-def _submodule(repository: Repository, base: str, commit: str) -> str:
+def _submodule(repository: GitRepository, base: str, commit: str) -> str:
     repository.git("checkout", "-q", "-f", "--detach", base)
     repository.git("update-index", "--add", "--cacheinfo", f"160000,{commit},sub")
     repository.git("commit", "-q", "-m", "submodule")
     return repository.git("rev-parse", "HEAD")
 
 
-def test_a_submodule_goes_where_one_side_moved_it(repository: Repository) -> None:
+def test_a_submodule_goes_where_one_side_moved_it(repository: GitRepository) -> None:
     first = repository.commit(BASE)
     old, new = (repository.git("commit-tree", f"{first}^{{tree}}", "-m", name) for name in ("old", "new"))
     base = _submodule(repository, first, old)
-    line = Line(repository, base)
+    line = MergedBranch(repository, base)
     line.merge("one", _submodule(repository, base, new))
     line.merge("two", repository.commit({"file.txt": SHORT}, first), first)
-    assert new in repository.git("ls-tree", line.at, "sub")
+    assert new in repository.git("ls-tree", line.read_head, "sub")
 
 
-def test_a_submodule_that_both_moved_is_a_conflict(repository: Repository) -> None:
+def test_a_submodule_that_both_moved_is_a_conflict(repository: GitRepository) -> None:
     first = repository.commit(BASE)
     old, *new = (repository.git("commit-tree", f"{first}^{{tree}}", "-m", name) for name in "abc")
     base = _submodule(repository, first, old)
-    line = Line(repository, base)
+    line = MergedBranch(repository, base)
     one, two = (_submodule(repository, base, commit) for commit in new)
     line.merge("one", one)
     assert line.merge("two", two) == MergeConflicted("7f3a", "two", 1, ("sub",))
 
 
 def test_a_repository_with_long_ids(tmp_path_factory: pytest.TempPathFactory) -> None:
-    repository = Repository(tmp_path_factory.mktemp("long") / "r", "--object-format=sha256")
+    repository = GitRepository(tmp_path_factory.mktemp("long") / "r", "--object-format=sha256")
     line, one, two = _sides(
         repository, {"file.txt": SHORT, ".gitattributes": "*.md binary\n"}, {"file.txt": LAST}
     )
     line.merge("one", one)
     onto = line.head
     line.merge("two", two)
-    assert repository.tree(line.at) == repository.merged(onto, two)
-    line.rebuild(line.without("one"))
-    assert repository.tree(line.at) == repository.tree(two)
+    assert repository.tree(line.read_head) == repository.merge_tree(onto, two)
+    line.rebuild(line.make_rebuild("one"))
+    assert repository.tree(line.read_head) == repository.tree(two)
 
 
-def test_a_shallow_clone(repository: Repository, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_shallow_clone(repository: GitRepository, tmp_path_factory: pytest.TempPathFactory) -> None:
     repository.commit({"old.txt": "old\n"})
     repository.commit(BASE)
     top = tmp_path_factory.mktemp("shallow") / "r"
     repository.git("clone", "-q", "--depth=1", f"file://{repository.top}", str(top))
-    clone = Repository(top)
+    clone = GitRepository(top)
     base = clone.git("rev-parse", "HEAD")
     clone.git("config", "user.name", "Somebody")
     clone.git("config", "user.email", "somebody@example.org")
-    line = Line(clone, base)
+    line = MergedBranch(clone, base)
     one, two = (clone.commit({"file.txt": text}, base) for text in (SHORT, LAST))
     line.merge("one", one)
     line.merge("two", two)
-    line.rebuild(line.without("one"))
-    assert clone.tree(line.at) == clone.tree(two)
+    line.rebuild(line.make_rebuild("one"))
+    assert clone.tree(line.read_head) == clone.tree(two)
 
 
 def test_a_partial_clone_fetches_what_it_lacks(
-    repository: Repository, tmp_path_factory: pytest.TempPathFactory
+    repository: GitRepository, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     base = repository.commit(BASE)
     two = repository.commit({"file.txt": LAST}, base)
@@ -148,7 +148,7 @@ def test_a_partial_clone_fetches_what_it_lacks(
     repository.git("config", "uploadpack.allowFilter", "true")
     top = tmp_path_factory.mktemp("partial") / "r"
     repository.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repository.top}", str(top))
-    clone = Repository(top)
+    clone = GitRepository(top)
     tree = clone.git("ls-tree", base).replace(
         repository.git("rev-parse", f"{base}:file.txt"),
         clone.git("hash-object", "-w", "--stdin", feed=SHORT),
@@ -157,7 +157,7 @@ def test_a_partial_clone_fetches_what_it_lacks(
         "-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-p", base, "-m", "one",
         clone.git("mktree", "--missing", feed=f"{tree}\n"),
     )  # fmt: skip
-    line = Line(clone, base)
+    line = MergedBranch(clone, base)
     line.merge("one", one)
     assert isinstance(line.merge("two", two), MergeDone)
-    assert clone.files(line.at)["file.txt"] == SHORT.replace("line 29\n", "the end\n")
+    assert clone.files(line.read_head)["file.txt"] == SHORT.replace("line 29\n", "the end\n")

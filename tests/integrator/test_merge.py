@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository, Script
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import ExecutableFile, GitRepository
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
@@ -18,19 +18,19 @@ from plait.store.interfaces import MergeMessage
 Page = Callable[..., str]
 
 
-def test_the_first_merge_makes_the_branch_and_later_ones_move_it(line: Line, page: Page) -> None:
+def test_the_first_merge_makes_the_branch_and_later_ones_move_it(line: MergedBranch, page: Page) -> None:
     one = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
     two = line.repository.commit({"page.txt": page((18, "two"))}, line.base)
-    assert line.at == ""
+    assert line.read_head == ""
     first = line.merge("one", one)
-    assert first == MergeDone("7f3a", "one", 1, line.at)
+    assert first == MergeDone("7f3a", "one", 1, line.read_head)
     line.merge("two", two)
-    assert line.at == line.head
-    assert line.repository.files(line.at) == {"page.txt": page((1, "one"), (18, "two"))}
-    assert line.repository.git("show", "-s", "--format=%P", line.at) == f"{first.commit} {two}"
+    assert line.read_head == line.head
+    assert line.repository.files(line.read_head) == {"page.txt": page((1, "one"), (18, "two"))}
+    assert line.repository.git("show", "-s", "--format=%P", line.read_head) == f"{first.commit} {two}"
 
 
-def test_a_change_of_nothing_is_still_a_merge(line: Line) -> None:
+def test_a_change_of_nothing_is_still_a_merge(line: MergedBranch) -> None:
     tip = line.repository.commit({}, line.base)
     done = line.merge("idle", tip)
     assert isinstance(done, MergeDone)
@@ -41,43 +41,43 @@ def test_a_change_of_nothing_is_still_a_merge(line: Line) -> None:
     ]
 
 
-def test_the_same_merge_is_the_same_commit(line: Line, page: Page, tmp_path: Path) -> None:
+def test_the_same_merge_is_the_same_commit(line: MergedBranch, page: Page, tmp_path: Path) -> None:
     tip = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
-    order = line.order(Change("one", line.base, tip))
+    order = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
-    assert line.integrator.merge(order, line.words("one"), MergeRules()) == done
+    assert line.integrator.merge(order, line.make_message("one"), MergeRules()) == done
     line.repository.git("branch", "-D", line.branch)
     elsewhere = GitBranchMerger(line.repository.git_dir, tmp_path / "new", environment=line.repository.env)
-    assert elsewhere.merge(order, line.words("one"), MergeRules()) == done
+    assert elsewhere.merge(order, line.make_message("one"), MergeRules()) == done
 
 
-def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now(line: Line) -> None:
+def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now(line: MergedBranch) -> None:
     tip = line.repository.commit({"new.txt": "new\n"}, line.base)
-    order = line.order(Change("one", line.base, tip))
+    order = line.make_merge(Change("one", line.base, tip))
     done = line.merge("one", tip)
     assert isinstance(done, MergeDone)
     again = line.integrator.merge(replace(order, n=2), MergeMessage("Other words"), MergeRules())
     assert again == replace(done, n=2)
 
 
-def test_a_conflict_leaves_the_branch_as_it_was(line: Line, page: Page) -> None:
+def test_a_conflict_leaves_the_branch_as_it_was(line: MergedBranch, page: Page) -> None:
     line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
     tip = line.repository.commit({"page.txt": page((1, "two")), "other.txt": "fine\n"}, line.base)
     assert line.merge("two", tip) == MergeConflicted("7f3a", "two", 1, ("page.txt",))
-    assert line.at == line.head
+    assert line.read_head == line.head
 
 
-def test_a_branch_that_somebody_moved_is_left_there(line: Line) -> None:
+def test_a_branch_that_somebody_moved_is_left_there(line: MergedBranch) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
     theirs = line.repository.commit({"theirs.txt": "x\n"}, line.head)
     line.repository.git("branch", "-f", line.branch, theirs)
     with pytest.raises(WorldError, match="somebody moved the branch") as error:
         line.merge("two", line.repository.commit({"two.txt": "2\n"}, line.base))
     assert line.head in error.value.hint
-    assert line.at == theirs
+    assert line.read_head == theirs
 
 
-def test_a_branch_moved_to_another_merge_of_plaits_is_left_there(line: Line) -> None:
+def test_a_branch_moved_to_another_merge_of_plaits_is_left_there(line: MergedBranch) -> None:
     one, two = (line.repository.commit({f"{name}.txt": "x\n"}, line.base) for name in ("one", "two"))
     line.merge("one", one)
     line.head = line.base
@@ -85,15 +85,15 @@ def test_a_branch_moved_to_another_merge_of_plaits_is_left_there(line: Line) -> 
         line.merge("two", two)
 
 
-def test_a_branch_that_somebody_deleted_is_made_again(line: Line) -> None:
+def test_a_branch_that_somebody_deleted_is_made_again(line: MergedBranch) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
     line.repository.git("branch", "-D", line.branch)
     line.merge("two", line.repository.commit({"two.txt": "2\n"}, line.base))
-    assert set(line.repository.files(line.at)) == {"page.txt", "one.txt", "two.txt"}
+    assert set(line.repository.files(line.read_head)) == {"page.txt", "one.txt", "two.txt"}
 
 
 @pytest.mark.parametrize("kind", ["main", "linked"])
-def test_a_branch_that_is_checked_out_is_not_moved(line: Line, tmp_path: Path, kind: str) -> None:
+def test_a_branch_that_is_checked_out_is_not_moved(line: MergedBranch, tmp_path: Path, kind: str) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
     two = line.repository.commit({"two.txt": "2\n"}, line.base)
     where = tmp_path / "linked" if kind == "linked" else line.repository.top
@@ -108,7 +108,7 @@ def test_a_branch_that_is_checked_out_is_not_moved(line: Line, tmp_path: Path, k
     assert isinstance(line.merge("two", two), MergeDone)
 
 
-def test_the_checkout_its_index_and_the_stash_are_never_touched(line: Line, page: Page) -> None:
+def test_the_checkout_its_index_and_the_stash_are_never_touched(line: MergedBranch, page: Page) -> None:
     repository = line.repository
     tips = [repository.commit({"page.txt": page((n, "new"))}, line.base) for n in (1, 9)]
     repository.git("checkout", "-q", "trunk")
@@ -121,11 +121,11 @@ def test_the_checkout_its_index_and_the_stash_are_never_touched(line: Line, page
     before = _everything(repository)
     for n, tip in enumerate(tips):
         line.merge(str(n), tip)
-    line.rebuild(line.without("0"))
+    line.rebuild(line.make_rebuild("0"))
     assert _everything(repository) == before
 
 
-def _everything(repository: Repository) -> Mapping[str, object]:
+def _everything(repository: GitRepository) -> Mapping[str, object]:
     kept = [path for path in repository.top.rglob("*") if path.is_file() and ".git" not in path.parts]
     stays = (
         repository.git_dir / name for name in ("index", "HEAD", "config", "refs/stash", "refs/heads/trunk")
@@ -133,14 +133,14 @@ def _everything(repository: Repository) -> Mapping[str, object]:
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in (*kept, *stays)}
 
 
-def test_the_commit_is_by_the_user_and_says_what_it_is(line: Line) -> None:
+def test_the_commit_is_by_the_user_and_says_what_it_is(line: MergedBranch) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     line.merge(
         "one",
         tip,
         words=MergeMessage("Merge one\n\nPlait-Task: forged", (("Plait-Task", "x"), ("A", "b\nc"))),
     )
-    said = line.repository.git("show", "-s", "--format=%an <%ae> %cn%n%B", line.at)
+    said = line.repository.git("show", "-s", "--format=%an <%ae> %cn%n%B", line.read_head)
     assert said.splitlines() == [
         "Somebody <somebody@example.org> Somebody",
         "Merge one",
@@ -152,21 +152,21 @@ def test_the_commit_is_by_the_user_and_says_what_it_is(line: Line) -> None:
         f"Plait-Change: {line.base}..{tip}",
         "A: b c",
     ]
-    assert line.repository.git("show", "-s", "--format=%ct", line.at) == line.repository.git(
+    assert line.repository.git("show", "-s", "--format=%ct", line.read_head) == line.repository.git(
         "show", "-s", "--format=%ct", tip
     )
 
 
-def test_without_a_name_the_commit_is_plaits(line: Line) -> None:
+def test_without_a_name_the_commit_is_plaits(line: MergedBranch) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     for key in ("user.name", "user.email"):
         line.repository.git("config", "--unset", key)
     line.merge("one", tip)
-    said = line.repository.git("show", "-s", "--format=%an <%ae>", line.at)
+    said = line.repository.git("show", "-s", "--format=%an <%ae>", line.read_head)
     assert said == "plait <plait@localhost>"
 
 
-def test_commits_are_signed_where_the_users_are(line: Line, tmp_path: Path) -> None:
+def test_commits_are_signed_where_the_users_are(line: MergedBranch, tmp_path: Path) -> None:
     signer = tmp_path / "signer"
     signer.write_text("#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho signed by nobody\n")
     signer.chmod(0o755)
@@ -174,10 +174,10 @@ def test_commits_are_signed_where_the_users_are(line: Line, tmp_path: Path) -> N
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     line.repository.git("config", "commit.gpgSign", "true")
     line.merge("one", tip)
-    assert "signed by nobody" in line.repository.git("cat-file", "commit", line.at)
+    assert "signed by nobody" in line.repository.git("cat-file", "commit", line.read_head)
 
 
-def test_no_hook_runs(line: Line) -> None:
+def test_no_hook_runs(line: MergedBranch) -> None:
     for name in ("reference-transaction", "post-commit", "commit-msg", "pre-merge-commit"):
         hook = line.repository.git_dir / "hooks" / name
         hook.parent.mkdir(exist_ok=True)
@@ -188,8 +188,10 @@ def test_no_hook_runs(line: Line) -> None:
     assert isinstance(line.merge("one", tip), MergeDone)
 
 
-def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: Line) -> None:
-    base = line.repository.commit({"tasks/run": Script("todo\n"), "tasks/deep/a.md": "todo\n"}, line.base)
+def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: MergedBranch) -> None:
+    base = line.repository.commit(
+        {"tasks/run": ExecutableFile("todo\n"), "tasks/deep/a.md": "todo\n"}, line.base
+    )
     line.base = line.head = base
     tip = line.repository.commit({"one.txt": "1\n"}, base)
 
@@ -199,19 +201,19 @@ def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: Line) -> 
         return {"tasks/run": b"done\n", "tasks/deep/a.md": b"done\n", "new/made.md": b"made\n"}
 
     line.merge("one", tip, words=MergeMessage("Merge one", edit_files=edit))
-    files = line.repository.files(line.at)
+    files = line.repository.files(line.read_head)
     assert (files["tasks/run"], files["tasks/deep/a.md"], files["new/made.md"]) == (
         "done\n",
         "done\n",
         "made\n",
     )
     assert files["one.txt"] == "1\n"
-    assert line.repository.git("ls-tree", line.at, "tasks/run").startswith("100755 ")
+    assert line.repository.git("ls-tree", line.read_head, "tasks/run").startswith("100755 ")
 
 
 @pytest.mark.parametrize("path", ["../out", "/etc/x", "a/../b", ".git/config", "a//b", ""])
-def test_no_edit_leaves_the_repository(line: Line, path: str) -> None:
+def test_no_edit_leaves_the_repository(line: MergedBranch, path: str) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     with pytest.raises(WorldError, match="no path"):
         line.merge("one", tip, words=MergeMessage("Merge one", edit_files=lambda _: {path: b"x"}))
-    assert line.at == ""
+    assert line.read_head == ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
@@ -17,12 +17,12 @@ from plait.store.interfaces import MergeMessage
 Page = Callable[..., str]
 
 
-def _ancestor(repository: Repository, one: str, of: str) -> bool:
+def _ancestor(repository: GitRepository, one: str, of: str) -> bool:
     return repository.run("merge-base", "--is-ancestor", one, of).returncode == 0
 
 
 @pytest.fixture
-def grown(line: Line, page: Page) -> Line:
+def grown(line: MergedBranch, page: Page) -> MergedBranch:
     """`bad`, and `next`, which grew from the line with it; `late` grew there too and is not merged yet."""
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad")), "bad.txt": "x\n"}, line.base))
     grown = line.head
@@ -31,20 +31,20 @@ def grown(line: Line, page: Page) -> Line:
     return line
 
 
-def test_a_change_that_grew_from_a_dropped_one_is_kept_alone(grown: Line, page: Page) -> None:
+def test_a_change_that_grew_from_a_dropped_one_is_kept_alone(grown: MergedBranch, page: Page) -> None:
     old = grown.head
-    done = grown.rebuild(grown.without("bad"))
-    assert done.line == (MergedTask("next", grown.at),)
+    done = grown.rebuild(grown.make_rebuild("bad"))
+    assert done.line == (MergedTask("next", grown.read_head),)
     assert done.clashes == ()
-    assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"))}
+    assert grown.repository.files(grown.read_head) == {"page.txt": page((10, "next"))}
     assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
-def test_history_does_not_hold_what_was_dropped(grown: Line) -> None:
+def test_history_does_not_hold_what_was_dropped(grown: MergedBranch) -> None:
     bad, following = grown.changes
-    grown.rebuild(grown.without("bad"))
-    assert not _ancestor(grown.repository, bad.tip, grown.at)
-    first, second = grown.repository.git("show", "-s", "--format=%P", grown.at).split()
+    grown.rebuild(grown.make_rebuild("bad"))
+    assert not _ancestor(grown.repository, bad.tip, grown.read_head)
+    first, second = grown.repository.git("show", "-s", "--format=%P", grown.read_head).split()
     assert first == grown.base
     assert grown.repository.git("show", "-s", "--format=%P", second) == grown.base
     said = "--format=%an %at %B"
@@ -53,113 +53,117 @@ def test_history_does_not_hold_what_was_dropped(grown: Line) -> None:
     )
 
 
-def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(grown: Line, page: Page) -> None:
+def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(
+    grown: MergedBranch, page: Page
+) -> None:
     base = grown.head
     late = grown.repository.commit({"page.txt": page((1, "bad"), (10, "next"), (18, "late"))}, base)
-    grown.rebuild(grown.without("bad"))
+    grown.rebuild(grown.make_rebuild("bad"))
     assert isinstance(grown.merge("late", late, base), MergeDone)
-    assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"), (18, "late"))}
+    assert grown.repository.files(grown.read_head) == {"page.txt": page((10, "next"), (18, "late"))}
 
 
-def test_what_was_dropped_can_be_done_again_on_its_old_branch(grown: Line, page: Page) -> None:
+def test_what_was_dropped_can_be_done_again_on_its_old_branch(grown: MergedBranch, page: Page) -> None:
     first = grown.changes[0]
-    grown.rebuild(grown.without("bad"))
+    grown.rebuild(grown.make_rebuild("bad"))
     again = grown.repository.commit({"bad.txt": "good\n"}, first.tip)
     assert isinstance(grown.merge("bad", again, first.base), MergeDone)
-    assert grown.repository.files(grown.at) == {
+    assert grown.repository.files(grown.read_head) == {
         "page.txt": page((1, "bad"), (10, "next")),
         "bad.txt": "good\n",
     }
 
 
-def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: Line, page: Page) -> None:
+def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(
+    line: MergedBranch, page: Page
+) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     line.merge("on it", line.repository.commit({"page.txt": page((1, "bad, and more"))}, base), base)
     line.merge("other", line.repository.commit({"other.txt": "x\n"}, line.base))
-    order = line.without("bad")
+    order = line.make_rebuild("bad")
     done = line.rebuild(order)
     assert done.clashes == (RebuildConflict("on it", ("page.txt",)),)
     assert [merged.task for merged in done.line] == ["other"]
-    assert line.repository.files(line.at) == {"page.txt": page(), "other.txt": "x\n"}
+    assert line.repository.files(line.read_head) == {"page.txt": page(), "other.txt": "x\n"}
     assert line.rebuild(order) == done
 
 
-def test_merges_before_the_dropped_one_stay_the_same_commits_whatever_is_said_now(line: Line) -> None:
+def test_merges_before_the_dropped_one_stay_the_same_commits_whatever_is_said_now(line: MergedBranch) -> None:
     tips = [line.repository.commit({f"{n}.txt": "x\n"}, line.base) for n in range(4)]
     made = [line.merge(str(n), tip) for n, tip in enumerate(tips)]
-    done = line.integrator.rebuild(line.without("2"), line.base, {}, line.blending)
+    done = line.integrator.rebuild(line.make_rebuild("2"), line.base, {}, line.blending)
     assert [merged.commit for merged in done.line[:2]] == [
         merge.commit for merge in made[:2] if isinstance(merge, MergeDone)
     ]
-    assert set(line.repository.files(line.at)) == {"page.txt", "0.txt", "1.txt", "3.txt"}
-    assert line.repository.git("rev-parse", f"{line.at}^2") == tips[3]
+    assert set(line.repository.files(line.read_head)) == {"page.txt", "0.txt", "1.txt", "3.txt"}
+    assert line.repository.git("rev-parse", f"{line.read_head}^2") == tips[3]
 
 
-def test_a_line_without_anything_is_its_base(grown: Line) -> None:
-    done = grown.rebuild(grown.without("bad", "next"))
+def test_a_line_without_anything_is_its_base(grown: MergedBranch) -> None:
+    done = grown.rebuild(grown.make_rebuild("bad", "next"))
     assert done.line == ()
-    assert grown.at == grown.base
+    assert grown.read_head == grown.base
 
 
-def test_made_anew_twice_is_made_anew_once(grown: Line) -> None:
-    order = grown.without("bad")
+def test_made_anew_twice_is_made_anew_once(grown: MergedBranch) -> None:
+    order = grown.make_rebuild("bad")
     old = grown.head
     done = grown.rebuild(order)
     assert grown.rebuild(order) == done
     assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
-def test_a_crash_between_saving_and_moving_changes_nothing(grown: Line) -> None:
-    order, old = grown.without("bad"), grown.head
+def test_a_crash_between_saving_and_moving_changes_nothing(grown: MergedBranch) -> None:
+    order, old = grown.make_rebuild("bad"), grown.head
     grown.repository.git("update-ref", refs.pre_rebuild_ref("7f3a", 1), old)
     done = grown.rebuild(order)
-    assert grown.at == done.line[-1].commit != old
+    assert grown.read_head == done.line[-1].commit != old
 
 
-def test_each_line_that_was_is_kept(grown: Line) -> None:
+def test_each_line_that_was_is_kept(grown: MergedBranch) -> None:
     first = grown.head
-    grown.rebuild(grown.without("bad"))
+    grown.rebuild(grown.make_rebuild("bad"))
     second = grown.head
-    grown.rebuild(grown.without("next"))
+    grown.rebuild(grown.make_rebuild("next"))
     kept = [grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", n)) for n in (1, 2)]
     assert kept == [first, second]
 
 
-def test_a_branch_with_somebodys_commits_is_not_made_anew(grown: Line) -> None:
+def test_a_branch_with_somebodys_commits_is_not_made_anew(grown: MergedBranch) -> None:
     theirs = grown.repository.commit({"mine.txt": "x\n"}, grown.head)
     grown.repository.git("branch", "-f", grown.branch, theirs)
     with pytest.raises(WorldError, match="did not make"):
-        grown.rebuild(grown.without("bad"))
-    assert grown.at == theirs
+        grown.rebuild(grown.make_rebuild("bad"))
+    assert grown.read_head == theirs
 
 
-def test_a_deleted_branch_is_made_anew(grown: Line, page: Page) -> None:
+def test_a_deleted_branch_is_made_anew(grown: MergedBranch, page: Page) -> None:
     grown.repository.git("branch", "-D", grown.branch)
-    grown.rebuild(grown.without("bad"))
-    assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"))}
+    grown.rebuild(grown.make_rebuild("bad"))
+    assert grown.repository.files(grown.read_head) == {"page.txt": page((10, "next"))}
 
 
-def test_a_rebuild_says_what_the_merges_said(grown: Line) -> None:
+def test_a_rebuild_says_what_the_merges_said(grown: MergedBranch) -> None:
     words = {"next": MergeMessage("All the words", edit_files=lambda _: {"status.md": b"done\n"})}
-    grown.integrator.rebuild(grown.without("bad"), grown.base, words, grown.blending)
-    assert grown.repository.git("show", "-s", "--format=%s", grown.at) == "All the words"
-    assert grown.repository.files(grown.at)["status.md"] == "done\n"
+    grown.integrator.rebuild(grown.make_rebuild("bad"), grown.base, words, grown.blending)
+    assert grown.repository.git("show", "-s", "--format=%s", grown.read_head) == "All the words"
+    assert grown.repository.files(grown.read_head)["status.md"] == "done\n"
 
 
-def test_an_agent_that_rewrote_its_base_brings_only_its_own_change(line: Line, page: Page) -> None:
+def test_an_agent_that_rewrote_its_base_brings_only_its_own_change(line: MergedBranch, page: Page) -> None:
     line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
     base = line.head
     amended = line.repository.commit({"page.txt": page((1, "one, better"))}, line.base)
     orphan = line.repository.git("commit-tree", f"{amended}^{{tree}}", "-m", "new world")
     for tip in (amended, orphan):
-        probe = Line(line.repository, base, f"b{tip[:4]}")
+        probe = MergedBranch(line.repository, base, f"b{tip[:4]}")
         assert isinstance(probe.merge("two", tip, base), MergeDone)
-        assert line.repository.files(probe.at) == {"page.txt": page((1, "one, better"))}
-        assert not _ancestor(line.repository, tip, probe.at)
+        assert line.repository.files(probe.read_head) == {"page.txt": page((1, "one, better"))}
+        assert not _ancestor(line.repository, tip, probe.read_head)
 
 
-def test_an_agent_that_merged_the_line_itself_is_merged_naturally(line: Line, page: Page) -> None:
+def test_an_agent_that_merged_the_line_itself_is_merged_naturally(line: MergedBranch, page: Page) -> None:
     own = line.repository.commit({"page.txt": page((18, "own"))}, line.base)
     line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
     line.repository.git("checkout", "-q", "--detach", own)
@@ -168,14 +172,14 @@ def test_an_agent_that_merged_the_line_itself_is_merged_naturally(line: Line, pa
     line.merge("two", line.repository.commit({"page.txt": page((1, "one, later"))}, line.head), line.head)
     onto = line.head
     assert isinstance(line.merge("own", tip), MergeDone)
-    assert line.repository.tree(line.at) == line.repository.merged(onto, tip)
-    assert line.repository.files(line.at) == {"page.txt": page((1, "one, later"), (18, "own"))}
+    assert line.repository.tree(line.read_head) == line.repository.merge_tree(onto, tip)
+    assert line.repository.files(line.read_head) == {"page.txt": page((1, "one, later"), (18, "own"))}
 
 
-def test_a_conflict_of_an_own_change_names_its_files(grown: Line, page: Page) -> None:
+def test_a_conflict_of_an_own_change_names_its_files(grown: MergedBranch, page: Page) -> None:
     base = grown.head
     late = grown.repository.commit({"bad.txt": "more of it\n"}, base)
-    grown.rebuild(grown.without("bad"))
+    grown.rebuild(grown.make_rebuild("bad"))
     assert grown.merge("late", late, base) == MergeConflicted("7f3a", "late", 1, ("bad.txt",))
     assert grown.changes == [Change("next", grown.changes[0].base, grown.changes[0].tip)]
-    assert page((10, "next")) == grown.repository.files(grown.at)["page.txt"]
+    assert page((10, "next")) == grown.repository.files(grown.read_head)["page.txt"]

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from tests.support.batch_branch import Line
-from tests.support.git_repository import Repository
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
@@ -16,7 +16,7 @@ RULES = MergeRules(regenerate=(("*.lock", "relock"), ("gen/*", "generate")))
 class Maker:
     """Makes each file anew from what the checkout would hold, and remembers what it was asked for."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: GitRepository) -> None:
         self._repository = repository
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.seen: list[dict[str, str]] = []
@@ -30,12 +30,12 @@ class Maker:
 
 
 @pytest.fixture
-def maker(repository: Repository) -> Maker:
+def maker(repository: GitRepository) -> Maker:
     return Maker(repository)
 
 
 @pytest.fixture
-def line(repository: Repository, maker: Maker) -> Line:
+def line(repository: GitRepository, maker: Maker) -> MergedBranch:
     base = repository.commit(
         {
             "needs.txt": "a\n\n\n\n\nz\n",
@@ -44,12 +44,12 @@ def line(repository: Repository, maker: Maker) -> Line:
             ".gitattributes": "needs.txt merge=union\n",
         }
     )
-    line = Line(repository, base, regenerate=maker)
+    line = MergedBranch(repository, base, regenerate=maker)
     line.blending = RULES
     return line
 
 
-def test_a_file_in_conflict_is_made_anew_from_the_merged_tree(line: Line, maker: Maker) -> None:
+def test_a_file_in_conflict_is_made_anew_from_the_merged_tree(line: MergedBranch, maker: Maker) -> None:
     one = line.repository.commit({"needs.txt": "a\nb\n\n\n\nz\n", "app.lock": "1\n"}, line.base)
     two = line.repository.commit({"needs.txt": "a\n\n\n\nc\nz\n", "app.lock": "2\n"}, line.base)
     line.merge("one", one)
@@ -57,10 +57,12 @@ def test_a_file_in_conflict_is_made_anew_from_the_merged_tree(line: Line, maker:
     assert isinstance(line.merge("two", two), MergeDone)
     assert maker.asked == [("relock", ("app.lock",))]
     assert maker.seen[0]["app.lock"] == "1\n"
-    assert line.repository.files(line.at)["app.lock"] == "relock app.lock of ['a', 'b', 'c', 'z']\n"
+    assert line.repository.files(line.read_head)["app.lock"] == "relock app.lock of ['a', 'b', 'c', 'z']\n"
 
 
-def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(line: Line, maker: Maker) -> None:
+def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(
+    line: MergedBranch, maker: Maker
+) -> None:
     lines = [f"{n}\n" for n in range(20)]
     base = line.repository.commit({"app.lock": "".join(lines)}, line.base)
     line.base = line.head = base
@@ -73,44 +75,44 @@ def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(line: Lin
     assert maker.asked == [("relock", ("app.lock",))]
 
 
-def test_each_command_makes_its_own_files(line: Line, maker: Maker) -> None:
+def test_each_command_makes_its_own_files(line: MergedBranch, maker: Maker) -> None:
     sides = [{"app.lock": f"{n}\n", "gen/code": f"{n}\n", "sub/b.lock": f"{n}\n"} for n in (1, 2)]
     for n, files in enumerate(sides):
         assert isinstance(line.merge(str(n), line.repository.commit(files, line.base)), MergeDone)
     assert sorted(maker.asked) == [("generate", ("gen/code",)), ("relock", ("app.lock", "sub/b.lock"))]
-    assert line.repository.files(line.at)["sub/b.lock"].startswith("relock")
+    assert line.repository.files(line.read_head)["sub/b.lock"].startswith("relock")
 
 
-def test_other_conflicts_are_conflicts_and_nothing_is_made(line: Line, maker: Maker) -> None:
+def test_other_conflicts_are_conflicts_and_nothing_is_made(line: MergedBranch, maker: Maker) -> None:
     one, two = (line.repository.commit({"app.lock": f"{n}\n", "x.txt": f"{n}\n"}, line.base) for n in (1, 2))
     line.merge("1", one)
     assert line.merge("2", two) == MergeConflicted("7f3a", "2", 1, ("x.txt",))
     assert maker.asked == []
 
 
-def test_one_side_that_removed_the_file_is_no_conflict_either(line: Line, maker: Maker) -> None:
+def test_one_side_that_removed_the_file_is_no_conflict_either(line: MergedBranch, maker: Maker) -> None:
     line.merge("one", line.repository.commit({"app.lock": None}, line.base))
     line.merge("two", line.repository.commit({"app.lock": "2\n"}, line.base))
     assert maker.asked == [("relock", ("app.lock",))]
     assert "app.lock" not in maker.seen[0]
-    assert line.repository.files(line.at)["app.lock"].startswith("relock")
+    assert line.repository.files(line.read_head)["app.lock"].startswith("relock")
 
 
-def test_without_anybody_to_make_them_such_files_are_merged_like_others(line: Line) -> None:
-    alone = Line(line.repository, line.base, "alone")
+def test_without_anybody_to_make_them_such_files_are_merged_like_others(line: MergedBranch) -> None:
+    alone = MergedBranch(line.repository, line.base, "alone")
     alone.blending = RULES
     alone.merge("one", line.repository.commit({"app.lock": "1\n"}, line.base))
     tip = line.repository.commit({"app.lock": "2\n"}, line.base)
     assert alone.merge("two", tip) == MergeConflicted("alone", "two", 1, ("app.lock",))
 
 
-def test_a_command_that_fails_leaves_the_branch_as_it_was(line: Line) -> None:
+def test_a_command_that_fails_leaves_the_branch_as_it_was(line: MergedBranch) -> None:
     def fails(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
         raise WorldError(f"{command} failed on {commit[:4] and files[0]}")
 
-    failing = Line(line.repository, line.base, "failing", regenerate=fails)
+    failing = MergedBranch(line.repository, line.base, "failing", regenerate=fails)
     failing.blending = RULES
     failing.merge("one", line.repository.commit({"app.lock": "1\n"}, line.base))
     with pytest.raises(WorldError, match=r"relock failed on app\.lock"):
         failing.merge("two", line.repository.commit({"app.lock": "2\n"}, line.base))
-    assert failing.at == failing.head
+    assert failing.read_head == failing.head

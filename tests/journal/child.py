@@ -13,7 +13,7 @@ from plait.store.inbox import open_inbox
 from plait.store.interfaces import JournalError
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 
 def say(word: object) -> None:
@@ -39,7 +39,7 @@ def append(path: Path, seed: int) -> None:
         say(last)
         while True:
             size = chance.randrange(1, 6)
-            journal.append(records(last + 1, last + size))
+            journal.append(make_records(last + 1, last + size))
             last += size
             say(last)
 
@@ -53,7 +53,7 @@ def tail(path: Path, until: int) -> None:
             assert reader.wait(seen, timeout=60)
             for record in reader.read(seen):
                 seen += 1
-                assert [record] == records(record.seq, record.seq)
+                assert [record] == make_records(record.seq, record.seq)
                 say(record.seq)
 
 
@@ -73,13 +73,13 @@ def fill(path: Path) -> None:
         last = 0
         try:
             while True:
-                journal.append(records(last + 1, last + 20))
+                journal.append(make_records(last + 1, last + 20))
                 last += 20
         except JournalError as error:
             say(type(error).__name__)
-        say(list(journal.read()) == records(1, last))
+        say(list(journal.read()) == make_records(1, last))
     with closing(open_journal_reader(path)) as reader:
-        say(list(reader.read()) == records(1, last))
+        say(list(reader.read()) == make_records(1, last))
 
 
 WHAT: dict[str, Callable[..., None]] = {f.__name__: f for f in (hold, append, tail, ask, fill)}

@@ -12,7 +12,7 @@ from plait.store.inbox import open_inbox
 from plait.store.interfaces import JournalMissingError
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 
 def mode(path: Path) -> int:
@@ -23,7 +23,7 @@ def test_nobody_else_can_look_inside(path: Path) -> None:
     before = os.umask(0)
     try:
         with closing(open_journal_writer(path)) as journal, closing(open_inbox(path.with_name("inbox.db"))):
-            journal.append(records(1, 1))
+            journal.append(make_records(1, 1))
             assert mode(path.parent) == 0o700
             assert {mode(each) for each in path.parent.iterdir()} == {0o600}
             assert {each.name for each in path.parent.iterdir()} >= {"journal.db-wal", "inbox.db"}
@@ -33,7 +33,7 @@ def test_nobody_else_can_look_inside(path: Path) -> None:
 
 def test_a_closed_journal_is_one_file_and_the_lock(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 9))
+        journal.append(make_records(1, 9))
     assert {each.name for each in path.parent.iterdir()} == {"journal.db", "journal.db.lock"}
 
 
@@ -43,9 +43,9 @@ def test_what_a_crash_at_birth_left_is_in_nobodys_way(path: Path) -> None:
         path.with_name(name).write_bytes(b"half a journal")
     path.with_name("journal.db.examined").mkdir()
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 1))
+        journal.append(make_records(1, 1))
     with closing(open_journal_reader(path)) as reader:
-        assert list(reader.read()) == records(1, 1)
+        assert list(reader.read()) == make_records(1, 1)
     assert not list(path.parent.glob("*.new*"))
 
 
@@ -58,19 +58,19 @@ def test_a_reader_makes_nothing(path: Path) -> None:
 def test_a_journal_goes_on_after_it_was_closed(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         first = journal.id
-        journal.append(records(1, 2))
+        journal.append(make_records(1, 2))
         journal.commit({"slots": "4"})
     with closing(open_journal_writer(path)) as journal:
         assert journal.id == first
         assert journal.settings() == {"slots": "4"}
-        journal.append(records(3, 3))
-        assert list(journal.read()) == records(1, 3)
+        journal.append(make_records(3, 3))
+        assert list(journal.read()) == make_records(1, 3)
 
 
 def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
     path = tmp_path / "a b?c#d%41é[x]" / "journal.db"
     with closing(open_journal_writer(path)) as journal, closing(open_journal_reader(path)) as reader:
-        journal.append(records(1, 1))
+        journal.append(make_records(1, 1))
         assert reader.last() == 1
     assert path.is_file()
 

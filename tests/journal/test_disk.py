@@ -21,7 +21,7 @@ from plait.store.interfaces import InboxError, JournalError, JournalFullError, J
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 Child = Callable[..., Popen[str]]
 
@@ -53,38 +53,38 @@ def public() -> Iterator[Path]:
 
 def test_a_full_disk(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 10))
+        journal.append(make_records(1, 10))
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
         journal._db.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(JournalFullError) as full:
-            journal.append(records(11, 900))
+            journal.append(make_records(11, 900))
         assert str(full.value) == (
             f"the disk has no room for the journal {path}: nothing was added to it\n"
             "  free some space and start plait again; it goes on where it stopped"
         )
-        assert list(journal.read()) == records(1, 10)
+        assert list(journal.read()) == make_records(1, 10)
 
         journal._db.execute("PRAGMA max_page_count = 100000")
-        journal.append(records(11, 900))
+        journal.append(make_records(11, 900))
         with closing(open_journal_reader(path)) as reader:
-            assert list(reader.read()) == records(1, 900)
+            assert list(reader.read()) == make_records(1, 900)
 
 
 def test_a_failed_append_leaves_nothing_in_the_wal(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 1))
+        journal.append(make_records(1, 1))
         before = find_wal(path).read_bytes()
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
         journal._db.execute(f"PRAGMA max_page_count = {pages + 700}")
         with pytest.raises(JournalFullError):
-            journal.append(records(2, 60_000))
+            journal.append(make_records(2, 60_000))
         assert find_wal(path).read_bytes() == before
 
 
 def test_an_append_that_fails_half_way_leaves_nothing(path: Path) -> None:
     """The second record has no time: SQLite keeps NaN as NULL, and the table forbids that."""
     with closing(open_journal_writer(path)) as journal:
-        first, second = records(1, 2)
+        first, second = make_records(1, 2)
         with pytest.raises(JournalError, match="NOT NULL constraint failed"):
             journal.append([first, replace(second, at=float("nan"))])
         assert journal.last() == 0
@@ -122,23 +122,23 @@ def test_a_disk_that_is_really_full(tmp_path: Path, child: Child) -> None:
 def test_a_disk_that_fails(path: Path) -> None:
     """A limit on the size of files makes write(2) fail: SQLite can't know what has reached the disk."""
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 2))
+        journal.append(make_records(1, 2))
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (find_wal(path).stat().st_size, hard))
         try:
             with pytest.raises(JournalError, match="disk I/O error"):
-                journal.append(records(3, 4))
+                journal.append(make_records(3, 4))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         with pytest.raises(JournalError) as uncertain:
-            journal.append(records(3, 4))
+            journal.append(make_records(3, 4))
         assert str(uncertain.value) == (
             f"the journal {path} had a disk error: whether its last append was kept is not known\n"
             "  look at the disk and the system's log, then start plait again: it reads what is there"
         )
     with closing(open_journal_writer(path)) as journal:
-        assert list(journal.read()) == records(1, 2)
-        journal.append(records(3, 4))
+        assert list(journal.read()) == make_records(1, 2)
+        journal.append(make_records(3, 4))
 
 
 def test_a_folder_that_cant_be_written(public: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_folder_that_cant_be_written(public: Path) -> None:
 def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
     path = public / "journal.db"
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 3))
+        journal.append(make_records(1, 3))
     (public / "journal.db.lock").chmod(0o666)
     path.chmod(0o444)
     public.chmod(folder_mode)
@@ -179,7 +179,7 @@ def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
 def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
     path = public / "journal.db"
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 3))
+        journal.append(make_records(1, 3))
     (public / "journal.db.lock").chmod(0o666)
     (public / what).chmod(0)
     with nobody():
@@ -194,7 +194,7 @@ def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
 def test_a_journal_in_a_read_only_folder_is_not_called_damaged(public: Path) -> None:
     path = public / "journal.db"
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 3))
+        journal.append(make_records(1, 3))
     for each in public.iterdir():
         each.chmod(0o444)
     public.chmod(0o555)

@@ -19,12 +19,12 @@ from plait.store.inbox import open_inbox
 from plait.store.interfaces import InboxError, JournalBusyError, JournalError, JournalMissingError
 from plait.store.journal_reader import PAGE_BYTES, open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 
 def written(path: Path, count: int = 3) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, count))
+        journal.append(make_records(1, count))
 
 
 def test_a_writer_is_not_opened_beside_a_reader_of_the_same_process(path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_writer_is_not_opened_beside_a_reader_of_the_same_process(path: Path) 
     ):
         open_journal_writer(path)
     with closing(open_journal_writer(path)) as journal, closing(open_journal_reader(path)) as reader:
-        journal.append(records(4, 4))
+        journal.append(make_records(4, 4))
         assert reader.last() == 4
 
 
@@ -70,10 +70,10 @@ def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: 
 
 def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 3))
+        journal.append(make_records(1, 3))
         journal_lock.find_lock_file(path).unlink()
         with pytest.raises(JournalBusyError, match=r"was removed.*\n  nothing was added"):
-            journal.append(records(4, 4))
+            journal.append(make_records(4, 4))
         assert journal.last() == 3
 
 
@@ -91,12 +91,12 @@ def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
 
 def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 3))
+        journal.append(make_records(1, 3))
         stopped = sqlite_files.connect(path, "mode=ro")
         stopped.execute("BEGIN")
         stopped.execute("SELECT * FROM records").fetchone()
         journal._db.execute("PRAGMA busy_timeout = 0")
-        journal.append(records(4, 4))
+        journal.append(make_records(4, 4))
     monkeypatch.setattr(sqlite_files, "BUSY_TIMEOUT_SECONDS", 0.05)
     monkeypatch.setattr(sqlite_files.connect, "__kwdefaults__", {"patience": 0.05})
     try:
@@ -145,7 +145,7 @@ def test_text_that_is_none_is_refused_with_a_message(path: Path) -> None:
             journal.append([Record(1, 1.0, Pause("r", bad))])
         with pytest.raises(JournalError, match="is no valid text"):
             journal.commit({"name": bad})
-        journal.append(records(1, 1))
+        journal.append(make_records(1, 1))
     with closing(open_inbox(path.with_name("inbox.db"))) as inbox:
         for request in (Pause(bad, "b"), Feedback("r", "b", "t", bad)):
             with pytest.raises(InboxError, match="is no valid text"):

@@ -15,7 +15,7 @@ from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
 from plait.store.schema import PAGE_SIZE
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 LEFT = (
     "it was left as it is; restore it from a backup, or move it and the files named like it away "
@@ -30,7 +30,7 @@ Spoil = Callable[[Path], None]
 
 def made(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
-        journal.append(records(1, 5))
+        journal.append(make_records(1, 5))
         journal.commit({"slots": "4"})
 
 
@@ -60,7 +60,7 @@ def crash(path: Path, spoil: Callable[[bytes], bytes]) -> None:
     """Leave the files as a crash would, the WAL with a change."""
     with closing(open_journal_writer(path)) as journal:
         for seq in range(1, 6):
-            journal.append(records(seq, seq))
+            journal.append(make_records(seq, seq))
         files = path.read_bytes(), spoil(find_wal(path).read_bytes())
     path.write_bytes(files[0])
     find_wal(path).write_bytes(files[1])
@@ -202,7 +202,7 @@ def test_a_writer_looks_at_more_than_the_records(path: Path) -> None:
     with pytest.raises(JournalCorruptError, match="SQLite says: Fragmentation of 0 bytes reported as 1"):
         open_journal_writer(path)
     with closing(open_journal_reader(path)) as reader:
-        assert list(reader.read()) == records(1, 5)
+        assert list(reader.read()) == make_records(1, 5)
 
 
 def test_a_reader_misses_the_last_record(path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_reader_checks_from_where_it_reads(path: Path) -> None:
     """What was damaged before is not its business; the record it reads on from is only where the chain goes on."""
     by_sql("UPDATE records SET kind = 'stop' WHERE seq = 2")(path)
     with closing(open_journal_reader(path)) as reader:
-        assert list(reader.read(after=3)) == records(4, 5)
+        assert list(reader.read(after=3)) == make_records(4, 5)
         with pytest.raises(JournalCorruptError, match="record 2 is not"):
             list(reader.read(after=1))
 
@@ -248,7 +248,7 @@ def test_no_journal_yet(path: Path) -> None:
 
 def test_a_gap(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal, pytest.raises(JournalError) as gap:
-        journal.append(records(3, 3))
+        journal.append(make_records(3, 3))
     assert str(gap.value) == (
         f"record 3 does not follow the journal's last one: 1 is next in {path}\n"
         "  another engine may have written meanwhile; read the journal again"

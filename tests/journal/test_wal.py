@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from plait.store import wal
 from plait.store.journal_writer import SqliteJournal, open_journal_writer
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 COMMITS = 5
 META = 2
@@ -34,7 +34,7 @@ def journal(path: Path) -> Iterator[SqliteJournal]:
 def grown(journal: SqliteJournal, commits: int = COMMITS, size: int = 1) -> bytes:
     for _ in range(commits):
         last = journal.last()
-        journal.append(records(last + 1, last + size))
+        journal.append(make_records(last + 1, last + size))
     return find_wal(journal._path).read_bytes()
 
 
@@ -95,7 +95,7 @@ def test_a_commit_that_is_gone_altogether_is_still_one(journal: SqliteJournal) -
 
 def test_two_commits_that_are_both_hurt_are_still_two(journal: SqliteJournal) -> None:
     """The end of the one, and the page by which the other could be told; the next page has a high number."""
-    journal.append(records(1, 1_000))
+    journal.append(make_records(1, 1_000))
     journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = grown(journal)
     begin, end = frame(data, -3) + 2_000, frame(data, -2) + wal.FRAME_HEADER_SIZE

@@ -19,7 +19,7 @@ from plait.store.interfaces import JournalBusyError
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import records
+from plait.testing.contracts.sample_records__samples import make_records
 
 Child = Callable[..., Popen[str]]
 
@@ -85,7 +85,7 @@ def test_readers_in_other_processes_see_each_record_once_and_in_order(path: Path
             assert reader.stdout.readline() == "ready\n"
         while last < total:
             size = min(chance.randrange(1, 6), total - last)
-            journal.append(records(last + 1, last + size))
+            journal.append(make_records(last + 1, last + size))
             last += size
         for reader in readers:
             assert [int(line) for line in reader.communicate()[0].split()] == list(range(1, total + 1))
@@ -96,41 +96,41 @@ def test_a_writer_begins_with_an_empty_wal(path: Path) -> None:
     """What a crash left at its end would otherwise be behind new commits, and look like damage after the next crash."""
     with closing(open_journal_writer(path)) as journal:
         for seq in range(1, 4):
-            journal.append(records(seq, seq))
+            journal.append(make_records(seq, seq))
         left = path.read_bytes(), find_wal(path).read_bytes()
     path.write_bytes(left[0])
     find_wal(path).write_bytes(left[1][: -wal.FRAME_SIZE // 2])
     with closing(open_journal_writer(path)) as journal:
         assert find_wal(path).stat().st_size == 0
-        assert list(journal.read()) == records(1, 2)
+        assert list(journal.read()) == make_records(1, 2)
 
 
 def test_the_wal_stays_small(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal._db.execute("PRAGMA wal_autocheckpoint = 10")
         for seq in range(1, 40):
-            journal.append(records(seq, seq))
+            journal.append(make_records(seq, seq))
             assert find_wal(path).stat().st_size < 12 * wal.FRAME_SIZE
 
 
 def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal._db.execute("PRAGMA wal_autocheckpoint = 4")
-        journal.append(records(1, 1))
+        journal.append(make_records(1, 1))
         with closing(open_journal_reader(path)) as reader:
             reader._db.execute("BEGIN")
             assert reader.last() == 1
             began = monotonic()
             for seq in range(2, 30):
-                journal.append(records(seq, seq))
+                journal.append(make_records(seq, seq))
             assert monotonic() - began < sqlite_files.BUSY_TIMEOUT_SECONDS, (
                 "not even one checkpoint waited for it"
             )
             assert reader.last() == 1
             reader._db.execute("COMMIT")
-            assert list(reader.read()) == records(1, 29)
-        journal.append(records(30, 30))
+            assert list(reader.read()) == make_records(1, 29)
+        journal.append(make_records(30, 30))
         grown = find_wal(path).stat().st_size
         for seq in range(31, 50):
-            journal.append(records(seq, seq))
+            journal.append(make_records(seq, seq))
         assert find_wal(path).stat().st_size == grown, "the WAL begins anew when the reader has let go"

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.support.webhook_receiver import Receiver, receiving
+from tests.support.webhook_receiver import WebhookReceiver, webhook_receiver
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as made:
+def receiver() -> Iterator[WebhookReceiver]:
+    with webhook_receiver() as made:
         yield made

@@ -6,7 +6,7 @@ import json
 import sys
 
 import pytest
-from tests.support.webhook_receiver import Receiver
+from tests.support.webhook_receiver import WebhookReceiver
 
 from plait.core.notifications__tiding import Notification, NotificationKind
 from plait.observe.channels__apprised import _APPRISE_TYPES, AppriseChannel
@@ -19,13 +19,13 @@ TIDING = Notification(
 )
 
 
-def to(receiver: Receiver) -> AppriseChannel:
+def to(receiver: WebhookReceiver) -> AppriseChannel:
     return AppriseChannel(f"json://127.0.0.1:{receiver.port}/hunter2")
 
 
-def test_a_message_arrives(receiver: Receiver, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_message_arrives(receiver: WebhookReceiver, capfd: pytest.CaptureFixture[str]) -> None:
     to(receiver).send(build_message(TIDING, "app", "j"))
-    (letter,) = receiver.letters
+    (letter,) = receiver.requests
     said = json.loads(letter.body)
     assert said["title"] == "app: batch 7f3a has ended"
     assert said["message"] == "1 failed\n<b>03</b>"
@@ -35,7 +35,7 @@ def test_a_message_arrives(receiver: Receiver, capfd: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("status", [404, 500])
 def test_who_refuses_is_tried_again_and_named_by_the_service_alone(
-    receiver: Receiver, status: int, capfd: pytest.CaptureFixture[str]
+    receiver: WebhookReceiver, status: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     receiver.status = status
     with pytest.raises(DeliveryError) as caught:

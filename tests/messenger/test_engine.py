@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import Household, household
-from tests.support.webhook_receiver import PATIENCE, Receiver
+from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 from plait.core.decisions import BatchEnded
 
@@ -19,18 +19,18 @@ SECRET = "hunter2-hunter2"
 
 
 @pytest.fixture
-def house(tmp_path: Path, receiver: Receiver) -> Iterator[Household]:
-    with household(tmp_path / "house") as made:
+def house(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "house") as made:
         made.env["PLAIT_NOTIFY_WEBHOOK"] = f"{receiver.url}/{SECRET}"
         made.env["PLAIT_NOTIFY_SECRET"] = SECRET
         made.env["PLAIT_RETRIES"] = "0"
         yield made
 
 
-def titles(receiver: Receiver, count: int) -> list[str]:
+def titles(receiver: WebhookReceiver, count: int) -> list[str]:
     return [
         json.loads(letter.body)["title"].replace(_batch(letter.body), "B")
-        for letter in receiver.until_count(count)
+        for letter in receiver.wait_for_count(count)
     ]
 
 
@@ -38,119 +38,125 @@ def _batch(body: bytes) -> str:
     return json.loads(body)["batchId"] or "…"
 
 
-def until_ended(house: Household, count: int) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while sum(isinstance(record.event, BatchEnded) for record in house.records()) < count:
+def until_ended(house: EngineProject, count: int) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while sum(isinstance(record.event, BatchEnded) for record in house.read_records()) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_the_end_of_a_batch_is_told_by_the_engine_alone(house: Household, receiver: Receiver) -> None:
+def test_the_end_of_a_batch_is_told_by_the_engine_alone(
+    house: EngineProject, receiver: WebhookReceiver
+) -> None:
     house.task("01-walls", "exit 1")
-    code, said = house.ask("run", "tasks", "--detach")
+    code, said = house.run("run", "tasks", "--detach")
     assert code == 0, said
     assert titles(receiver, 1) == ["batch B has ended, 1 of 1 tasks not done"]
-    assert house.settle() == []
-    (letter,) = receiver.letters
+    assert house.wait_for_exit() == []
+    (letter,) = receiver.requests
     said = json.loads(letter.body)
     assert (said["type"], said["project"]) == ("failed", house.top.name)
     assert letter.headers["Plait-Signature"].startswith("t=")
 
 
-def test_approval_is_asked_for_where_nobody_watches(house: Household, receiver: Receiver) -> None:
+def test_approval_is_asked_for_where_nobody_watches(house: EngineProject, receiver: WebhookReceiver) -> None:
     house.task("01-walls", "true")
-    house.ask("run", "tasks", "--detach", "--mode", "queue")
+    house.run("run", "tasks", "--detach", "--mode", "queue")
     assert titles(receiver, 1) == ["01-walls waits for your approval"]
-    assert house.settle() == []
-    code, said = house.ask("approve")
+    assert house.wait_for_exit() == []
+    code, said = house.run("approve")
     assert code == 0, said
     assert titles(receiver, 2)[1:] == ["batch B is done"]
-    assert house.settle() == []
-    assert len(receiver.letters) == 2
+    assert house.wait_for_exit() == []
+    assert len(receiver.requests) == 2
 
 
 def test_a_slow_receiver_holds_up_neither_tasks_nor_whoever_waits_for_them(
-    house: Household, receiver: Receiver
+    house: EngineProject, receiver: WebhookReceiver
 ) -> None:
     receiver.open.clear()
     house.task("01-walls", "exit 1")
     house.env["PLAIT_NOTIFY_ON"] = "task_failed,failed"
-    code, said = house.ask("run", "tasks", "--yes")
+    code, said = house.run("run", "tasks", "--yes")
     assert code == 1, said
     house.task("02-paint", "touch painted")
-    code, said = house.ask("run", "tasks", "--select", "02", "--yes")
+    code, said = house.run("run", "tasks", "--select", "02", "--yes")
     assert code == 0, said
     assert (house.top / "painted").exists()
     receiver.open.set()
-    assert house.settle(60) == []
+    assert house.wait_for_exit(60) == []
 
 
-def test_a_receiver_that_was_away_is_told_when_it_is_back(house: Household, receiver: Receiver) -> None:
-    receiver.down()
-    house.task("01-walls", "true")
-    code, said = house.ask("run", "tasks", "--yes")
-    assert code == 0, said
-    receiver.up()
-    assert titles(receiver, 1) == ["batch B is done"]
-    assert house.settle() == []
-    assert len(receiver.letters) == 1
-
-
-def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
-    house: Household, receiver: Receiver
+def test_a_receiver_that_was_away_is_told_when_it_is_back(
+    house: EngineProject, receiver: WebhookReceiver
 ) -> None:
     receiver.down()
     house.task("01-walls", "true")
-    house.ask("run", "tasks", "--detach")
+    code, said = house.run("run", "tasks", "--yes")
+    assert code == 0, said
+    receiver.up()
+    assert titles(receiver, 1) == ["batch B is done"]
+    assert house.wait_for_exit() == []
+    assert len(receiver.requests) == 1
+
+
+def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
+    house: EngineProject, receiver: WebhookReceiver
+) -> None:
+    receiver.down()
+    house.task("01-walls", "true")
+    house.run("run", "tasks", "--detach")
     until_ended(house, 1)
-    engine = house.engine()
+    engine = house.find_engine()
     assert engine is not None
     os.kill(engine, signal.SIGKILL)
-    house.settle()
+    house.wait_for_exit()
     receiver.up()
     house.task("02-paint", "exit 1")
-    house.ask("run", "tasks", "--select", "02", "--yes")
+    house.run("run", "tasks", "--select", "02", "--yes")
     assert sorted(titles(receiver, 2)) == ["batch B has ended, 1 of 1 tasks not done", "batch B is done"]
-    assert house.settle() == []
+    assert house.wait_for_exit() == []
     house.task("03-roof", "true")
-    house.ask("run", "tasks", "--select", "03", "--yes")
+    house.run("run", "tasks", "--select", "03", "--yes")
     assert titles(receiver, 3)[2:] == ["batch B is done"]
-    assert house.settle() == []
-    assert len(receiver.letters) == 3
-    assert len({letter.headers["Plait-Delivery"] for letter in receiver.letters}) == 3
+    assert house.wait_for_exit() == []
+    assert len(receiver.requests) == 3
+    assert len({letter.headers["Plait-Delivery"] for letter in receiver.requests}) == 3
 
 
-def test_the_log_says_who_was_not_told_and_nothing_secret(house: Household, receiver: Receiver) -> None:
+def test_the_log_says_who_was_not_told_and_nothing_secret(
+    house: EngineProject, receiver: WebhookReceiver
+) -> None:
     receiver.status = 404
     house.env["PLAIT_NOTIFY_URLS"] = f"nosuchservice://{SECRET}"
     house.task("01-walls", "true")
-    house.ask("run", "tasks", "--yes")
-    receiver.until_count(1)
-    assert house.settle() == []
-    assert f"http://127.0.0.1:{receiver.port}/… is not told: it answered 404" in house.log()
-    assert "nosuchservice://… is not told: apprise knows no such address" in house.log()
+    house.run("run", "tasks", "--yes")
+    receiver.wait_for_count(1)
+    assert house.wait_for_exit() == []
+    assert f"http://127.0.0.1:{receiver.port}/… is not told: it answered 404" in house.read_engine_log()
+    assert "nosuchservice://… is not told: apprise knows no such address" in house.read_engine_log()
     for path in house.place.state.rglob("*"):
         if path.is_file() and "environment" not in path.name:
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-def test_nobody_is_told_where_nobody_asked_for_it(house: Household) -> None:
+def test_nobody_is_told_where_nobody_asked_for_it(house: EngineProject) -> None:
     for name in ("PLAIT_NOTIFY_WEBHOOK", "PLAIT_NOTIFY_SECRET"):
         del house.env[name]
     house.task("01-walls", "true")
-    house.ask("run", "tasks", "--yes")
-    assert house.settle() == []
+    house.run("run", "tasks", "--yes")
+    assert house.wait_for_exit() == []
     assert not (house.place.state / "told.json").exists()
 
 
-def test_a_trial_says_for_each_whether_it_arrived(house: Household, receiver: Receiver) -> None:
+def test_a_trial_says_for_each_whether_it_arrived(house: EngineProject, receiver: WebhookReceiver) -> None:
     house.env["PLAIT_NOTIFY_URLS"] = f"json://127.0.0.1:{receiver.port}/{SECRET}"
-    code, said = house.ask("notify", "--test")
+    code, said = house.run("notify", "--test")
     assert code == 0, said
     assert said.splitlines() == [f"told      http://127.0.0.1:{receiver.port}/…", "told      json://…"]
-    assert len(receiver.letters) == 2
+    assert len(receiver.requests) == 2
     receiver.status = 403
-    code, said = house.ask("notify", "--test", "--json")
+    code, said = house.run("notify", "--test", "--json")
     assert code == 1
     told = json.loads(said)
     assert [(each["address"], each["told"], each["error"]) for each in told["addressees"]] == [
@@ -161,36 +167,36 @@ def test_a_trial_says_for_each_whether_it_arrived(house: Household, receiver: Re
     assert SECRET not in said
 
 
-def test_without_a_trial_nobody_is_sent_anything(house: Household, receiver: Receiver) -> None:
-    code, said = house.ask("notify")
+def test_without_a_trial_nobody_is_sent_anything(house: EngineProject, receiver: WebhookReceiver) -> None:
+    code, said = house.run("notify")
     assert code == 0
     assert f"http://127.0.0.1:{receiver.port}/…" in said
     assert "told of finished, failed" in said
-    code, said = house.ask("notify", "--json")
+    code, said = house.run("notify", "--json")
     assert json.loads(said)["addressees"][0]["told"] is None
-    assert receiver.letters == []
+    assert receiver.requests == []
 
 
-def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(house: Household) -> None:
+def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(house: EngineProject) -> None:
     del house.env["PLAIT_NOTIFY_WEBHOOK"]
-    code, said = house.ask("notify", "--test")
+    code, said = house.run("notify", "--test")
     assert code == 2
     assert "neither notify.urls nor notify.webhook is set" in said
     assert "config.toml" in said
 
 
 def test_a_secret_that_others_could_read_is_not_used(
-    house: Household, receiver: Receiver, tmp_path: Path
+    house: EngineProject, receiver: WebhookReceiver, tmp_path: Path
 ) -> None:
     del house.env["PLAIT_NOTIFY_SECRET"]
     file = tmp_path / "secret"
     file.write_text(SECRET)
     file.chmod(0o644)
     house.env["PLAIT_NOTIFY_SECRET_FILE"] = str(file)
-    code, said = house.ask("notify", "--test")
+    code, said = house.run("notify", "--test")
     assert code == 1
     assert "could be read by others" in said
-    assert receiver.letters == []
+    assert receiver.requests == []
     file.chmod(0o600)
-    assert house.ask("notify", "--test")[0] == 0
-    assert "Plait-Signature" in receiver.letters[0].headers
+    assert house.run("notify", "--test")[0] == 0
+    assert "Plait-Signature" in receiver.requests[0].headers

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.webhook_receiver import PATIENCE, Receiver
+from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 from plait.core.events import Record
 from plait.core.notifications__tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
@@ -29,7 +29,7 @@ JOURNAL = "j"
 class Office:
     """Messengers one after another, as engines would make them."""
 
-    def __init__(self, folder: Path, receiver: Receiver) -> None:
+    def __init__(self, folder: Path, receiver: WebhookReceiver) -> None:
         self.folder, self.receiver = folder, receiver
         self.log: list[str] = []
         self._made: list[Notifier] = []
@@ -48,11 +48,11 @@ class Office:
             made.close()
 
     def titles(self, count: int) -> list[str]:
-        return [json.loads(letter.body)["title"] for letter in self.receiver.until_count(count)]
+        return [json.loads(letter.body)["title"] for letter in self.receiver.wait_for_count(count)]
 
 
 @pytest.fixture
-def office(tmp_path: Path, receiver: Receiver) -> Iterator[Office]:
+def office(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[Office]:
     made = Office(tmp_path, receiver)
     yield made
     receiver.open.set()
@@ -68,7 +68,7 @@ def a_script(*names: str, began: float | None = None) -> Script:
 
 
 def rest(messenger: Notifier) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + WAIT_SECONDS
     while not messenger.is_idle:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -84,11 +84,11 @@ def test_what_became_durable_is_told(office: Office) -> None:
     messenger.handle_records(script.state, script.records)
     assert messenger.is_idle
     seen = len(script.records)
-    script.exits("a")
+    script.exit_attempt("a")
     messenger.handle_records(script.state, script.records[seen:])
     assert office.titles(1) == ["batch b1 is done"]
     rest(messenger)
-    (letter,) = office.receiver.letters
+    (letter,) = office.receiver.requests
     assert letter.headers["Plait-Delivery"] == f"j:{script.records[-1].seq}:finished"
 
 
@@ -100,7 +100,7 @@ def test_without_news_there_is_no_thread(office: Office) -> None:
 
 def test_only_what_was_asked_for_is_told(office: Office) -> None:
     script, messenger = a_script("a"), office.messenger(on=(NotificationKind.FAILED,))
-    script.exits("a")
+    script.exit_attempt("a")
     messenger.handle_records(script.state, script.records)
     assert messenger.is_idle
     assert messenger._thread is None
@@ -112,11 +112,11 @@ def test_a_hundred_failures_at_once_are_one_message(office: Office) -> None:
     messenger.handle_records(script.state, script.records)
     for name in names:
         seen = len(script.records)
-        script.exits(name, Category.TASK)
+        script.exit_attempt(name, Category.TASK)
         messenger.handle_records(script.state, script.records[seen:])
-    office.receiver.until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
+    office.receiver.wait_until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
     rest(messenger)
-    assert len(office.receiver.letters) <= 2
+    assert len(office.receiver.requests) <= 2
 
 
 def _count(body: bytes) -> int:
@@ -128,7 +128,7 @@ def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(office: Office
     script, first = a_script("a"), office.messenger()
     office.receiver.down()
     first.handle_records(script.state, script.records)
-    script.exits("a")
+    script.exit_attempt("a")
     died = len(script.records)
     first.handle_records(script.state, script.records[-1:])
     first.close()
@@ -142,24 +142,24 @@ def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(office: Office
 
 def test_what_was_told_is_not_told_by_the_next(office: Office) -> None:
     script, first = a_script("a"), office.messenger()
-    script.exits("a")
+    script.exit_attempt("a")
     first.handle_records(script.state, script.records)
     office.titles(1)
     rest(first)
     second, died = office.messenger(), len(script.records)
     replay(second, script.records)
     script.submit("b", settings=ALONE, batch="b2")
-    script.exits("b", batch="b2")
+    script.exit_attempt("b", batch="b2")
     second.handle_records(script.state, script.records[died:])
     assert office.titles(2) == ["batch b1 is done", "batch b2 is done"]
     rest(second)
-    assert len(office.receiver.letters) == 2
+    assert len(office.receiver.requests) == 2
 
 
 def test_nothing_that_is_long_past_is_told_by_the_next(office: Office) -> None:
     script, first = a_script("a", began=time.time() - 3700), office.messenger()
     first.handle_records(script.state, script.records)
-    script.exits("a")
+    script.exit_attempt("a")
     second = office.messenger()
     replay(second, script.records)
     seen = len(script.records)
@@ -172,13 +172,13 @@ def test_nothing_that_is_long_past_is_told_by_the_next(office: Office) -> None:
 
 def test_who_has_just_been_named_is_told_nothing_of_before(office: Office) -> None:
     script = a_script("a")
-    script.exits("a")
+    script.exit_attempt("a")
     seen, messenger = len(script.records), office.messenger()
     replay(messenger, script.records)
     script.submit("b", settings=ALONE, batch="b2")
     messenger.handle_records(script.state, script.records[seen:])
     rest(messenger)
-    script.exits("b", batch="b2")
+    script.exit_attempt("b", batch="b2")
     messenger.handle_records(script.state, script.records[-1:])
     assert office.titles(1) == ["batch b2 is done"]
 
@@ -188,15 +188,15 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(
 ) -> None:
     monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.2)
     office.receiver.open.clear()
-    script, messenger = a_script("a"), office.messenger(patience=PATIENCE)
-    script.exits("a")
+    script, messenger = a_script("a"), office.messenger(patience=WAIT_SECONDS)
+    script.exit_attempt("a")
     began = time.monotonic()
     messenger.handle_records(script.state, script.records)
     assert not messenger.is_idle
-    office.receiver.until_count(1)
+    office.receiver.wait_for_count(1)
     rest(messenger)
     messenger.close()
-    assert time.monotonic() - began < PATIENCE  # it would still be waiting for the answer
+    assert time.monotonic() - began < WAIT_SECONDS  # it would still be waiting for the answer
 
 
 def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(office: Office) -> None:
@@ -220,7 +220,7 @@ def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
         office.log.append,
         gather=0.0,
     )
-    script.exits("a")
+    script.exit_attempt("a")
     messenger.handle_records(script.state, script.records)
     rest(messenger)
     assert office.log == ["warning: a message was not sent: ZeroDivisionError"]

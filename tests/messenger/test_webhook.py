@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.support.webhook_receiver import Receiver
+from tests.support.webhook_receiver import WebhookReceiver
 
 from plait.core.notifications__tiding import Notification, NotificationKind
 from plait.observe.channels import WebhookChannel, sign_body
@@ -54,9 +54,9 @@ def documented() -> ModuleType:
     return made
 
 
-def test_a_message_arrives_as_the_page_says(receiver: Receiver) -> None:
+def test_a_message_arrives_as_the_page_says(receiver: WebhookReceiver) -> None:
     hook(receiver.url).send(MESSAGE)
-    (letter,) = receiver.letters
+    (letter,) = receiver.requests
     assert json.loads(letter.body) == {
         "type": "needs_person",
         "title": "03 asks you",
@@ -77,9 +77,9 @@ def test_a_message_arrives_as_the_page_says(receiver: Receiver) -> None:
     assert {name for row in keys for name in re.findall(r"`(\w+)`", row)} == set(json.loads(letter.body))
 
 
-def test_its_signature_is_checked_as_the_page_says(receiver: Receiver, documented: ModuleType) -> None:
+def test_its_signature_is_checked_as_the_page_says(receiver: WebhookReceiver, documented: ModuleType) -> None:
     hook(receiver.url).send(MESSAGE)
-    (letter,) = receiver.letters
+    (letter,) = receiver.requests
     said = letter.headers["Plait-Signature"]
     assert documented.genuine(SECRET, said, letter.body)
     assert not documented.genuine(b"other", said, letter.body)
@@ -93,23 +93,23 @@ def test_an_old_message_can_t_be_sent_again_for_ever(documented: ModuleType) -> 
     assert not documented.genuine(SECRET, sign_body(SECRET, body, int(time.time()) - 301), body)
 
 
-def test_without_a_secret_there_is_no_signature(receiver: Receiver) -> None:
+def test_without_a_secret_there_is_no_signature(receiver: WebhookReceiver) -> None:
     hook(receiver.url, None).send(MESSAGE)
-    assert "Plait-Signature" not in receiver.letters[0].headers
+    assert "Plait-Signature" not in receiver.requests[0].headers
 
 
-def test_what_can_t_be_signed_is_not_sent(receiver: Receiver) -> None:
+def test_what_can_t_be_signed_is_not_sent(receiver: WebhookReceiver) -> None:
     def refuse() -> bytes:
         raise DeliveryError("no secret")
 
     assert why(WebhookChannel(receiver.url, refuse)).message == "no secret"
-    assert receiver.letters == []
+    assert receiver.requests == []
 
 
-def test_each_trial_is_another_delivery(receiver: Receiver) -> None:
+def test_each_trial_is_another_delivery(receiver: WebhookReceiver) -> None:
     for _ in range(2):
         hook(receiver.url).send(build_test_message("app", 0.0))
-    first, second = receiver.letters
+    first, second = receiver.requests
     assert first.headers["Plait-Delivery"] != second.headers["Plait-Delivery"]
     assert json.loads(first.body)["type"] == "test"
 
@@ -127,22 +127,22 @@ def test_each_trial_is_another_delivery(receiver: Receiver) -> None:
         (503, True),
     ],
 )
-def test_an_answer_says_whether_to_come_again(receiver: Receiver, status: int, again: bool) -> None:  # noqa: FBT001
+def test_an_answer_says_whether_to_come_again(receiver: WebhookReceiver, status: int, again: bool) -> None:  # noqa: FBT001
     receiver.status = status
     error = why(hook(receiver.url))
     assert (error.message, error.is_retryable) == (f"it answered {status}", again)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_nobody_is_sent_on_to_another_address(receiver: Receiver, status: int) -> None:
+def test_nobody_is_sent_on_to_another_address(receiver: WebhookReceiver, status: int) -> None:
     receiver.status, receiver.headers = status, {"Location": receiver.url + "/elsewhere"}
     error = why(hook(receiver.url))
     assert not error.is_retryable
     assert "not sent on" in error.message
-    assert len(receiver.letters) == 1
+    assert len(receiver.requests) == 1
 
 
-def test_nobody_there_is_told_without_the_address(receiver: Receiver) -> None:
+def test_nobody_there_is_told_without_the_address(receiver: WebhookReceiver) -> None:
     receiver.down()
     url = receiver.url.replace("://", "://me:hunter2@") + "?key=hunter2"
     error = why(hook(url))
@@ -152,7 +152,7 @@ def test_nobody_there_is_told_without_the_address(receiver: Receiver) -> None:
     assert hook(url).name == f"http://127.0.0.1:{receiver.port}/…"
 
 
-def test_no_answer_in_time_is_tried_again(receiver: Receiver) -> None:
+def test_no_answer_in_time_is_tried_again(receiver: WebhookReceiver) -> None:
     receiver.open.clear()
     error = why(hook(receiver.url, patience=0.2))
     assert error.is_retryable
@@ -202,12 +202,14 @@ def test_who_speaks_no_http_is_tried_again() -> None:
         thread.join()
 
 
-def test_a_proxy_is_not_asked_for_what_is_near(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_not_asked_for_what_is_near(
+    receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     hook(receiver.url).send(MESSAGE)
-    assert len(receiver.letters) == 1
+    assert len(receiver.requests) == 1
 
 
 def test_two_addresses_have_different_marks_that_give_nothing_away() -> None:

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.forked_jobs import Forks
-from tests.support.model_job_bench import Workbench, workbench
+from tests.support.forked_jobs import JobForker
+from tests.support.model_job_bench import ModelJobBench, model_job_bench
 
 
 @pytest.fixture(scope="session")
-def forks() -> Iterator[Forks]:
-    with Forks() as made:
+def forks() -> Iterator[JobForker]:
+    with JobForker() as made:
         yield made
 
 
 @pytest.fixture
-def bench(tmp_path: Path, forks: Forks) -> Iterator[Workbench]:
-    with workbench(tmp_path, forks) as made:
+def bench(tmp_path: Path, forks: JobForker) -> Iterator[ModelJobBench]:
+    with model_job_bench(tmp_path, forks) as made:
         yield made

@@ -6,8 +6,8 @@ import signal
 
 import psutil
 import pytest
-from tests.support.model_job_bench import KEY, Done, Workbench, edit, whole
-from tests.support.model_server.messages import Request
+from tests.support.model_job_bench import API_KEY, ModelJobBench, ModelJobRun, edit_answer, whole_file_answer
+from tests.support.model_server.messages import ReceivedRequest
 from tests.support.model_server.server__server import ModelServer
 
 from plait.core.status import Category
@@ -18,23 +18,23 @@ OLD = "old\n"
 
 
 @pytest.fixture
-def judged(bench: Workbench) -> Workbench:
+def judged(bench: ModelJobBench) -> ModelJobBench:
     bench.settings["verify_replies"] = True
     bench.write("a.py", OLD)
     return bench
 
 
-def undone(bench: Workbench, done: Done, category: Category = Category.VERIFY) -> None:
+def undone(bench: ModelJobBench, done: ModelJobRun, category: Category = Category.VERIFY) -> None:
     assert done.outcome.category is category, done.printed
     assert bench.files() == {"a.py": OLD}
     assert (done.result["status"], done.result["outputs"]) == ("failed", [])
 
 
-def test_a_second_prompt_judges_what_was_written(judged: Workbench) -> None:
+def test_a_second_prompt_judges_what_was_written(judged: ModelJobBench) -> None:
     judged.settings["verify_model"] = "judge"
-    judged.server.answer(whole("a.py", "new_text"), "PASS\n")
-    done = judged.do(JOB, "Make it blue.")
-    assert done.outcome.category is Category.OK, done.why
+    judged.server.queue_replies(whole_file_answer("a.py", "new_text"), "PASS\n")
+    done = judged.run(JOB, "Make it blue.")
+    assert done.outcome.category is Category.OK, done.last_error
     _, second = judged.server.requests
     assert second.model == "judge"
     assert "new_text" in second.text
@@ -43,151 +43,165 @@ def test_a_second_prompt_judges_what_was_written(judged: Workbench) -> None:
     assert done.phases == ["preflight", "writing", "verification"]
 
 
-def test_a_pass_with_warnings_is_a_pass_and_they_are_told(judged: Workbench) -> None:
-    judged.server.answer(whole("a.py", "new"), "PASS_WITH_WARNINGS\nthe name is odd\n")
-    done = judged.do(JOB)
+def test_a_pass_with_warnings_is_a_pass_and_they_are_told(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(whole_file_answer("a.py", "new"), "PASS_WITH_WARNINGS\nthe name is odd\n")
+    done = judged.run(JOB)
     assert judged.read("a.py") == "new\n"
     assert (done.result["verdict"], done.result["warnings"]) == ("PASS_WITH_WARNINGS", ["the name is odd"])
 
 
 @pytest.mark.parametrize("said", ["FAIL_SOFT\nit is not blue\n", "Hm, it is not blue."])
-def test_what_does_not_pass_is_written_again_once_with_the_reasons(judged: Workbench, said: str) -> None:
-    judged.server.answer(whole("a.py", "red"), said, whole("a.py", "blue"), "PASS")
-    done = judged.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+def test_what_does_not_pass_is_written_again_once_with_the_reasons(judged: ModelJobBench, said: str) -> None:
+    judged.server.queue_replies(
+        whole_file_answer("a.py", "red"), said, whole_file_answer("a.py", "blue"), "PASS"
+    )
+    done = judged.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
     assert judged.read("a.py") == "blue\n"
-    assert "it is not blue" in judged.server.requests[2].said
+    assert "it is not blue" in judged.server.requests[2].last_user_text
     assert done.result["retry_used"] is True
 
 
-def test_an_edit_is_made_again_on_the_file_as_it_was(judged: Workbench) -> None:
-    judged.server.answer(
-        edit("a.py", "old", "red"), "FAIL_SOFT\nnot blue", edit("a.py", "old", "blue"), "PASS"
+def test_an_edit_is_made_again_on_the_file_as_it_was(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(
+        edit_answer("a.py", "old", "red"), "FAIL_SOFT\nnot blue", edit_answer("a.py", "old", "blue"), "PASS"
     )
-    done = judged.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
-    assert done.outcome.category is Category.OK, done.why
+    done = judged.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
+    assert done.outcome.category is Category.OK, done.last_error
     assert judged.read("a.py") == "blue\n"
 
 
-def test_files_that_came_one_after_another_are_all_written_again(judged: Workbench) -> None:
-    first = (whole("a.py", "a1"), whole("b.py", "b1"), "FAIL_SOFT\nnot blue")
-    judged.server.answer(*first, whole("a.py", "a2"), whole("b.py", "b2"), "PASS")
-    done = judged.do(ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True))
-    assert done.outcome.category is Category.OK, done.why
+def test_files_that_came_one_after_another_are_all_written_again(judged: ModelJobBench) -> None:
+    first = (whole_file_answer("a.py", "a1"), whole_file_answer("b.py", "b1"), "FAIL_SOFT\nnot blue")
+    judged.server.queue_replies(
+        *first, whole_file_answer("a.py", "a2"), whole_file_answer("b.py", "b2"), "PASS"
+    )
+    done = judged.run(ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True))
+    assert done.outcome.category is Category.OK, done.last_error
     assert judged.files() == {"a.py": "a2\n", "b.py": "b2\n"}
     assert "not blue" in judged.server.requests[3].text
     assert "a1" not in judged.server.requests[3].text
 
 
-def test_what_fails_twice_is_undone_and_told_as_a_failed_verification(judged: Workbench) -> None:
-    judged.server.answer(whole("a.py", "red"), "FAIL_SOFT\nred", whole("a.py", "green"), "FAIL_SOFT\ngreen")
-    done = judged.do(JOB)
+def test_what_fails_twice_is_undone_and_told_as_a_failed_verification(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(
+        whole_file_answer("a.py", "red"),
+        "FAIL_SOFT\nred",
+        whole_file_answer("a.py", "green"),
+        "FAIL_SOFT\ngreen",
+    )
+    done = judged.run(JOB)
     undone(judged, done)
     assert "green" in done.outcome.detail
 
 
-def test_a_hard_failure_is_not_tried_again(judged: Workbench) -> None:
-    judged.server.answer(whole("a.py", "red"), "FAIL_HARD\nthere is no blue\n")
-    done = judged.do(JOB)
+def test_a_hard_failure_is_not_tried_again(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(whole_file_answer("a.py", "red"), "FAIL_HARD\nthere is no blue\n")
+    done = judged.run(JOB)
     undone(judged, done)
     assert len(judged.server.requests) == 2
     assert "there is no blue" in done.outcome.detail
 
 
-def test_a_new_file_is_gone_again_when_verification_fails(judged: Workbench) -> None:
-    judged.server.answer(whole("deep/er/b.py", "red"), "FAIL_HARD")
-    undone(judged, judged.do(ModelJob("deep/er/b.py")))
+def test_a_new_file_is_gone_again_when_verification_fails(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(whole_file_answer("deep/er/b.py", "red"), "FAIL_HARD")
+    undone(judged, judged.run(ModelJob("deep/er/b.py")))
     assert not (judged.workspace / "deep").exists()
 
 
-def test_a_job_may_go_without_verification(judged: Workbench) -> None:
-    judged.server.answer(whole("a.py", "new"))
-    done = judged.do(ModelJob("a.py", verify=False))
-    assert done.outcome.category is Category.OK, done.why
+def test_a_job_may_go_without_verification(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(whole_file_answer("a.py", "new"))
+    done = judged.run(ModelJob("a.py", verify=False))
+    assert done.outcome.category is Category.OK, done.last_error
     assert (done.result["verdict"], len(judged.server.requests)) == ("", 1)
 
 
-def test_a_task_that_is_no_job_is_judged_too(judged: Workbench) -> None:
-    judged.server.answer(
+def test_a_task_that_is_no_job_is_judged_too(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(
         "FILE: b.md\n```\nred\n```\n", "FAIL_SOFT\nnot blue", "FILE: b.md\n```\nblue\n```\n", "PASS"
     )
-    done = judged.do(None)
-    assert done.outcome.category is Category.OK, done.why
+    done = judged.run(None)
+    assert done.outcome.category is Category.OK, done.last_error
     assert judged.read("b.md") == "blue\n"
 
 
-def test_what_a_check_complains_of_is_put_right_by_the_model(bench: Workbench) -> None:
+def test_what_a_check_complains_of_is_put_right_by_the_model(bench: ModelJobBench) -> None:
     bench.settings["checks"] = ["true", "grep blue a.py || { echo 'it must be blue'; exit 3; }"]
-    bench.server.answer(whole("a.py", "red\nend"), edit("a.py", "red", "blue"))
-    done = bench.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(whole_file_answer("a.py", "red\nend"), edit_answer("a.py", "red", "blue"))
+    done = bench.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("a.py") == "blue\nend\n"
     assert "it must be blue" in bench.server.requests[1].text
     assert done.result["fixes"] == 1
 
 
-def test_repairs_are_bounded_and_then_all_is_undone(bench: Workbench) -> None:
+def test_repairs_are_bounded_and_then_all_is_undone(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings |= {"checks": ["echo never >&2; false"], "fixes": 2}
-    bench.server.answer(
-        whole("a.py", "1"), edit("a.py", "1", "2"), edit("a.py", "2", "3"), edit("a.py", "3", "4")
+    bench.server.queue_replies(
+        whole_file_answer("a.py", "1"),
+        edit_answer("a.py", "1", "2"),
+        edit_answer("a.py", "2", "3"),
+        edit_answer("a.py", "3", "4"),
     )
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     undone(bench, done)
     assert len(bench.server.requests) == 3
     assert "failed with status 1: never" in done.outcome.detail
 
 
-def test_a_repair_that_can_t_be_taken_is_a_round_too(bench: Workbench) -> None:
+def test_a_repair_that_can_t_be_taken_is_a_round_too(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings |= {"checks": ["false"], "fixes": 1}
-    bench.server.answer(whole("a.py", "1"), edit("../b.py", "1", "2"))
-    undone(bench, bench.do(JOB))
+    bench.server.queue_replies(whole_file_answer("a.py", "1"), edit_answer("../b.py", "1", "2"))
+    undone(bench, bench.run(JOB))
 
 
-def test_a_check_prints_what_it_likes_and_is_not_taken_for_the_process(bench: Workbench) -> None:
+def test_a_check_prints_what_it_likes_and_is_not_taken_for_the_process(bench: ModelJobBench) -> None:
     fake = '{"type": "error", "category": "auth", "message": "fake"}'
     bench.settings["checks"] = [f"echo '{fake}'; head -c 3000000 /dev/zero | tr '\\0' x"]
-    bench.server.answer(whole("a.py", "x"))
-    done = bench.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(whole_file_answer("a.py", "x"))
+    done = bench.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
     assert len(done.printed) < 100_000
 
 
-def test_a_check_is_over_when_its_command_is(bench: Workbench) -> None:
+def test_a_check_is_over_when_its_command_is(bench: ModelJobBench) -> None:
     """What it has left running holds its output open."""
     bench.settings["checks"] = ["sleep 1000 & echo $! > ../left", "echo twice; echo over; false"]
     bench.settings["fixes"] = 0
-    bench.server.answer(whole("a.py", "x"))
-    done = bench.do(JOB)
+    bench.server.queue_replies(whole_file_answer("a.py", "x"))
+    done = bench.run(JOB)
     psutil.Process(int((bench.workspace.parent / "left").read_text())).kill()
-    assert "failed with status 1: over" in done.why
+    assert "failed with status 1: over" in done.last_error
 
 
-def test_a_check_does_not_see_the_key(bench: Workbench) -> None:
+def test_a_check_does_not_see_the_key(bench: ModelJobBench) -> None:
     bench.settings["checks"] = ["env > seen.txt"]
-    bench.server.answer(whole("a.py", "x"))
-    bench.do(JOB)
-    assert KEY not in (bench.read("seen.txt") or KEY)
+    bench.server.queue_replies(whole_file_answer("a.py", "x"))
+    bench.run(JOB)
+    assert API_KEY not in (bench.read("seen.txt") or API_KEY)
 
 
-def test_a_secret_that_a_model_says_is_told_to_nobody(judged: Workbench) -> None:
+def test_a_secret_that_a_model_says_is_told_to_nobody(judged: ModelJobBench) -> None:
     judged.env["DEPLOY_TOKEN"] = "hunter2-hunter2"
-    judged.server.answer(whole("a.py", "new"), f"PASS_WITH_WARNINGS\nhunter2-hunter2 and {KEY} are in it\n")
-    done = judged.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+    judged.server.queue_replies(
+        whole_file_answer("a.py", "new"), f"PASS_WITH_WARNINGS\nhunter2-hunter2 and {API_KEY} are in it\n"
+    )
+    done = judged.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
     told = done.printed + "".join(path.read_text() for path in judged.folder.iterdir())
     assert "hunter2-hunter2" not in told
-    assert KEY not in told
+    assert API_KEY not in told
 
 
-def test_the_key_is_in_no_argument_and_no_file(bench: Workbench) -> None:
-    bench.server.upset("hang")
+def test_the_key_is_in_no_argument_and_no_file(bench: ModelJobBench) -> None:
+    bench.server.set_faults("hang")
     process = bench.start(bench.task(JOB))
-    bench.server.until(lambda: len(bench.server.requests) == 1)
-    assert KEY not in " ".join(psutil.Process(process.pid).cmdline())
-    assert not [path for path in bench.folder.iterdir() if KEY in path.read_text()]
-    assert bench.server.requests[0].key == KEY
+    bench.server.wait_until(lambda: len(bench.server.requests) == 1)
+    assert API_KEY not in " ".join(psutil.Process(process.pid).cmdline())
+    assert not [path for path in bench.folder.iterdir() if API_KEY in path.read_text()]
+    assert bench.server.requests[0].key == API_KEY
 
 
 @pytest.mark.parametrize(
@@ -208,58 +222,58 @@ def test_the_key_is_in_no_argument_and_no_file(bench: Workbench) -> None:
     ],
 )
 def test_what_a_server_says_is_told_by_its_category(
-    bench: Workbench, fault: str, category: Category, word: str
+    bench: ModelJobBench, fault: str, category: Category, word: str
 ) -> None:
     bench.write("a.py", OLD)
-    bench.server.upset(fault)
-    done = bench.do(JOB)
+    bench.server.set_faults(fault)
+    done = bench.run(JOB)
     undone(bench, done, category)
-    assert word in done.why
+    assert word in done.last_error
     assert len(bench.server.requests) == 1
 
 
-def test_a_limit_says_how_long_it_holds(bench: Workbench) -> None:
-    bench.server.upset("429;after=77")
-    done = bench.do(JOB)
+def test_a_limit_says_how_long_it_holds(bench: ModelJobBench) -> None:
+    bench.server.set_faults("429;after=77")
+    done = bench.run(JOB)
     assert (done.outcome.category, done.outcome.retry_after) == (Category.RATE_LIMIT, 77.0)
 
 
 @pytest.mark.parametrize("fault", ["hang", "stall"])
-def test_silence_is_measured_by_the_clock(bench: Workbench, fault: str) -> None:
+def test_silence_is_measured_by_the_clock(bench: ModelJobBench, fault: str) -> None:
     bench.write("a.py", OLD)
     bench.settings["stall_timeout"] = 0.5
-    bench.server.upset(fault)
-    done = bench.do(JOB)
+    bench.server.set_faults(fault)
+    done = bench.run(JOB)
     undone(bench, done, Category.NETWORK)
-    assert "sent nothing for 0.5 seconds" in done.why
+    assert "sent nothing for 0.5 seconds" in done.last_error
 
 
-def test_a_server_that_is_not_there_is_told_as_such(bench: Workbench) -> None:
+def test_a_server_that_is_not_there_is_told_as_such(bench: ModelJobBench) -> None:
     bench.settings["base_url"] = "http://127.0.0.1:9/v1"
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
-    assert "can't be reached" in done.why
+    assert "can't be reached" in done.last_error
 
 
-def test_a_key_that_is_not_set_is_told_before_anybody_is_asked(bench: Workbench) -> None:
+def test_a_key_that_is_not_set_is_told_before_anybody_is_asked(bench: ModelJobBench) -> None:
     bench.settings |= {"base_url": "https://api.invalid/v1", "key": "NO_SUCH_KEY"}
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     assert done.outcome.category is Category.AUTH
-    assert "NO_SUCH_KEY, which [model] key names, is not set" in done.why
+    assert "NO_SUCH_KEY, which [model] key names, is not set" in done.last_error
 
 
-def test_no_model_is_a_mistake_that_names_those_there_are(bench: Workbench) -> None:
-    done = bench.do(JOB, model="unheard-of")
+def test_no_model_is_a_mistake_that_names_those_there_are(bench: ModelJobBench) -> None:
+    done = bench.run(JOB, model="unheard-of")
     assert done.outcome.category is Category.USAGE
-    assert "ollama pull unheard-of" in done.why
+    assert "ollama pull unheard-of" in done.last_error
 
 
-def test_half_a_batch_of_edits_is_taken_back_when_somebody_ends_the_job(bench: Workbench) -> None:
+def test_half_a_batch_of_edits_is_taken_back_when_somebody_ends_the_job(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings["checks"] = ["touch ../checking; exec sleep 1000"]
-    bench.server.answer(whole("a.py", "new"))
+    bench.server.queue_replies(whole_file_answer("a.py", "new"))
     process = bench.start(bench.task(JOB))
-    bench.until_there(bench.workspace.parent / "checking", process)
+    bench.wait_for_file(bench.workspace.parent / "checking", process)
     assert bench.read("a.py") == "new\n"
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGTERM)
@@ -269,72 +283,76 @@ def test_half_a_batch_of_edits_is_taken_back_when_somebody_ends_the_job(bench: W
     assert not [child for child in children if child.is_running()]
 
 
-def test_what_a_killed_process_left_half_done_is_taken_back_by_the_next(bench: Workbench) -> None:
+def test_what_a_killed_process_left_half_done_is_taken_back_by_the_next(bench: ModelJobBench) -> None:
     bench.write("a.py", OLD)
     bench.settings["checks"] = ["touch ../checking; exec sleep 1000"]
-    bench.server.answer(whole("a.py", "new"))
+    bench.server.queue_replies(whole_file_answer("a.py", "new"))
     process = bench.start(bench.task(JOB))
-    bench.until_there(bench.workspace.parent / "checking", process)
+    bench.wait_for_file(bench.workspace.parent / "checking", process)
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.wait()
     for child in children:
         child.kill()
     bench.settings["checks"] = []
-    bench.server.answer(edit("a.py", "old", "newer"))
-    done = bench.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(edit_answer("a.py", "old", "newer"))
+    done = bench.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.files() == {"a.py": "newer\n"}
 
 
-def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: Workbench) -> None:
+def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: ModelJobBench) -> None:
     file = bench.write("a.py", OLD)
 
-    def answer(request: Request) -> str:  # noqa: ARG001 - to whatever is asked
+    def answer(request: ReceivedRequest) -> str:  # noqa: ARG001 - to whatever is asked
         file.write_text("by a person\n")
-        return edit("a.py", "old", "by a model")
+        return edit_answer("a.py", "old", "by a model")
 
     with ModelServer(answer) as server:
         bench.settings["base_url"] = f"{server.url}/v1"
-        done = bench.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
+        done = bench.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
         assert len(server.requests) == 1
     assert done.outcome.category is Category.TASK
-    assert "a.py: somebody else has changed it meanwhile" in done.why
+    assert "a.py: somebody else has changed it meanwhile" in done.last_error
     assert bench.files() == {"a.py": "by a person\n"}
 
 
-def test_what_a_check_makes_of_the_files_is_repaired_and_judged(judged: Workbench) -> None:
+def test_what_a_check_makes_of_the_files_is_repaired_and_judged(judged: ModelJobBench) -> None:
     judged.settings["checks"] = ["sed -i.bak s/=/' = '/ a.py; rm a.py.bak; grep blue a.py"]
-    judged.server.answer(whole("a.py", "x=red"), edit("a.py", "x = red", "x=blue"), "PASS")
-    done = judged.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+    judged.server.queue_replies(
+        whole_file_answer("a.py", "x=red"), edit_answer("a.py", "x = red", "x=blue"), "PASS"
+    )
+    done = judged.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
     assert judged.read("a.py") == "x = blue\n"
     assert "x = red" in judged.server.requests[1].text
     assert "x = blue" in judged.server.requests[2].text
 
 
-def test_a_result_that_says_much_is_still_heard(judged: Workbench) -> None:
+def test_a_result_that_says_much_is_still_heard(judged: ModelJobBench) -> None:
     files = tuple(f"{'deep/' * 40}{number}.py" for number in range(150))
     warnings = "\n".join(f"{number} is odd" for number in range(300))
-    judged.server.answer("".join(whole(path, "x") for path in files), f"PASS_WITH_WARNINGS\n{warnings}")
-    done = judged.do(ModelJob(files[0], outputs=files, context=tuple(f"{path}.txt" for path in files)))
-    assert done.outcome.category is Category.OK, done.why
+    judged.server.queue_replies(
+        "".join(whole_file_answer(path, "x") for path in files), f"PASS_WITH_WARNINGS\n{warnings}"
+    )
+    done = judged.run(ModelJob(files[0], outputs=files, context=tuple(f"{path}.txt" for path in files)))
+    assert done.outcome.category is Category.OK, done.last_error
     assert max(map(len, done.printed.splitlines())) < 32 << 10
     assert done.result["outputs"] == [{"path": path, "lines": 1} for path in files]
 
 
-def test_half_a_character_is_no_text_and_no_accident(bench: Workbench) -> None:
-    bench.server.answer(whole("a.py", "half \ud83d of one"))
-    done = bench.do(JOB)
+def test_half_a_character_is_no_text_and_no_accident(bench: ModelJobBench) -> None:
+    bench.server.queue_replies(whole_file_answer("a.py", "half \ud83d of one"))
+    done = bench.run(JOB)
     assert done.outcome.category is Category.OK, done.printed
     assert bench.read("a.py") == "half ? of one\n"
 
 
-def test_nothing_of_an_answer_that_did_not_pass_stays_beside_the_next(judged: Workbench) -> None:
-    judged.server.answer(
+def test_nothing_of_an_answer_that_did_not_pass_stays_beside_the_next(judged: ModelJobBench) -> None:
+    judged.server.queue_replies(
         "FILE: wrong.md\n```\nx\n```\n", "FAIL_SOFT\nnot there", "FILE: right.md\n```\nx\n```\n", "PASS"
     )
-    done = judged.do(None)
-    assert done.outcome.category is Category.OK, done.why
+    done = judged.run(None)
+    assert done.outcome.category is Category.OK, done.last_error
     assert judged.files() == {"a.py": OLD, "right.md": "x\n"}
     assert done.result["outputs"] == [{"path": "right.md", "lines": 1}]

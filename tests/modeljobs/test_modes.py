@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.model_job_bench import KEY, Workbench, edit, whole
+from tests.support.model_job_bench import API_KEY, ModelJobBench, edit_answer, whole_file_answer
 from tests.support.model_server.messages import Reply, Usage
 
 from plait.agents.interface import Price, SpendUpdated
@@ -14,97 +14,107 @@ from plait.core.status import Category
 from plait.core.task import ModelJob, ModelJobMode
 
 
-def test_replace_writes_a_file_anew(bench: Workbench) -> None:
+def test_replace_writes_a_file_anew(bench: ModelJobBench) -> None:
     bench.write("src/a.py", "old\n")
-    bench.server.answer(whole("src/a.py", "new = 1\nmore = 2"))
-    done = bench.do(ModelJob("src/a.py"))
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(whole_file_answer("src/a.py", "new = 1\nmore = 2"))
+    done = bench.run(ModelJob("src/a.py"))
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("src/a.py") == "new = 1\nmore = 2\n"
     assert done.result["status"] == "passed"
     assert done.result["outputs"] == [{"path": "src/a.py", "lines": 2}]
 
 
-def test_the_model_sees_the_file_its_context_and_the_task(bench: Workbench) -> None:
+def test_the_model_sees_the_file_its_context_and_the_task(bench: ModelJobBench) -> None:
     bench.write("src/a.py", "the old text\n")
     bench.write("doc/given.md", "given on purpose\n")
-    bench.server.answer(whole("src/a.py", "x"))
-    assert not bench.do(ModelJob("src/a.py", context=("doc/given.md",)), "Make it blue.").why
+    bench.server.queue_replies(whole_file_answer("src/a.py", "x"))
+    assert not bench.run(ModelJob("src/a.py", context=("doc/given.md",)), "Make it blue.").last_error
     (request,) = bench.server.requests
-    assert (request.protocol, request.model, request.key) == ("chat", "scripted", KEY)
+    assert (request.protocol, request.model, request.key) == ("chat", "scripted", API_KEY)
     for text in ("the old text", "given on purpose", "Make it blue.", "The job"):
         assert text in request.text
 
 
-def test_what_the_task_names_is_shown_unasked_and_told_of(bench: Workbench) -> None:
+def test_what_the_task_names_is_shown_unasked_and_told_of(bench: ModelJobBench) -> None:
     bench.write("src/helper.py", "def help_me(): ...\n")
     bench.write("src/far.txt", "nobody names me\n")
     bench.git("add", "--all")
-    bench.server.answer(whole("src/a.py", "x"))
-    done = bench.do(ModelJob("src/a.py"), "Use `src/helper.py`.")
+    bench.server.queue_replies(whole_file_answer("src/a.py", "x"))
+    done = bench.run(ModelJob("src/a.py"), "Use `src/helper.py`.")
     assert "def help_me" in bench.server.requests[0].text
     assert "src/helper.py" in str(done.result["implicit_context"])
 
 
-def test_context_keeps_within_its_lines(bench: Workbench) -> None:
+def test_context_keeps_within_its_lines(bench: ModelJobBench) -> None:
     bench.settings["context_lines"] = 10
     bench.write("doc/long.md", "".join(f"line {number}\n" for number in range(100)))
-    bench.server.answer(whole("src/a.py", "x"))
-    done = bench.do(ModelJob("src/a.py", context=("doc/long.md",)))
+    bench.server.queue_replies(whole_file_answer("src/a.py", "x"))
+    done = bench.run(ModelJob("src/a.py", context=("doc/long.md",)))
     assert "line 3\n" in bench.server.requests[0].text
     assert "line 50\n" not in bench.server.requests[0].text
     assert "doc/long.md" in str(done.result["warnings"])
 
 
-def test_edit_changes_what_it_quotes_in_several_files(bench: Workbench) -> None:
+def test_edit_changes_what_it_quotes_in_several_files(bench: ModelJobBench) -> None:
     bench.write("a.py", "one\ntwo\nthree\n")
     bench.write("b.py", "    deep\n")
-    bench.server.answer(edit("a.py", "two", "2") + edit("b.py", "    deep", "    deeper"))
-    done = bench.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py", "b.py")))
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(
+        edit_answer("a.py", "two", "2") + edit_answer("b.py", "    deep", "    deeper")
+    )
+    done = bench.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py", "b.py")))
+    assert done.outcome.category is Category.OK, done.last_error
     assert (bench.read("a.py"), bench.read("b.py")) == ("one\n2\nthree\n", "    deeper\n")
 
 
-def test_split_makes_several_files_of_one(bench: Workbench) -> None:
+def test_split_makes_several_files_of_one(bench: ModelJobBench) -> None:
     bench.write("big.py", "def a(): ...\ndef b(): ...\n")
-    bench.server.answer(whole("a.py", "def a(): ...") + whole("b.py", "def b(): ..."))
-    done = bench.do(ModelJob("a.py", ModelJobMode.SPLIT, outputs=("a.py", "b.py"), targets=("big.py",)))
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(
+        whole_file_answer("a.py", "def a(): ...") + whole_file_answer("b.py", "def b(): ...")
+    )
+    done = bench.run(ModelJob("a.py", ModelJobMode.SPLIT, outputs=("a.py", "b.py"), targets=("big.py",)))
+    assert done.outcome.category is Category.OK, done.last_error
     assert (bench.read("a.py"), bench.read("b.py")) == ("def a(): ...\n", "def b(): ...\n")
     assert "def b(): ..." in bench.server.requests[0].text
 
 
-def test_replace_pattern_inserts_wherever_the_lines_are(bench: Workbench) -> None:
+def test_replace_pattern_inserts_wherever_the_lines_are(bench: ModelJobBench) -> None:
     bench.write("t.py", "begin\n  go\nbegin\n  stop\n")
-    bench.server.answer("AFTER:\nbegin\nINSERT:\nthen\nEND\n")
-    done = bench.do(ModelJob("t.py", ModelJobMode.REPLACE_PATTERN, targets=("t.py",)))
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies("AFTER:\nbegin\nINSERT:\nthen\nEND\n")
+    done = bench.run(ModelJob("t.py", ModelJobMode.REPLACE_PATTERN, targets=("t.py",)))
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("t.py") == "begin\nthen\n  go\nbegin\nthen\n  stop\n"
 
 
-def test_update_fixtures_gives_a_new_field_to_what_is_made(bench: Workbench) -> None:
+def test_update_fixtures_gives_a_new_field_to_what_is_made(bench: ModelJobBench) -> None:
     bench.write("t.rs", "let p = Point {\n    x: 1,\n};\n")
-    bench.server.answer(edit("t.rs", "    x: 1,", "    x: 1,\n    y: 0,"))
+    bench.server.queue_replies(edit_answer("t.rs", "    x: 1,", "    x: 1,\n    y: 0,"))
     job = ModelJob(
         "t.rs", ModelJobMode.UPDATE_FIXTURES, targets=("t.rs",), struct_name="Point", new_field="y"
     )
-    done = bench.do(job)
-    assert done.outcome.category is Category.OK, done.why
+    done = bench.run(job)
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("t.rs") == "let p = Point {\n    x: 1,\n    y: 0,\n};\n"
     assert "Point" in bench.server.requests[0].text
 
 
-def test_several_files_come_in_one_answer(bench: Workbench) -> None:
-    bench.server.answer(whole("a.py", "a") + whole("deep/er/b.py", "b"))
-    done = bench.do(ModelJob("a.py", outputs=("a.py", "deep/er/b.py")))
-    assert done.outcome.category is Category.OK, done.why
+def test_several_files_come_in_one_answer(bench: ModelJobBench) -> None:
+    bench.server.queue_replies(whole_file_answer("a.py", "a") + whole_file_answer("deep/er/b.py", "b"))
+    done = bench.run(ModelJob("a.py", outputs=("a.py", "deep/er/b.py")))
+    assert done.outcome.category is Category.OK, done.last_error
     assert len(bench.server.requests) == 1
     assert bench.read("deep/er/b.py") == "b\n"
 
 
-def test_sequential_files_are_asked_for_one_after_another_each_with_those_before(bench: Workbench) -> None:
-    bench.server.answer(whole("a.py", "first_text"), whole("b.py", "second_text"), whole("c.py", "third"))
-    done = bench.do(ModelJob("a.py", outputs=("a.py", "b.py", "c.py"), sequential=True))
-    assert done.outcome.category is Category.OK, done.why
+def test_sequential_files_are_asked_for_one_after_another_each_with_those_before(
+    bench: ModelJobBench,
+) -> None:
+    bench.server.queue_replies(
+        whole_file_answer("a.py", "first_text"),
+        whole_file_answer("b.py", "second_text"),
+        whole_file_answer("c.py", "third"),
+    )
+    done = bench.run(ModelJob("a.py", outputs=("a.py", "b.py", "c.py"), sequential=True))
+    assert done.outcome.category is Category.OK, done.last_error
     first, second, third = bench.server.requests
     assert "first_text" not in first.text
     assert "first_text" in second.text
@@ -118,81 +128,89 @@ def test_sequential_files_are_asked_for_one_after_another_each_with_those_before
     assert done.phases == ["preflight", "writing a.py", "writing b.py", "writing c.py"]
 
 
-def test_tests_are_written_first_and_the_code_sees_them(bench: Workbench) -> None:
-    bench.server.answer(whole("test_a.py", "assert blue"), whole("a.py", "blue = True"))
-    done = bench.do(ModelJob("a.py", tests="test_a.py"))
-    assert done.outcome.category is Category.OK, done.why
+def test_tests_are_written_first_and_the_code_sees_them(bench: ModelJobBench) -> None:
+    bench.server.queue_replies(
+        whole_file_answer("test_a.py", "assert blue"), whole_file_answer("a.py", "blue = True")
+    )
+    done = bench.run(ModelJob("a.py", tests="test_a.py"))
+    assert done.outcome.category is Category.OK, done.last_error
     assert "assert blue" in bench.server.requests[1].text
     assert bench.files() == {"a.py": "blue = True\n", "test_a.py": "assert blue\n"}
     assert [one["path"] for one in done.result["outputs"]] == ["test_a.py", "a.py"]  # type: ignore[attr-defined]
 
 
-def test_a_task_that_is_no_job_may_write_what_it_touches(bench: Workbench) -> None:
+def test_a_task_that_is_no_job_may_write_what_it_touches(bench: ModelJobBench) -> None:
     bench.write("src/app.py", "colour = 'red'\n")
-    bench.server.answer("Here it is.\n\n" + edit("src/app.py", "colour = 'red'", "colour = 'blue'"))
-    done = bench.do(None, "Make it blue.", touches=("src/app.py",))
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(
+        "Here it is.\n\n" + edit_answer("src/app.py", "colour = 'red'", "colour = 'blue'")
+    )
+    done = bench.run(None, "Make it blue.", touches=("src/app.py",))
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("src/app.py") == "colour = 'blue'\n"
     assert "colour = 'red'" in bench.server.requests[0].text
 
 
-def test_a_task_that_touches_nothing_by_name_may_write_any_file_of_the_repository(bench: Workbench) -> None:
-    bench.server.answer("FILE: new/place.md\n```\nhello\n```\nFILE: other.txt\n```\nthere\n```\n")
-    done = bench.do(None, "Say hello.")
-    assert done.outcome.category is Category.OK, done.why
+def test_a_task_that_touches_nothing_by_name_may_write_any_file_of_the_repository(
+    bench: ModelJobBench,
+) -> None:
+    bench.server.queue_replies("FILE: new/place.md\n```\nhello\n```\nFILE: other.txt\n```\nthere\n```\n")
+    done = bench.run(None, "Say hello.")
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.files() == {"new/place.md": "hello\n", "other.txt": "there\n"}
 
 
-def test_system_prompts_beside_the_jobs_take_the_place_of_plait_s_own(bench: Workbench) -> None:
+def test_system_prompts_beside_the_jobs_take_the_place_of_plait_s_own(bench: ModelJobBench) -> None:
     bench.write("jobs/_systemprompt_create.md", "You are a poet.\n")
-    bench.server.answer(whole("a.md", "x"))
-    bench.do(ModelJob("a.md"))
-    assert bench.server.requests[0].heard.system == "You are a poet."
+    bench.server.queue_replies(whole_file_answer("a.md", "x"))
+    bench.run(ModelJob("a.md"))
+    assert bench.server.requests[0].parsed.system == "You are a poet."
 
 
-def test_system_prompts_may_lie_in_a_folder_of_their_own(bench: Workbench) -> None:
+def test_system_prompts_may_lie_in_a_folder_of_their_own(bench: ModelJobBench) -> None:
     bench.write("jobs/_systemprompt_create.md", "You are a poet.\n")
     bench.write("prompts/_systemprompt_create.md", "You are a clerk.\n")
     bench.settings["prompts"] = "prompts"
-    bench.server.answer(whole("a.md", "x"))
-    bench.do(ModelJob("a.md"))
-    assert bench.server.requests[0].heard.system == "You are a clerk."
+    bench.server.queue_replies(whole_file_answer("a.md", "x"))
+    bench.run(ModelJob("a.md"))
+    assert bench.server.requests[0].parsed.system == "You are a clerk."
 
 
-def test_another_round_has_all_that_the_prompt_says(bench: Workbench) -> None:
+def test_another_round_has_all_that_the_prompt_says(bench: ModelJobBench) -> None:
     """Feedback comes with what a check printed, or with both sides of a conflict: the prompt has it."""
-    bench.server.answer(whole("a.md", "x"))
+    bench.server.queue_replies(whole_file_answer("a.md", "x"))
     task = bench.task(ModelJob("a.md"), "Write it.")
-    done = bench.do_again(task, "verification failed", "# The job\n\nWrite it.\n\nthe check said: no\n")
-    assert done.outcome.category is Category.OK, done.why
+    done = bench.run_task(task, "verification failed", "# The job\n\nWrite it.\n\nthe check said: no\n")
+    assert done.outcome.category is Category.OK, done.last_error
     assert "the check said: no" in bench.server.requests[0].text
 
 
-def test_tokens_are_told_and_cost_what_the_prices_say(bench: Workbench) -> None:
+def test_tokens_are_told_and_cost_what_the_prices_say(bench: ModelJobBench) -> None:
     bench.prices = (Price("scripted", 2.0, 10.0, 1.0),)
-    bench.server.answer(Reply(whole("a.md", "x"), usage=Usage(1000, 100, 400)))
-    done = bench.do(ModelJob("a.md"))
+    bench.server.queue_replies(Reply(whole_file_answer("a.md", "x"), usage=Usage(1000, 100, 400)))
+    done = bench.run(ModelJob("a.md"))
     assert done.outcome.spend == Spend(600 * 2 + 400 * 1 + 100 * 10, 1100)
     assert done.signals.count(SpendUpdated(done.outcome.spend)) == 1
 
 
 @pytest.mark.parametrize("heat", [None, 0.25])
-def test_a_temperature_is_sent_only_where_one_is_set(bench: Workbench, heat: float | None) -> None:
+def test_a_temperature_is_sent_only_where_one_is_set(bench: ModelJobBench, heat: float | None) -> None:
     bench.settings["temperature"] = heat
-    bench.server.answer(whole("a.md", "x"))
-    bench.do(ModelJob("a.md"))
+    bench.server.queue_replies(whole_file_answer("a.md", "x"))
+    bench.run(ModelJob("a.md"))
     assert bench.server.requests[0].body.get("temperature") == heat
 
 
-def test_thinking_aloud_is_no_part_of_the_answer(bench: Workbench) -> None:
-    bench.server.answer(f"<think>\n{whole('a.md', 'a draft')}</think>\n{whole('a.md', 'the text')}")
-    bench.do(ModelJob("a.md"))
+def test_thinking_aloud_is_no_part_of_the_answer(bench: ModelJobBench) -> None:
+    bench.server.queue_replies(
+        f"<think>\n{whole_file_answer('a.md', 'a draft')}</think>\n{whole_file_answer('a.md', 'the text')}"
+    )
+    bench.run(ModelJob("a.md"))
     assert bench.read("a.md") == "the text\n"
 
 
-def test_what_was_asked_and_answered_is_kept_with_the_attempt(bench: Workbench) -> None:
-    bench.server.answer(whole("a.md", "x"))
-    bench.do(ModelJob("a.md"), "Make it blue.")
+def test_what_was_asked_and_answered_is_kept_with_the_attempt(bench: ModelJobBench) -> None:
+    bench.server.queue_replies(whole_file_answer("a.md", "x"))
+    bench.run(ModelJob("a.md"), "Make it blue.")
     assert "Make it blue." in (bench.folder / "01-prompt.md").read_text()
-    assert (bench.folder / "02-answer.md").read_text() == whole("a.md", "x")
+    assert (bench.folder / "02-answer.md").read_text() == whole_file_answer("a.md", "x")
     assert json.loads((bench.folder / "result.json").read_text())["status"] == "passed"

@@ -12,7 +12,7 @@ from threading import Thread
 
 import psutil
 import pytest
-from tests.support.model_job_bench import Workbench, whole
+from tests.support.model_job_bench import ModelJobBench, whole_file_answer
 from tests.support.model_server.server__server import ModelServer
 
 from plait.core.status import Category
@@ -49,11 +49,13 @@ def port() -> int:
 
 
 @pytest.fixture
-def installed(bench: Workbench, tmp_path: Path, port: int) -> Iterator[Path]:
+def installed(bench: ModelJobBench, tmp_path: Path, port: int) -> Iterator[Path]:
     """A program called `ollama`; its log has a line for each time that it was started."""
     log, program = tmp_path / "started", tmp_path / "bin" / "ollama"
     program.parent.mkdir()
-    program.write_text(FAKE.format(python=sys.executable, log=str(log), answer=whole("a.py", "by ollama")))
+    program.write_text(
+        FAKE.format(python=sys.executable, log=str(log), answer=whole_file_answer("a.py", "by ollama"))
+    )
     program.chmod(0o755)
     bench.settings |= {"base_url": f"http://127.0.0.1:{port}/v1", "key": None}
     bench.env |= {
@@ -68,10 +70,10 @@ def installed(bench: Workbench, tmp_path: Path, port: int) -> Iterator[Path]:
 
 
 def test_ollama_is_started_where_it_is_installed_and_outlives_the_job(
-    bench: Workbench, installed: Path, port: int
+    bench: ModelJobBench, installed: Path, port: int
 ) -> None:
-    done = bench.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+    done = bench.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("a.py") == "by ollama\n"
     (line,) = installed.read_text().splitlines()
     pid, _, told = line.partition(" ")
@@ -84,8 +86,8 @@ def test_ollama_is_started_where_it_is_installed_and_outlives_the_job(
     assert "PLAIT_MARK" not in told
 
 
-def test_two_jobs_at_once_start_one(bench: Workbench, installed: Path, tmp_path: Path) -> None:
-    other = Workbench(
+def test_two_jobs_at_once_start_one(bench: ModelJobBench, installed: Path, tmp_path: Path) -> None:
+    other = ModelJobBench(
         bench.server,
         tmp_path / "elsewhere",
         tmp_path / "other",
@@ -98,73 +100,79 @@ def test_two_jobs_at_once_start_one(bench: Workbench, installed: Path, tmp_path:
     other.git("init", "--quiet")
     both = [bench.start(bench.task(JOB)), other.start(other.task(JOB))]
     done = [bench.finish(both[0]), other.finish(both[1])]
-    assert [each.outcome.category for each in done] == [Category.OK, Category.OK], [each.why for each in done]
+    assert [each.outcome.category for each in done] == [Category.OK, Category.OK], [
+        each.last_error for each in done
+    ]
     assert len(installed.read_text().splitlines()) == 1
 
 
 def test_an_ollama_that_ends_at_once_is_told_with_its_last_words(
-    bench: Workbench, installed: Path, tmp_path: Path
+    bench: ModelJobBench, installed: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "bin" / "ollama").write_text("#!/bin/sh\necho 'Error: no such disk' >&2\nexit 1\n")
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
-    assert "Ollama was started and has ended: Error: no such disk" in done.why
+    assert "Ollama was started and has ended: Error: no such disk" in done.last_error
     assert not installed.exists()
 
 
-def test_another_server_in_its_place_is_asked_as_it_is(bench: Workbench, installed: Path, port: int) -> None:
+def test_another_server_in_its_place_is_asked_as_it_is(
+    bench: ModelJobBench, installed: Path, port: int
+) -> None:
     """Whatever listens there is no reason to start a second one, which could not."""
     with ThreadingHTTPServer(("127.0.0.1", port), Deaf) as other:
         thread = Thread(target=other.serve_forever, args=(0.05,))
         thread.start()
-        done = bench.do(JOB)
+        done = bench.run(JOB)
         other.shutdown()
         thread.join()
-    assert f"127.0.0.1:{port}/v1 answered 501" in done.why
+    assert f"127.0.0.1:{port}/v1 answered 501" in done.last_error
     assert not installed.exists()
 
 
-def test_ollama_is_not_started_where_that_is_not_wanted(bench: Workbench, installed: Path) -> None:
+def test_ollama_is_not_started_where_that_is_not_wanted(bench: ModelJobBench, installed: Path) -> None:
     bench.settings["start_ollama"] = False
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
-    assert "start it" in done.why
+    assert "start it" in done.last_error
     assert not installed.exists()
 
 
-def test_another_server_of_this_machine_is_not_taken_for_ollama(bench: Workbench, installed: Path) -> None:
+def test_another_server_of_this_machine_is_not_taken_for_ollama(
+    bench: ModelJobBench, installed: Path
+) -> None:
     bench.env["OLLAMA_HOST"] = "127.0.0.1:1"
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
-    assert "can't be reached" in done.why
+    assert "can't be reached" in done.last_error
     assert not installed.exists()
 
 
-def test_where_ollama_is_missing_it_is_said_what_to_do(bench: Workbench, installed: Path) -> None:
+def test_where_ollama_is_missing_it_is_said_what_to_do(bench: ModelJobBench, installed: Path) -> None:
     bench.env["PATH"] = "/nowhere"
-    done = bench.do(JOB)
+    done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK
-    assert "Ollama is not installed" in done.why
+    assert "Ollama is not installed" in done.last_error
     assert not installed.exists()
 
 
-def test_an_ollama_that_runs_is_used_as_it_is(bench: Workbench) -> None:
+def test_an_ollama_that_runs_is_used_as_it_is(bench: ModelJobBench) -> None:
     bench.settings["key"] = None
-    bench.server.answer(whole("a.py", "x"))
-    done = bench.do(JOB)
-    assert done.outcome.category is Category.OK, done.why
+    bench.server.queue_replies(whole_file_answer("a.py", "x"))
+    done = bench.run(JOB)
+    assert done.outcome.category is Category.OK, done.last_error
 
 
-def test_an_ollama_without_any_model_is_told_which_to_get(bench: Workbench) -> None:
+def test_an_ollama_without_any_model_is_told_which_to_get(bench: ModelJobBench) -> None:
     with ModelServer(models=()) as server:
         bench.settings |= {"base_url": f"{server.url}/v1", "key": None}
-        done = bench.do(JOB)
+        done = bench.run(JOB)
     assert done.outcome.category is Category.USAGE
-    assert "ollama pull scripted" in done.why
+    assert "ollama pull scripted" in done.last_error
 
 
-def test_a_model_that_ollama_has_not_is_told_with_the_way_to_get_it(bench: Workbench) -> None:
-    done = bench.do(JOB, model="coder")
+def test_a_model_that_ollama_has_not_is_told_with_the_way_to_get_it(bench: ModelJobBench) -> None:
+    done = bench.run(JOB, model="coder")
     assert done.outcome.category is Category.USAGE
-    assert "ollama pull coder" in done.why
+    assert "ollama pull coder" in done.last_error
     assert not bench.server.requests

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.support.model_job_bench import KEY, whole
-from tests.support.model_server.messages import Reply, Request
+from tests.support.model_job_bench import API_KEY, whole_file_answer
+from tests.support.model_server.messages import ReceivedRequest, Reply
 from tests.support.model_server.server__server import ModelServer
-from tests.support.temp_project__estate import Estate, estate
+from tests.support.temp_project__estate import WorktreeProject, worktree_project
 
 _WANTED = re.compile(r"~~~worksplit:(\S+)\nthe file, from its first line")
 
 
-def obliging(request: Request) -> Reply | str:
+def obliging(request: ReceivedRequest) -> Reply | str:
     """Writes whatever is asked for, and finds it good."""
-    wanted = _WANTED.findall(request.said)
-    return whole(wanted[-1], f"made for {wanted[-1]}") if wanted else "PASS"
+    wanted = _WANTED.findall(request.last_user_text)
+    return whole_file_answer(wanted[-1], f"made for {wanted[-1]}") if wanted else "PASS"
 
 
 @dataclass
 class Office:
-    estate: Estate
+    estate: WorktreeProject
     server: ModelServer
 
     def job(self, name: str, output: str, text: str = "Write it.", **keys: object) -> None:
@@ -41,12 +41,12 @@ class Office:
 
 @pytest.fixture
 def office(tmp_path: Path) -> Iterator[Office]:
-    with ModelServer(obliging) as server, estate(tmp_path) as made:
+    with ModelServer(obliging) as server, worktree_project(tmp_path) as made:
         made.env |= {
             "PLAIT_MODEL_BASE_URL": f"{server.url}/v1",
             "PLAIT_MODEL_NAME": "scripted",
             "PLAIT_MODEL_KEY": "OFFICE_KEY",
-            "OFFICE_KEY": KEY,
+            "OFFICE_KEY": API_KEY,
         }
         yield Office(made, server)
 
@@ -57,11 +57,11 @@ def test_jobs_become_one_branch_and_a_summary(office: Office) -> None:
     office.job("01-one", "one.py", "Use `src/base.py`.")
     office.job("02-two", "two.py", context_files=["one.py"])
     office.job("03-out", "../three.py")
-    estate.begin()
+    estate.commit_all()
     answer = estate.plait("run", "jobs", "--retries", "0")
     assert estate.statuses() == {"01-one": "done", "02-two": "done", "03-out": "failed"}, answer
     assert answer.code == 1
-    merged = estate.merged()
+    merged = estate.read_merged_files()
     assert (merged["one.py"], merged["two.py"]) == ("made for one.py", "made for two.py")
     assert not (estate.top.parent / "three.py").exists()
     assert "jobs  3 processed · 2 passed · 1 failed · 0 skipped" in answer.out
@@ -69,13 +69,13 @@ def test_jobs_become_one_branch_and_a_summary(office: Office) -> None:
     assert office.statuses() == {"01-one": "pass", "02-two": "pass", "03-out": "fail"}
     second = next(request for request in office.server.requests if "# 02-two" in request.text)
     assert "made for one.py" in second.text
-    assert KEY not in answer.out + answer.err
+    assert API_KEY not in answer.out + answer.err
 
 
 def test_what_programs_see_of_jobs(office: Office) -> None:
     office.job("01-one", "one.py")
-    office.estate.begin()
-    office.server.answer(Reply(""))
+    office.estate.commit_all()
+    office.server.queue_replies(Reply(""))
     answer = office.estate.plait("run", "jobs", "--json")
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
@@ -86,7 +86,7 @@ def test_what_programs_see_of_jobs(office: Office) -> None:
     assert (job["taskId"], job["retryUsed"], job["verdict"]) == ("01-one", True, "PASS")
     phases = [event["phase"] for event in events if event["type"] == "batch:task:phase"]
     assert phases == ["preflight", "writing", "verification"]
-    assert KEY not in answer.out
+    assert API_KEY not in answer.out
 
 
 def test_stuck_jobs_are_taken_up_on_request_only(office: Office) -> None:
@@ -94,7 +94,7 @@ def test_stuck_jobs_are_taken_up_on_request_only(office: Office) -> None:
     office.job("02-two", "two.py")
     stuck = [{"id": "01-one", "status": "pending_verification", "ran": True}]
     office.estate.write("jobs/_jobstatus.json", json.dumps(stuck))
-    office.estate.begin()
+    office.estate.commit_all()
     office.estate.plait("run", "jobs")
     assert office.statuses() == {"01-one": "pending_verification", "02-two": "pass"}
     answer = office.estate.plait("run", "jobs", "--resume", "--agent", "model", "--model", "scripted")
@@ -106,8 +106,8 @@ def test_a_failure_stops_the_rest_where_that_is_asked_for(office: Office) -> Non
     office.job("01-one", "one.py")
     office.job("02-two", "two.py", depends_on=["01-one"])
     office.job("03-three", "three.py")
-    office.estate.begin()
-    office.server.answer(whole("one.py", "x"), "FAIL_HARD\nno", of=KEY)
+    office.estate.commit_all()
+    office.server.queue_replies(whole_file_answer("one.py", "x"), "FAIL_HARD\nno", of=API_KEY)
     words = ("--stop-on-fail", "--retries", "0", "--max-parallel", "1")
     answer = office.estate.plait("run", "jobs", *words)
     assert answer.code == 1
@@ -118,33 +118,33 @@ def test_a_failure_stops_the_rest_where_that_is_asked_for(office: Office) -> Non
 def test_without_a_limit_all_jobs_are_at_work_at_once(office: Office) -> None:
     for number in range(6):
         office.job(f"0{number}-job", f"{number}.py")
-    office.estate.begin()
-    office.server.upset("hang")
+    office.estate.commit_all()
+    office.server.set_faults("hang")
     run = office.estate.start("run", "jobs", "--max-parallel", "0")
-    office.server.until(lambda: len(office.server.requests) == 6)
+    office.server.wait_until(lambda: len(office.server.requests) == 6)
     (batch,) = office.estate.state().batches
     office.estate.plait("cancel", batch)
-    assert office.estate.answer(run).code == 1
-    office.estate.until_quiet()
+    assert office.estate.finish(run).code == 1
+    office.estate.wait_for_exit()
 
 
 def test_cancelling_leaves_no_process(office: Office) -> None:
     office.job("01-one", "one.py")
-    office.estate.begin()
-    office.server.upset("stall")
+    office.estate.commit_all()
+    office.server.set_faults("stall")
     run = office.estate.start("run", "jobs")
-    office.server.until(lambda: len(office.server.requests) == 1)
+    office.server.wait_until(lambda: len(office.server.requests) == 1)
     (batch,) = office.estate.state().batches
     assert office.estate.plait("cancel", batch).code == 0
-    office.estate.answer(run)
-    office.estate.until_quiet()
+    office.estate.finish(run)
+    office.estate.wait_for_exit()
     assert office.estate.statuses() == {"01-one": "cancelled"}
 
 
 def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(office: Office) -> None:
     office.job("01-one", "one.py")
-    office.estate.begin()
-    office.server.upset("429:1;after=1")
+    office.estate.commit_all()
+    office.server.set_faults("429:1;after=1")
     answer = office.estate.plait("run", "jobs", "--json", "--retries", "0")
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
@@ -155,8 +155,8 @@ def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(office: Office) -> 
 
 def test_a_wrong_key_is_not_tried_again(office: Office) -> None:
     office.job("01-one", "one.py")
-    office.estate.begin()
-    office.server.upset("401")
+    office.estate.commit_all()
+    office.server.set_faults("401")
     answer = office.estate.plait("run", "jobs")
     assert answer.code == 1
     assert len(office.server.requests) == 1
@@ -167,7 +167,7 @@ def test_a_budget_in_tokens_holds(office: Office) -> None:
     """Each job takes twice 1,280 of the 3,000; whoever would go over waits for a person."""
     office.job("01-one", "one.py")
     office.job("02-two", "two.py")
-    office.estate.begin()
+    office.estate.commit_all()
     answer = office.estate.plait("run", "jobs", "--budget", "3000tok", "--max-parallel", "1")
     assert answer.code == 3, answer
     done = [status for status in office.estate.statuses().values() if status == "done"]
@@ -178,7 +178,7 @@ def test_a_budget_in_tokens_holds(office: Office) -> None:
 
 def test_a_failed_verification_goes_back_to_the_model_as_feedback(office: Office) -> None:
     office.job("01-one", "one.py")
-    office.estate.begin()
+    office.estate.commit_all()
     answer = office.estate.plait(
         "run",
         "jobs",

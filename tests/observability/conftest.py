@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
 
-class Receiver:
+class TraceReceiver:
     """Whoever receives OTLP over HTTP, on this machine. `status` is what it answers; `deaf`: it never does."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Receiver:
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    made = Receiver()
+def receiver() -> Iterator[TraceReceiver]:
+    made = TraceReceiver()
     yield made
     made.close()

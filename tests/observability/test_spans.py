@@ -17,12 +17,12 @@ from plait.core.status import Category
 from plait.core.task import Task
 from plait.observe.spans import SpanBuilder
 from plait.observe.spans__span import MAX_TEXT_CHARS, Span, make_span_id, make_trace_id
-from plait.testing.script import BATCH, Script, needs
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.script import BATCH, Script, task_needing
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
-STORMS = st.integers(0, 60).map(cache(lambda seed: run(stormy(seed)).journal))
+STORMS = st.integers(0, 60).map(cache(lambda seed: simulate(make_stormy(seed)).journal))
 FEW = settings(max_examples=25)
 
 
@@ -38,9 +38,9 @@ def named(found: Sequence[Span], name: str) -> Span:
 
 def test_a_batch_holds_its_tasks_and_a_task_its_attempts_and_its_merge() -> None:
     script = Script("a", settings=Settings(agents=("amber",), verify="make check", publish=Publish.PUSH))
-    script.exits("a")
-    script.exits("a")
-    script.published("https://example.com/1")
+    script.exit_attempt("a")
+    script.exit_attempt("a")
+    script.finish_publish("https://example.com/1")
     found = spans(script.records)
     assert [span.name for span in found] == ["write", "verify", "merge", "task a", "publish", "batch"]
     batch, task = named(found, "batch"), named(found, "task a")
@@ -53,9 +53,9 @@ def test_a_batch_holds_its_tasks_and_a_task_its_attempts_and_its_merge() -> None
 def test_what_a_span_says() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.state.batches[BATCH].alive))
-    script.happen(AttemptUsed(attempt, Spend(1_500_000, 10)))
+    script.apply(AttemptUsed(attempt, Spend(1_500_000, 10)))
     bad = Outcome(Category.USAGE, 2, "no such option", Spend(1_000_000, 25), peak=4096, diffstat=(1, 20, 3))
-    script.happen(AttemptExited(attempt, bad))
+    script.apply(AttemptExited(attempt, bad))
     write, task, batch = spans(script.records)
     assert dict(write.attributes) == {
         "plait.batch.id": BATCH,
@@ -83,9 +83,9 @@ def test_what_a_span_says() -> None:
 
 def test_another_attempt_is_linked_to_the_one_before() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, backoff=Backoff(base=1.0)))
-    script.exits("a", Category.TASK)
+    script.exit_attempt("a", Category.TASK)
     script.wait(100)
-    script.exits("a")
+    script.exit_attempt("a")
     first, second = [span for span in spans(script.records) if span.name == "write"]
     assert (first.links, second.links) == ((), (first.id,))
     assert first.error is not None
@@ -93,8 +93,8 @@ def test_another_attempt_is_linked_to_the_one_before() -> None:
 
 
 def test_a_task_that_never_started_has_a_span_that_says_why() -> None:
-    script = Script("a", needs("b", "a"), settings=ALONE)
-    script.exits("a", Category.USAGE)
+    script = Script("a", task_needing("b", "a"), settings=ALONE)
+    script.exit_attempt("a", Category.USAGE)
     span = named(spans(script.records), "task b")
     assert span.start == span.end
     assert dict(span.attributes)["plait.status"] == "blocked"
@@ -103,9 +103,9 @@ def test_a_task_that_never_started_has_a_span_that_says_why() -> None:
 
 def test_a_batch_that_is_taken_up_again_is_another_span_of_the_same_trace() -> None:
     script = Script("a", settings=ALONE)
-    script.exits("a", Category.USAGE)
-    script.ask(lambda name: Retry(name, BATCH, "a"))
-    script.exits("a")
+    script.exit_attempt("a", Category.USAGE)
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    script.exit_attempt("a")
     found = spans(script.records)
     one, two = [span for span in found if span.name == "batch"]
     first, second = [span for span in found if span.name == "task a"]
@@ -117,8 +117,8 @@ def test_a_batch_that_is_taken_up_again_is_another_span_of_the_same_trace() -> N
 
 def test_a_done_task_that_is_dropped_ends_once_more() -> None:
     script = Script("a", "b", settings=Settings(agents=("amber",)))
-    script.exits("a")
-    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.exit_attempt("a")
+    script.request(lambda name: Drop(name, BATCH, "a"))
     statuses = [
         dict(span.attributes)["plait.status"] for span in spans(script.records) if span.name == "task a"
     ]
@@ -127,23 +127,23 @@ def test_a_done_task_that_is_dropped_ends_once_more() -> None:
 
 def test_what_is_told_twice_has_one_span() -> None:
     script = Script("a", "b", settings=Settings(agents=("amber",)))
-    script.exits("a")
+    script.exit_attempt("a")
     for told in [each.event for each in script.records if isinstance(each.event, AttemptExited | MergeDone)]:
-        script.happen(told)
+        script.apply(told)
     assert Counter(span.name for span in spans(script.records)) == {"write": 1, "merge": 1, "task a": 1}
 
 
 def test_a_clock_that_was_set_back_ends_nothing_before_its_start() -> None:
     script = Script("a", settings=ALONE)
     script.now -= 5000
-    script.happen(ClockJumped(-5000))
-    script.exits("a")
+    script.apply(ClockJumped(-5000))
+    script.exit_attempt("a")
     assert all(span.start <= span.end for span in spans(script.records))
 
 
 def test_text_that_others_wrote_is_bounded_and_can_be_sent() -> None:
     script = Script(Task("t\udcff"), settings=ALONE)
-    script.exits("t\udcff", Category.USAGE, detail="\udc80" + "x" * 5000)
+    script.exit_attempt("t\udcff", Category.USAGE, detail="\udc80" + "x" * 5000)
     for span in spans(script.records):
         texts = [span.name, span.error or "", *(text for _, text in span.attributes if isinstance(text, str))]
         assert all(len(text.encode()) <= 2 * MAX_TEXT_CHARS for text in texts)

@@ -27,11 +27,11 @@ from plait.core.state import State
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Step, Task
 from plait.testing.script import BATCH, Script
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
-STORMS = st.integers(0, 60).map(cache(lambda seed: run(stormy(seed)).journal))
+STORMS = st.integers(0, 60).map(cache(lambda seed: simulate(make_stormy(seed)).journal))
 FEW = settings(max_examples=20)
 
 
@@ -52,8 +52,8 @@ def test_attempts_are_counted_by_agent_step_and_how_they_ended() -> None:
     script = Script(
         "a", "b", settings=Settings(agents=("amber",), verify="check", isolation=Isolation.IN_PLACE)
     )
-    script.exits("a")
-    script.exits("b", Category.USAGE)
+    script.exit_attempt("a")
+    script.exit_attempt("b", Category.USAGE)
     _, tally = counted(script.records)
     assert tally.attempts == {("amber", Step.WRITE, Category.OK): 1, ("amber", Step.WRITE, Category.USAGE): 1}
     assert tally.running == {("verify", Step.VERIFY): 1}
@@ -62,9 +62,9 @@ def test_attempts_are_counted_by_agent_step_and_how_they_ended() -> None:
 
 def test_an_exit_that_is_told_twice_is_counted_once() -> None:
     script = Script("a", settings=ALONE)
-    script.exits("a")
+    script.exit_attempt("a")
     again = next(each.event for each in script.records if isinstance(each.event, r.AttemptExited))
-    script.happen(again)
+    script.apply(again)
     _, tally = counted(script.records)
     assert tally.attempts.total() == 1
     assert sum(sum(took.counts) for took in tally.durations.values()) == 1
@@ -72,15 +72,15 @@ def test_an_exit_that_is_told_twice_is_counted_once() -> None:
 
 def test_a_batch_that_is_taken_up_again_stands_as_open_and_ends_twice() -> None:
     script = Script("a", "b", settings=ALONE)
-    script.exits("a", Category.USAGE)
-    script.exits("b")
+    script.exit_attempt("a", Category.USAGE)
+    script.exit_attempt("b")
     state, tally = counted(script.records)
     assert tally.count_ended(state).batches == {BatchStatus.FAILED: 1}
     assert tally.count_ended(state).tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 1}
-    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.request(lambda name: Retry(name, BATCH, "a"))
     state, tally = counted(script.records)
     assert (tally.count_ended(state).batches.total(), tally.count_ended(state).tasks.total()) == (0, 0)
-    script.exits("a")
+    script.exit_attempt("a")
     state, tally = counted(script.records)
     assert tally.count_ended(state).batches == {BatchStatus.COMPLETED: 1}
     assert tally.count_ended(state).tasks == {TaskStatus.DONE: 2}
@@ -91,17 +91,17 @@ def test_a_batch_that_is_taken_up_again_stands_as_open_and_ends_twice() -> None:
 def test_money_counts_while_it_is_spent_and_only_once() -> None:
     script = Script("a", settings=ALONE)
     attempt = next(iter(script.state.batches[BATCH].alive))
-    script.happen(r.AttemptUsed(attempt, Spend(200, 20)))
+    script.apply(r.AttemptUsed(attempt, Spend(200, 20)))
     assert counted(script.records)[1].spent == {"amber": Spend(200, 20)}
-    script.happen(r.AttemptUsed(attempt, Spend(300, 20)))
-    script.happen(r.AttemptExited(attempt, r.Outcome(Category.OK, 0, spend=Spend(350, 30))))
+    script.apply(r.AttemptUsed(attempt, Spend(300, 20)))
+    script.apply(r.AttemptExited(attempt, r.Outcome(Category.OK, 0, spend=Spend(350, 30))))
     assert counted(script.records)[1].spent == {"amber": Spend(350, 30)}
 
 
 def test_requests_and_what_became_of_them() -> None:
     script = Script("a", settings=ALONE)
-    script.ask(lambda name: Pause(name, BATCH))
-    script.ask(lambda name: Drop(name, BATCH, "nobody"))
+    script.request(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Drop(name, BATCH, "nobody"))
     assert counted(script.records)[1].requests == {"granted": 2, "refused": 1}
 
 
@@ -202,7 +202,7 @@ def _numbers(tally: JournalCounters) -> Counter[object]:
 
 def test_merges_gates_and_publishes_are_counted_by_how_they_ended() -> None:
     script = Script(Task("a"), settings=Settings(agents=("amber",), gate="make gate"))
-    script.exits("a")
-    script.gate(True)  # noqa: FBT003 - as it is said
+    script.exit_attempt("a")
+    script.finish_gate(True)  # noqa: FBT003 - as it is said
     _, tally = counted(script.records)
     assert tally.branch_operations == {("merge", "done"): 1, ("gate", "passed"): 1}

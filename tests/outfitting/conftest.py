@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.support.leaked_processes import clear
+from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.git.worktrees import metadata
 from plait.runtime.setup import preparation, spec
@@ -168,4 +168,4 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     made.commit(".gitignore", "code.txt")
     yield made
     if made.running:
-        clear(tmp_path)
+        kill_leaked_processes(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.model_server.server__server import ModelServer
-from tests.support.real_agents import KINDS, Workshop, workshop
+from tests.support.real_agents import INSTALLED_TOOLS, RealAgentProject, real_agent_project
 
 TOP = Path(__file__).parents[2]
 
@@ -18,7 +18,7 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Callable[[str], Workshop]]:
+def shop(tmp_path: Path) -> Iterator[Callable[[str], RealAgentProject]]:
     """A workshop for the tool of this name. A tool that is not installed fails the test: it is no reason to skip it."""
     with ExitStack() as stack:
-        yield lambda name: stack.enter_context(workshop(tmp_path, KINDS[name], TOP))
+        yield lambda name: stack.enter_context(real_agent_project(tmp_path, INSTALLED_TOOLS[name], TOP))

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.model_server.messages import Request, Role
+from tests.support.model_server.messages import ReceivedRequest, Role
 from tests.support.model_server.server__server import ModelServer
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
@@ -123,26 +123,26 @@ def test_an_answer_of_a_demanded_shape_has_it(server: ModelServer) -> None:
 
 
 def test_queued_replies_go_to_whom_they_are_for_in_their_order(server: ModelServer) -> None:
-    server.answer("for anybody")
-    server.answer("first of a", "second of a", of="a")
-    server.answer("for the key", of="sk-1")
+    server.queue_replies("for anybody")
+    server.queue_replies("first of a", "second of a", of="a")
+    server.queue_replies("for the key", of="sk-1")
     path = "/v1/chat/completions"
     calls = [
-        post(server.at("a") + path, ASKED),
+        post(server.client_url("a") + path, ASKED),
         post(server.url + path, ASKED, Authorization="Bearer sk-1"),
-        post(server.at("a") + path, ASKED),
-        post(server.at("a") + path, ASKED),
-        post(server.at("a") + path, ASKED),
+        post(server.client_url("a") + path, ASKED),
+        post(server.client_url("a") + path, ASKED),
+        post(server.client_url("a") + path, ASKED),
     ]
     said = [text_of(call.json()) for call in calls]
     assert said == ["first of a", "for the key", "second of a", "for anybody", SAID]
-    assert [request.key for request in server.of("sk-1")] == ["sk-1"]
-    assert len(server.of("a")) == 4
+    assert [request.key for request in server.requests_from("sk-1")] == ["sk-1"]
+    assert len(server.requests_from("a")) == 4
 
 
 def test_a_function_can_be_the_script() -> None:
-    def shout(request: Request) -> str:
-        return request.said.upper()
+    def shout(request: ReceivedRequest) -> str:
+        return request.last_user_text.upper()
 
     with ModelServer(shout) as server:
         answer = post(server.url + "/api/generate", {"model": "m", "prompt": "hush", "stream": False})
@@ -151,29 +151,29 @@ def test_a_function_can_be_the_script() -> None:
 
 def test_faults_are_counted_by_client(server: ModelServer) -> None:
     path = "/v1/chat/completions"
-    base = server.at("a", "429:2;after=7,500:1")
+    base = server.client_url("a", "429:2;after=7,500:1")
     first = [post(base + path, ASKED) for _ in range(4)]
     assert [answer.status_code for answer in first] == [429, 429, 500, 200]
     assert [answer.headers.get("Retry-After") for answer in first] == ["7", "7", None, None]
-    assert post(server.at("b", "429:1") + path, ASKED).status_code == 429
-    server.upset("401", of="sk-bad")
+    assert post(server.client_url("b", "429:1") + path, ASKED).status_code == 429
+    server.set_faults("401", of="sk-bad")
     assert post(server.url + path, ASKED, Authorization="Bearer sk-bad").status_code == 401
     assert post(server.url + path, ASKED, Authorization="Bearer sk-good").status_code == 200
-    assert [request.fault for request in server.of("a")] == ["429", "429", "500", ""]
+    assert [request.fault for request in server.requests_from("a")] == ["429", "429", "500", ""]
 
 
 def test_a_fault_that_there_is_not_is_an_error_of_the_test(server: ModelServer) -> None:
     with pytest.raises(ValueError, match="is no fault"):
-        server.at("a", "four hundred")
+        server.client_url("a", "four hundred")
     with pytest.raises(ValueError, match="nonsense"):
-        server.upset("nonsense")
+        server.set_faults("nonsense")
 
 
 def streamed(server: ModelServer, fault: str) -> Iterator[str]:
     """The pieces of a stream that meets a fault, as they come."""
     body = {**ASKED, "stream": True}
     with httpx.stream(
-        "POST", server.at(fault, fault) + "/v1/chat/completions", json=body, timeout=10
+        "POST", server.client_url(fault, fault) + "/v1/chat/completions", json=body, timeout=10
     ) as response:
         yield from response.iter_lines()
 
@@ -205,7 +205,7 @@ def test_who_waits_for_ever_waits_no_longer_than_the_server_lives(fault: str) ->
     with ModelServer() as server:
         client = threading.Thread(target=wait)
         client.start()
-        server.until(lambda: len(server.requests) == 1)
+        server.wait_until(lambda: len(server.requests) == 1)
         assert not ended.is_set()
     client.join(timeout=10)
     assert ended.is_set()

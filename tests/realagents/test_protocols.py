@@ -219,13 +219,13 @@ def ask(server: ModelServer, protocol: str, said: str, *, stream: bool) -> Json:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("protocol", SPEECHES)
 def test_an_answer_has_its_text_and_its_tokens(server: ModelServer, protocol: str, *, stream: bool) -> None:
-    server.answer(Reply(SAID, usage=USED))
+    server.queue_replies(Reply(SAID, usage=USED))
     read = SPEECHES[protocol][3]
     assert read(ask(server, protocol, "What is the answer?", stream=stream)) == (SAID, [], (1000, 50, 400))
     (request,) = server.requests
-    assert (request.protocol, request.model, request.said) == (protocol, "m", "What is the answer?")
-    assert request.heard.system.strip() == "Be short."
-    assert request.heard.stream == stream
+    assert (request.protocol, request.model, request.last_user_text) == (protocol, "m", "What is the answer?")
+    assert request.parsed.system.strip() == "Be short."
+    assert request.parsed.stream == stream
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -243,7 +243,7 @@ def test_a_refusal_is_said_as_the_provider_says_it(server: ModelServer, protocol
     path, _, body, _, _ = SPEECHES[protocol]
     said = {}
     for fault in ("401", "429", "long", "quota"):
-        answer = post(server.at(fault, fault) + path, body("Hello"))
+        answer = post(server.client_url(fault, fault) + path, body("Hello"))
         said[fault] = (answer.status_code, str(answer.json()["error"]))
     assert [status for status, _ in said.values()] == [401, 429, 400, 429]
     words = {"401": "API key", "429": "Rate limit", "long": "too long", "quota": "quota"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 # Waits until two have begun, so that a batch that runs one at a time would never end; then tells when it is over.
 MEET = """
@@ -25,7 +25,7 @@ def at_once(log: str) -> int:
     return most
 
 
-def test_all_tasks_of_a_folder_are_done(yard: Yard) -> None:
+def test_all_tasks_of_a_folder_are_done(yard: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         yard.task(name, f"echo {name} > {name}.txt")
     answer = yard.plait("run", "tasks")
@@ -35,21 +35,21 @@ def test_all_tasks_of_a_folder_are_done(yard: Yard) -> None:
     assert "completed · 3 done" in answer.out
 
 
-def test_only_named_files_run(yard: Yard) -> None:
+def test_only_named_files_run(yard: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         yard.task(name, f"touch {name}.made")
     assert yard.plait("run", "tasks/01-walls.md", "tasks/03-door.md").code == 0
     assert sorted(path.name for path in yard.top.glob("*.made")) == ["01-walls.made", "03-door.made"]
 
 
-def test_only_selected_tasks_run(yard: Yard) -> None:
+def test_only_selected_tasks_run(yard: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         yard.task(name, f"touch {name}.made")
     assert yard.plait("run", "-s", "02-03").code == 0
     assert sorted(path.name for path in yard.top.glob("*.made")) == ["02-roof.made", "03-door.made"]
 
 
-def test_never_more_at_once_than_allowed(yard: Yard) -> None:
+def test_never_more_at_once_than_allowed(yard: TempProject) -> None:
     for number in range(1, 7):
         yard.task(f"0{number}-task", MEET)
     assert yard.plait("run", "--max-parallel", "2").code == 0
@@ -57,7 +57,7 @@ def test_never_more_at_once_than_allowed(yard: Yard) -> None:
     assert (log.count("+"), at_once(log)) == (6, 2)
 
 
-def test_needs_come_first(yard: Yard) -> None:
+def test_needs_come_first(yard: TempProject) -> None:
     yard.task("01-paint", "echo paint >> order", needs="[02-walls, 03-colour]")
     yard.task("02-walls", "sleep 0.2; echo walls >> order")
     yard.task("03-colour", "echo colour >> order")
@@ -65,7 +65,7 @@ def test_needs_come_first(yard: Yard) -> None:
     assert yard.read("order").split() == ["colour", "walls", "paint"]
 
 
-def test_tasks_that_share_a_file_take_turns(yard: Yard) -> None:
+def test_tasks_that_share_a_file_take_turns(yard: TempProject) -> None:
     write = "echo + >> log; sleep 0.1; echo - >> log"
     for name in ("01-walls", "02-paint", "03-door"):
         yard.task(name, write, touches="[house.txt]")
@@ -73,7 +73,7 @@ def test_tasks_that_share_a_file_take_turns(yard: Yard) -> None:
     assert at_once(yard.read("log")) == 1
 
 
-def test_a_failure_is_told_with_its_reason_and_its_duration(yard: Yard) -> None:
+def test_a_failure_is_told_with_its_reason_and_its_duration(yard: TempProject) -> None:
     yard.task("01-good", "true")
     yard.task("02-bad", "echo the wall fell down >&2; exit 3", retries=0)
     answer = yard.plait("run")
@@ -86,7 +86,7 @@ def test_a_failure_is_told_with_its_reason_and_its_duration(yard: Yard) -> None:
     assert f"plait logs {yard.batch().id[:4]}" in answer.out, line
 
 
-def test_one_failure_costs_itself_and_what_needs_it(yard: Yard) -> None:
+def test_one_failure_costs_itself_and_what_needs_it(yard: TempProject) -> None:
     yard.task("01-bad", "exit 1", retries=0)
     yard.task("02-lost", "true", needs="[01-bad]")
     yard.task("03-good", "true")
@@ -95,7 +95,7 @@ def test_one_failure_costs_itself_and_what_needs_it(yard: Yard) -> None:
     assert yard.statuses() == {"01-bad": "failed", "02-lost": "blocked", "03-good": "done"}
 
 
-def test_stop_on_fail_starts_nothing_more(yard: Yard) -> None:
+def test_stop_on_fail_starts_nothing_more(yard: TempProject) -> None:
     yard.task("01-bad", "exit 1", retries=0, priority=0)
     yard.task("02-after", "touch after", priority=3)
     assert yard.plait("run", "-p", "1", "--stop-on-fail").code == 1
@@ -103,7 +103,7 @@ def test_stop_on_fail_starts_nothing_more(yard: Yard) -> None:
     assert yard.statuses()["02-after"] == "skipped"
 
 
-def test_every_line_of_json_is_an_event_of_the_batch(yard: Yard) -> None:
+def test_every_line_of_json_is_an_event_of_the_batch(yard: TempProject) -> None:
     yard.task("01-walls", "echo brick")
     answer = yard.plait("run", "--json")
     events = [json.loads(line) for line in answer.out.splitlines()]
@@ -118,7 +118,7 @@ def test_every_line_of_json_is_an_event_of_the_batch(yard: Yard) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_a_dry_run_shows_the_plan_and_starts_nothing(yard: Yard) -> None:
+def test_a_dry_run_shows_the_plan_and_starts_nothing(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     yard.task("02-paint", "touch paint", needs="[01-walls]")
     answer = yard.plait("run", "--dry-run")
@@ -130,13 +130,13 @@ def test_a_dry_run_shows_the_plan_and_starts_nothing(yard: Yard) -> None:
     assert not yard.processes()
 
 
-def test_the_engine_leaves_when_nothing_is_left_to_do(yard: Yard) -> None:
+def test_the_engine_leaves_when_nothing_is_left_to_do(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     assert yard.plait("run").code == 0
-    yard.until_quiet()
+    yard.wait_for_exit()
 
 
-def test_batches_of_one_repository_share_the_limit(yard: Yard) -> None:
+def test_batches_of_one_repository_share_the_limit(yard: TempProject) -> None:
     own = yard.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text("[engine]\nparallel_limit = 1\n")
@@ -144,11 +144,11 @@ def test_batches_of_one_repository_share_the_limit(yard: Yard) -> None:
         for number in (1, 2):
             yard.task(f"{folder}-{number}", "echo + >> log; sleep 0.1; echo - >> log", folder=folder)
     fronts = [yard.start("run", folder) for folder in ("house", "garden")]
-    assert [yard.answer(front).code for front in fronts] == [0, 0]
+    assert [yard.finish(front).code for front in fronts] == [0, 0]
     assert (yard.read("log").count("+"), at_once(yard.read("log"))) == (4, 1)
 
 
-def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(yard: Yard) -> None:
+def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(yard: TempProject) -> None:
     for number in range(1, 7):
         yard.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
     assert yard.plait("run", "-p", "6").code == 0
@@ -157,14 +157,14 @@ def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(yard: Yard) -> None
     assert yard.state().settings.parallel_limit == 4
 
 
-def test_no_limit_means_none(yard: Yard) -> None:
+def test_no_limit_means_none(yard: TempProject) -> None:
     for number in range(1, 7):
         yard.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
     assert yard.plait("run", "-p", "0").code == 0
     assert at_once((yard.top.parent / "log").read_text()) == 6
 
 
-def test_a_task_file_that_can_not_be_read_is_not_done_and_the_rest_is(yard: Yard) -> None:
+def test_a_task_file_that_can_not_be_read_is_not_done_and_the_rest_is(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     yard.write("tasks/02-roof.md", "---\nrun: [unclosed\n---\n# Roof\n\nDo it.")
     answer = yard.plait("run")

@@ -5,38 +5,38 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 BELL = "\a"
 
 
-def test_it_rings_once_when_the_batch_has_ended(yard: Yard) -> None:
+def test_it_rings_once_when_the_batch_has_ended(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     terminal = yard.terminal("run", "--yes")
     assert terminal.wait() == 0
-    assert terminal.seen.count(BELL) == 1
+    assert terminal.output.count(BELL) == 1
 
 
-def test_it_rings_when_something_begins_to_need_a_person(yard: Yard) -> None:
+def test_it_rings_when_something_begins_to_need_a_person(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     terminal = yard.terminal("run", "--yes", "--mode", "queue")
-    terminal.until("waits for approval")
-    assert terminal.seen.count(BELL) == 1
+    terminal.wait_for("waits for approval")
+    assert terminal.output.count(BELL) == 1
     terminal.type("a")
     assert terminal.wait() == 0
-    assert terminal.seen.count(BELL) == 2
+    assert terminal.output.count(BELL) == 2
 
 
-def test_it_is_quiet_where_somebody_wants_it_so(yard: Yard) -> None:
+def test_it_is_quiet_where_somebody_wants_it_so(yard: TempProject) -> None:
     yard.env["PLAIT_NOTIFY_BELL"] = "off"
     yard.task("01-walls", "true")
     terminal = yard.terminal("run", "--yes")
     assert terminal.wait() == 0
-    assert BELL not in terminal.seen
+    assert BELL not in terminal.output
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
-def test_it_is_quiet_where_there_is_no_terminal(yard: Yard, words: list[str]) -> None:
+def test_it_is_quiet_where_there_is_no_terminal(yard: TempProject, words: list[str]) -> None:
     yard.task("01-walls", "true")
     process = yard.start("run", "--yes", *words)
     out, _ = process.communicate(timeout=60)
@@ -44,32 +44,32 @@ def test_it_is_quiet_where_there_is_no_terminal(yard: Yard, words: list[str]) ->
     assert BELL not in out
 
 
-def test_it_is_quiet_beside_json(yard: Yard) -> None:
+def test_it_is_quiet_beside_json(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     terminal = yard.terminal("run", "--yes", "--json")
     assert terminal.wait() == 0
-    assert BELL not in terminal.seen
+    assert BELL not in terminal.output
 
 
-def test_ctrl_c_needs_no_bell(yard: Yard) -> None:
+def test_ctrl_c_needs_no_bell(yard: TempProject) -> None:
     yard.task("01-walls", "touch begun; sleep 600")
     terminal = yard.terminal("run", "--yes")
-    yard.until_file("begun")
-    terminal.until("01-walls")
+    yard.wait_for_file("begun")
+    terminal.wait_for("01-walls")
     terminal.type("\x03")
     assert terminal.wait() == 130
-    assert BELL not in terminal.seen
+    assert BELL not in terminal.output
 
 
-def test_who_watches_the_status_hears_it_too(yard: Yard) -> None:
+def test_who_watches_the_status_hears_it_too(yard: TempProject) -> None:
     yard.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done")
     front = yard.start("run", "--yes")
-    yard.until_file("begun")
+    yard.wait_for_file("begun")
     terminal = yard.terminal("status", yard.batch().id, "--watch")
-    terminal.until("01-walls")
-    assert BELL not in terminal.seen
+    terminal.wait_for("01-walls")
+    assert BELL not in terminal.output
     (yard.top / "go").touch()
     assert terminal.wait() == 0
-    assert terminal.seen.count(BELL) == 1
+    assert terminal.output.count(BELL) == 1
     assert isinstance(front, subprocess.Popen)
     front.communicate(timeout=60)

@@ -6,13 +6,13 @@ import json
 import subprocess
 import sys
 
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 LOADED = "import sys; from plait.cli.app import run; code = run(sys.argv[1:]); print(*sys.modules, file=sys.stderr); sys.exit(code)"
 RUN = ("--agent-command", "true", "--isolation", "in-place", "--yes")
 
 
-def loaded(yard: Yard, *words: str) -> set[str]:
+def loaded(yard: TempProject, *words: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", LOADED, "-C", str(yard.top), *words],
         env=yard.env,
@@ -24,14 +24,14 @@ def loaded(yard: Yard, *words: str) -> set[str]:
     return set(done.stderr.split())
 
 
-def test_a_json_file_needs_neither_markdown_nor_yaml_nor_a_terminal(yard: Yard) -> None:
+def test_a_json_file_needs_neither_markdown_nor_yaml_nor_a_terminal(yard: TempProject) -> None:
     tasks = [{"id": 1, "title": "one", "status": "pending", "dependencies": []}]
     (yard.top / "tasks.json").write_text(json.dumps({"tasks": tasks}))
     found = loaded(yard, "run", "tasks.json", *RUN)
     assert found.isdisjoint({"markdown_it", "yaml", "rich", "plait.sources.formats.beads"})
 
 
-def test_a_command_needs_no_other_agent(yard: Yard) -> None:
+def test_a_command_needs_no_other_agent(yard: TempProject) -> None:
     yard.task("01-one")
     found = loaded(yard, "run", "tasks", *RUN)
     assert "plait.agents.drivers.command" in found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 
-def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(yard: Yard) -> None:
+def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     answer = yard.plait("run", "--mode", "queue")
     assert answer.code == 3
@@ -17,7 +17,7 @@ def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(yard: Yard) -> 
     assert not (yard.top / "walls").exists()
 
 
-def test_json_stays_json_while_the_way_on_is_told(yard: Yard) -> None:
+def test_json_stays_json_while_the_way_on_is_told(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     answer = yard.plait("run", "--mode", "queue", "--json")
     assert answer.code == 3
@@ -25,12 +25,12 @@ def test_json_stays_json_while_the_way_on_is_told(yard: Yard) -> None:
     assert f"plait approve {yard.batch().id}" in answer.err
 
 
-def test_somebody_else_may_approve(yard: Yard) -> None:
+def test_somebody_else_may_approve(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     yard.task("02-paint", "touch paint")
     assert yard.plait("run", "--mode", "queue").code == 3
     assert yard.plait("approve").code == 0
-    yard.until_file("walls")
+    yard.wait_for_file("walls")
     assert yard.plait("run", "--resume").code == 3
     assert not (yard.top / "paint").exists()
     assert yard.plait("approve").code == 0
@@ -38,7 +38,7 @@ def test_somebody_else_may_approve(yard: Yard) -> None:
     assert (answer.code, yard.statuses()) == (0, {"01-walls": "done", "02-paint": "done"}), answer
 
 
-def test_approved_beforehand_it_asks_nobody(yard: Yard) -> None:
+def test_approved_beforehand_it_asks_nobody(yard: TempProject) -> None:
     for name in ("01-walls", "02-paint", "03-door"):
         yard.task(name, "echo + >> log; sleep 0.05; echo - >> log")
     assert yard.plait("run", "--mode", "queue", "--auto-approve").code == 0

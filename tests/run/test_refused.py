@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 pytestmark = pytest.mark.usefixtures("walls")
 
 
 @pytest.fixture
-def walls(yard: Yard) -> None:
+def walls(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     yard.write("plan.md", "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls")
     (yard.top / "empty").mkdir()
@@ -33,15 +33,15 @@ def walls(yard: Yard) -> None:
         ("tasks -a claude --agent-command true", "--agent-command"),
     ],
 )
-def test_what_can_not_be_meant(yard: Yard, words: str, said: str) -> None:
+def test_what_can_not_be_meant(yard: TempProject, words: str, said: str) -> None:
     answer = yard.plait("run", *words.split())
     assert answer.code == 2, answer
     assert said in answer.err
     assert not yard.state().batches
-    yard.until_quiet()
+    yard.wait_for_exit()
 
 
-def test_a_task_that_nobody_can_work_is_named_with_its_place(yard: Yard) -> None:
+def test_a_task_that_nobody_can_work_is_named_with_its_place(yard: TempProject) -> None:
     yard.task("02-paint")
     yard.task("03-door", agent="claude")
     answer = yard.plait("run", "tasks")
@@ -52,14 +52,14 @@ def test_a_task_that_nobody_can_work_is_named_with_its_place(yard: Yard) -> None
     assert not (yard.top / "walls").exists()
 
 
-def test_everything_complete_is_no_mistake(yard: Yard) -> None:
+def test_everything_complete_is_no_mistake(yard: TempProject) -> None:
     yard.write("done/01-floor.md", "---\nstatus: done\nrun: touch floor\n---\n# Floor")
     answer = yard.plait("run", "done")
     assert (answer.code, answer.out) == (0, "Everything selected is complete: there is nothing to do.\n")
-    yard.until_quiet()
+    yard.wait_for_exit()
 
 
-def test_commands_of_the_repository_need_trust_that_yes_does_not_give(yard: Yard) -> None:
+def test_commands_of_the_repository_need_trust_that_yes_does_not_give(yard: TempProject) -> None:
     yard.write("plait.toml", '[run]\nverify = "touch verified"')
     answer = yard.plait("run", "tasks", "--yes")
     assert answer.code == 2
@@ -71,7 +71,7 @@ def test_commands_of_the_repository_need_trust_that_yes_does_not_give(yard: Yard
     assert not (yard.top / "verified").exists()
 
 
-def test_your_own_settings_are_trusted(yard: Yard) -> None:
+def test_your_own_settings_are_trusted(yard: TempProject) -> None:
     own = yard.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\nverify = "touch checked"\n')
@@ -79,7 +79,7 @@ def test_your_own_settings_are_trusted(yard: Yard) -> None:
     assert (yard.top / "checked").exists()
 
 
-def test_a_gate_needs_something_merged(yard: Yard) -> None:
+def test_a_gate_needs_something_merged(yard: TempProject) -> None:
     own = yard.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\ngate = "true"\n')
@@ -89,25 +89,25 @@ def test_a_gate_needs_something_merged(yard: Yard) -> None:
     assert "in-place batches merge nothing" in answer.err
 
 
-def test_a_task_is_not_begun_twice_at_once(yard: Yard) -> None:
+def test_a_task_is_not_begun_twice_at_once(yard: TempProject) -> None:
     yard.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done; echo once >> count")
     first = yard.start("run", "tasks")
-    yard.until_file("begun")
+    yard.wait_for_file("begun")
     second = yard.plait("run", "tasks")
     assert second.code == 2
     assert yard.batch().id in second.err
     assert "plait run --resume" in second.err
     (yard.top / "go").touch()
-    assert yard.answer(first).code == 0
+    assert yard.finish(first).code == 0
     assert yard.read("count") == "once\n"
 
 
-def test_of_two_who_begin_the_same_at_once_one_is_refused(yard: Yard) -> None:
+def test_of_two_who_begin_the_same_at_once_one_is_refused(yard: TempProject) -> None:
     yard.task("01-walls", "until [ -e go ]; do sleep 0.02; done; echo once >> count")
     fronts = [yard.start("run", "tasks") for _ in range(3)]
-    yard.until(lambda: sum(front.poll() is not None for front in fronts) == 2)
+    yard.wait_until(lambda: sum(front.poll() is not None for front in fronts) == 2)
     (yard.top / "go").touch()
-    codes = sorted(yard.answer(front).code for front in fronts)
+    codes = sorted(yard.finish(front).code for front in fronts)
     assert codes == [0, 2, 2]
     assert yard.read("count") == "once\n"
 
@@ -130,7 +130,7 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
     ],
 )
 def test_what_the_repository_would_load_is_not_loaded_before_it_is_trusted(
-    yard: Yard, settings: str, verb: str
+    yard: TempProject, settings: str, verb: str
 ) -> None:
     yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
     yard.write("plait.toml", settings)
@@ -140,7 +140,7 @@ def test_what_the_repository_would_load_is_not_loaded_before_it_is_trusted(
     assert not (yard.top / "loaded").exists()
 
 
-def test_a_task_file_does_not_choose_what_is_loaded(yard: Yard) -> None:
+def test_a_task_file_does_not_choose_what_is_loaded(yard: TempProject) -> None:
     yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
     yard.task("02-paint", agent="spy.agent:Agent")
     answer = yard.plait("run", "tasks", env={"PYTHONPATH": str(yard.top)})

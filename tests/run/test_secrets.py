@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.support.temp_project__estate import Estate, estate as make
+from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
 
 ENVIRONMENT = "zebra-of-the-environment-41"
 TASK_ENV = "zebra-of-a-task-42"
@@ -64,9 +64,9 @@ class Listener:
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[Estate]:
+def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
-        made.begin()
+        made.commit_all()
         modules = tmp_path / "modules"
         modules.mkdir()
         (modules / "talking.py").write_text(TALKING)
@@ -84,7 +84,7 @@ def estate(tmp_path: Path) -> Iterator[Estate]:
         yield made
 
 
-def write(estate: Estate, name: str, front: str) -> None:
+def write(estate: WorktreeProject, name: str, front: str) -> None:
     body = f"# Use {IN_TITLE} in {name}\n\nThe key is {IN_BODY}."
     estate.write(f"tasks/{name}.md", f"---\n{front}\n---\n{body}")
 
@@ -102,7 +102,7 @@ def command_lines() -> Iterator[str]:
             continue
 
 
-def answers(estate: Estate) -> Iterator[tuple[str, str]]:
+def answers(estate: WorktreeProject) -> Iterator[tuple[str, str]]:
     """Everything that people and programs can ask for. Whoever asks has no secret in their own environment."""
     yield from ((verb, _answer(estate, *verb.split())) for verb in ("status", "status --json", "history"))
     for task in ("01-script", "02-fails", "03-asks"):
@@ -111,18 +111,18 @@ def answers(estate: Estate) -> Iterator[tuple[str, str]]:
             yield f"{verb} {task}", _answer(estate, name, task, *flags)
 
 
-def _answer(estate: Estate, *words: str) -> str:
+def _answer(estate: WorktreeProject, *words: str) -> str:
     answer = estate.plait(*words)
     assert answer.code == 0, answer
     return answer.out + answer.err
 
 
-def test_a_secret_is_seen_by_nobody_but_the_agent(estate: Estate) -> None:
+def test_a_secret_is_seen_by_nobody_but_the_agent(estate: WorktreeProject) -> None:
     home = Path(estate.env["HOME"])
     sources = {path: path.read_text() for path in (estate.top / "tasks").iterdir()}
     words = ("run", "tasks", "--json", "--yes", "-a", "talking:Agent", "--retries", "0", "-p", "3")
     front = estate.start(*words, env={"DEPLOY_TOKEN": ENVIRONMENT})
-    estate.until(lambda: len(list(home.glob("begun-*"))) == len(sources))
+    estate.wait_until(lambda: len(list(home.glob("begun-*"))) == len(sources))
 
     assert [line for line in command_lines() if found(line)] == []
     told = dict(answers(estate))
@@ -131,7 +131,7 @@ def test_a_secret_is_seen_by_nobody_but_the_agent(estate: Estate) -> None:
     assert "use *** and ***" in told["logs 03-asks"]
 
     (home / "go").touch()
-    answer = estate.answer(front)
+    answer = estate.finish(front)
     assert answer.code in {1, 3}, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
     assert {event["type"] for event in events} >= {
@@ -147,7 +147,7 @@ def test_a_secret_is_seen_by_nobody_but_the_agent(estate: Estate) -> None:
     assert kept == {}
 
     assert estate.plait("cancel").code == 0
-    estate.until_quiet()
+    estate.wait_for_exit()
     looked_at_the_disk(estate)
     for path, before in sources.items():
         assert sorted(found(path.read_text())) == sorted(found(before))
@@ -156,7 +156,7 @@ def test_a_secret_is_seen_by_nobody_but_the_agent(estate: Estate) -> None:
     assert "Use *** in 01-script" in estate.git("log", "--format=%B", estate.branch)
 
 
-def looked_at_the_disk(estate: Estate) -> None:
+def looked_at_the_disk(estate: WorktreeProject) -> None:
     """The journal knows nothing; what only agents read is only theirs to read, and the environment is gone."""
     state = estate.top / ".git" / "plait"
     files = [path for path in state.rglob("*") if path.is_file()]
@@ -173,7 +173,7 @@ def looked_at_the_disk(estate: Estate) -> None:
     assert [path for path in elsewhere if found(path.read_bytes())] == []
 
 
-def test_the_agent_itself_is_told_everything(estate: Estate) -> None:
+def test_the_agent_itself_is_told_everything(estate: WorktreeProject) -> None:
     (Path(estate.env["HOME"]) / "go").touch()
     env = {"DEPLOY_TOKEN": ENVIRONMENT}
     estate.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)

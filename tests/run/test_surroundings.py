@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 
 def variables(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
-def test_an_attempt_knows_who_and_where_it_is(yard: Yard) -> None:
+def test_an_attempt_knows_who_and_where_it_is(yard: TempProject) -> None:
     yard.task("01-walls", "env > env.txt", env="{COLOUR: red}")
     assert yard.plait("run", env={"SECRET": "hush"}).code == 0
     found = variables(yard.read("env.txt"))
@@ -26,7 +26,7 @@ def test_an_attempt_knows_who_and_where_it_is(yard: Yard) -> None:
     assert found["COMPOSE_PROJECT_NAME"] == found["PLAIT_NAME"]
 
 
-def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(yard: Yard) -> None:
+def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(yard: TempProject) -> None:
     meet = "until [ -e ../a.env ] && [ -e ../b.env ]; do sleep 0.02; done"
     for name in "ab":
         yard.task(name, f"env > ../{name}.env\n{meet}")
@@ -36,28 +36,28 @@ def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(yard: Yard) ->
     assert one["PLAIT_NAME"] != other["PLAIT_NAME"]
 
 
-def test_each_batch_has_the_environment_of_its_own_front(yard: Yard) -> None:
+def test_each_batch_has_the_environment_of_its_own_front(yard: TempProject) -> None:
     wait = (
         "echo $WHO > ../$PLAIT_TASK_ID; until [ -e ../01-mine ] && [ -e ../02-theirs ]; do sleep 0.02; done"
     )
     yard.task("01-mine", wait, folder="mine")
     yard.task("02-theirs", wait, folder="theirs")
     fronts = [yard.start("run", who, env={"WHO": who}) for who in ("mine", "theirs")]
-    assert [yard.answer(front).code for front in fronts] == [0, 0]
+    assert [yard.finish(front).code for front in fronts] == [0, 0]
     assert (yard.top.parent / "01-mine").read_text() == "mine\n"
     assert (yard.top.parent / "02-theirs").read_text() == "theirs\n"
 
 
-def test_secrets_are_gone_when_the_batch_has_ended(yard: Yard) -> None:
+def test_secrets_are_gone_when_the_batch_has_ended(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     assert yard.plait("run", env={"SECRET": "hush-hush"}).code == 0
-    yard.until_quiet()
+    yard.wait_for_exit()
     kept = [path for path in (yard.top / ".git" / "plait").rglob("*") if path.is_file()]
     assert kept
     assert not [path for path in kept if b"hush-hush" in path.read_bytes()]
 
 
-def test_any_command_is_an_agent(yard: Yard) -> None:
+def test_any_command_is_an_agent(yard: TempProject) -> None:
     yard.task("01-walls")
     yard.task("02-roof", "touch roof")
     script = yard.write("agent.sh", 'echo "$@" > words.txt; cp "$1" snapshot.txt')
@@ -69,13 +69,13 @@ def test_any_command_is_an_agent(yard: Yard) -> None:
     assert (yard.top / "roof").exists()
 
 
-def test_a_command_that_names_no_file_gets_its_prompt_on_standard_input(yard: Yard) -> None:
+def test_a_command_that_names_no_file_gets_its_prompt_on_standard_input(yard: TempProject) -> None:
     yard.task("01-walls")
     assert yard.plait("run", "tasks", "--agent-command", "tee prompt.txt").code == 0
     assert "Do it." in yard.read("prompt.txt")
 
 
-def test_a_shell_runs_the_command_only_if_asked_to(yard: Yard) -> None:
+def test_a_shell_runs_the_command_only_if_asked_to(yard: TempProject) -> None:
     yard.task("01-walls")
     pipe = "cat | tr a-z A-Z > shouted.txt"
     assert yard.plait("run", "tasks", "--agent-command", pipe).code == 2
@@ -83,12 +83,12 @@ def test_a_shell_runs_the_command_only_if_asked_to(yard: Yard) -> None:
     assert "DO IT." in yard.read("shouted.txt")
 
 
-def test_statuses_are_written_back_to_the_source(yard: Yard) -> None:
+def test_statuses_are_written_back_to_the_source(yard: TempProject) -> None:
     plan = "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls\n- [ ] 1.2 Paint them (depends: 1.1)\n- [ ] 1.3 Open the door"
     yard.write("plan.md", plan)
     bad = "sh -c '[ $PLAIT_TASK_ID != 1.3 ]'"
     assert yard.plait("run", "plan.md", "--agent-command", bad, "--retries", "0").code == 1
-    yard.until_quiet()
+    yard.wait_for_exit()
     told = yard.read("plan.md")
     assert "- [x] 1.1" in told
     assert "- [x] 1.2" in told
@@ -99,14 +99,14 @@ def test_statuses_are_written_back_to_the_source(yard: Yard) -> None:
     assert ids == ["1.3"]
 
 
-def test_a_folder_that_is_no_repository_will_do(yard: Yard) -> None:
+def test_a_folder_that_is_no_repository_will_do(yard: TempProject) -> None:
     (yard.top / ".git").rename(yard.top.parent / "put-away")
     yard.task("01-walls", "touch walls")
     assert yard.plait("run", "tasks").code == 0
     assert (yard.top / "walls").exists()
 
 
-def test_no_module_of_the_repository_takes_the_place_of_one_of_ours(yard: Yard) -> None:
+def test_no_module_of_the_repository_takes_the_place_of_one_of_ours(yard: TempProject) -> None:
     for name in ("signal", "uuid", "msgspec", "plait"):
         yard.write(f"{name}.py", "raise SystemExit('taken in')")
     yard.task("01-walls", "touch walls")

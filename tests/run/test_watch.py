@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 from plait.cli.live.follower import BatchFollower, FollowResult
 from plait.cli.live.signals import SignalCounter
@@ -23,7 +23,7 @@ class Onlooker:
     was drawn anew since.
     """
 
-    def __init__(self, desk: Session, yard: Yard) -> None:
+    def __init__(self, desk: Session, yard: TempProject) -> None:
         self._desk, self._yard = desk, yard
         self._keys = ["a"]
         self.before: list[str] = []
@@ -61,7 +61,7 @@ class Onlooker:
         pass
 
 
-def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(yard: Yard) -> None:
+def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(yard: TempProject) -> None:
     yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     yard.task("02-roof", "until [ -e ../second ]; do sleep 0.02; done", needs="[01-walls]")
     assert yard.plait("run", "--yes", "--detach").code == 0
@@ -86,7 +86,7 @@ class Worried(Onlooker):
         return super().read_keys() if self.before else []
 
 
-def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(yard: Yard) -> None:
+def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(yard: TempProject) -> None:
     yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     assert yard.plait("run", "--yes", "--detach").code == 0
     place = find_repo(yard.top)

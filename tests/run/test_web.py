@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from tests.support.temp_project import Yard, command
+from tests.support.temp_project import TempProject, plait_command
 
 WAITS = "until [ -e go ]; do sleep 0.02; done"
 LINK = re.compile(r"(http://127\.0\.0\.1:[0-9]+)(/login\?code=\S+)")
@@ -32,7 +32,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: Yard) -> None:
+def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: TempProject) -> None:
     yard.task("01-walls", WAITS)
     front = yard.start("run", "--web", "--json")
     url, link = linked(front, stderr=True)
@@ -41,11 +41,11 @@ def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: Yard) ->
         (batch,) = browser.get("/api/batches").json()["batches"]
         assert [task["taskId"] for task in batch["tasks"]] == ["01-walls"]
     yard.write("go", "")
-    answer = yard.answer(front)
+    answer = yard.finish(front)
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
     assert events[-1]["type"] == "batch:completed"
-    yard.until_quiet()
+    yard.wait_for_exit()
     assert not answers(url)
 
 
@@ -59,30 +59,30 @@ def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: Yard) ->
     ids=["Ctrl+C", "told to leave", "killed"],
 )
 def test_however_the_run_ends_no_server_is_left(
-    yard: Yard, end: Callable[[subprocess.Popen[str]], None], code: int
+    yard: TempProject, end: Callable[[subprocess.Popen[str]], None], code: int
 ) -> None:
     yard.task("01-walls", WAITS)
     front = yard.start("run", "--web")
     url, _ = linked(front)
     assert answers(url)
     end(front)
-    assert yard.answer(front).code == code
-    yard.until(lambda: not answers(url))
+    assert yard.finish(front).code == code
+    yard.wait_until(lambda: not answers(url))
     yard.write("go", "")
-    yard.until_quiet()
+    yard.wait_for_exit()
 
 
-def test_it_is_served_where_the_usual_port_is_taken(yard: Yard) -> None:
+def test_it_is_served_where_the_usual_port_is_taken(yard: TempProject) -> None:
     yard.task("01-walls", WAITS)
     yard.task("02-roof", WAITS)
     fronts = [yard.start("run", "--web", "-s", task) for task in ("01-walls", "02-roof")]
     first, second = (linked(front)[0] for front in fronts)
     assert first != second
     yard.write("go", "")
-    assert [yard.answer(front).code for front in fronts] == [0, 0]
+    assert [yard.finish(front).code for front in fronts] == [0, 0]
 
 
-def test_that_it_can_not_be_served_costs_the_batch_nothing(yard: Yard) -> None:
+def test_that_it_can_not_be_served_costs_the_batch_nothing(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     yard.plait("token")
     (token,) = (yard.top.parent / "home").rglob("plait/token")
@@ -94,14 +94,14 @@ def test_that_it_can_not_be_served_costs_the_batch_nothing(yard: Yard) -> None:
     assert yard.statuses() == {"01-walls": "done"}
 
 
-def test_nobody_serves_it_for_a_batch_that_is_left_to_itself(yard: Yard) -> None:
+def test_nobody_serves_it_for_a_batch_that_is_left_to_itself(yard: TempProject) -> None:
     yard.task("01-walls", "true")
     answer = yard.plait("run", "--web", "--detach")
     assert (answer.code, "plait serve" in answer.err) == (2, True)
     assert yard.state().batches == {}
 
 
-def test_whoever_stops_reading_ends_nothing_and_is_told(yard: Yard) -> None:
+def test_whoever_stops_reading_ends_nothing_and_is_told(yard: TempProject) -> None:
     yard.task("01-walls", WAITS)
     front = yard.start("run", "--web")
     assert front.stdout is not None
@@ -110,14 +110,16 @@ def test_whoever_stops_reading_ends_nothing_and_is_told(yard: Yard) -> None:
     assert front.wait(timeout=60) == 128 + signal.SIGPIPE
     assert "goes on in the background" in front.stderr.read()
     yard.write("go", "")
-    yard.until_quiet()
+    yard.wait_for_exit()
     assert yard.statuses() == {"01-walls": "done"}
 
 
-def test_an_output_without_room_is_told_as_without_the_page(yard: Yard) -> None:
+def test_an_output_without_room_is_told_as_without_the_page(yard: TempProject) -> None:
     yard.task("01-walls", WAITS)
-    answer = yard.answer(yard.popen(["sh", "-c", f"exec {shlex.join(command('run', '--web'))} > /dev/full"]))
+    answer = yard.finish(
+        yard.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"])
+    )
     assert answer.code == 1
     assert "goes on in the background" in answer.err
     yard.write("go", "")
-    yard.until_quiet()
+    yard.wait_for_exit()

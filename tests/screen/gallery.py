@@ -47,7 +47,7 @@ def task(name: str, *needs: str, title: str = "", touches: tuple[str, ...] = (),
 
 
 def tell(script: Script, name: str, make: Callable[[Attempt], Report]) -> list[Decision]:
-    return script.happen(make(next(iter(script.task(name).alive))))
+    return script.apply(make(next(iter(script.task(name).alive))))
 
 
 def phase(script: Script, name: str, said: str) -> None:
@@ -62,7 +62,7 @@ def many(*tasks: Task, settings: Settings) -> Script:
     """Without the engine's own limit."""
     script = Script(start=False)
     unlimited = EngineSettings(parallel_limit=0)
-    script.ask(lambda request: ChangeEngineSettings(request, unlimited, ("parallel_limit",)))
+    script.request(lambda request: ChangeEngineSettings(request, unlimited, ("parallel_limit",)))
     script.submit(*tasks, settings=settings)
     return script
 
@@ -81,11 +81,11 @@ SEVEN = (
 def working() -> Picture:
     """The contract's own example."""
     script = Script(*SEVEN, settings=Settings(agents=("claude",), max_parallel=2))
-    running = script.running()
+    running = script.running_tasks()
     script.wait(490)
-    script.exits(running[0], spend=Spend(210_000), diffstat=(4, 182, 12))
+    script.exit_attempt(running[0], spend=Spend(210_000), diffstat=(4, 182, 12))
     script.wait(60)
-    script.exits(running[1], spend=Spend(1_250_000), diffstat=(7, 40, 38))
+    script.exit_attempt(running[1], spend=Spend(1_250_000), diffstat=(7, 40, 38))
     spend(script, "03-delete-dead-layouts", 0.41)
     phase(script, "03-delete-dead-layouts", "Phase 4: Panel")
     script.wait(180)
@@ -109,18 +109,18 @@ def troubles() -> Picture:
         task("happy", title="Done at once"),
         settings=Settings(agents=("claude", "codex"), max_parallel=0, timeout=600, retries=0),
     )
-    script.merges = False
-    script.ask(lambda request: CancelTask(request, BATCH, "given-up"))
-    script.exits("given-up", Category.KILLED)
-    script.exits("clash")
-    script.conflict("clash", "src/app.py", "src/models/order.py")
-    script.merges = True
-    script.exits("happy")
-    script.exits("bad-login", Category.AUTH, detail="401: the key is not valid")
-    script.exits("flaky", Category.TASK, detail="3 of 41 tests failed")
+    script.answers_merges = False
+    script.request(lambda request: CancelTask(request, BATCH, "given-up"))
+    script.exit_attempt("given-up", Category.KILLED)
+    script.exit_attempt("clash")
+    script.conflict_merge("clash", "src/app.py", "src/models/order.py")
+    script.answers_merges = True
+    script.exit_attempt("happy")
+    script.exit_attempt("bad-login", Category.AUTH, detail="401: the key is not valid")
+    script.exit_attempt("flaky", Category.TASK, detail="3 of 41 tests failed")
     script.wait(620)
-    script.exits("endless", Category.KILLED)
-    script.exits("api-errors", Category.NETWORK, detail="connection refused")
+    script.exit_attempt("endless", Category.KILLED)
+    script.exit_attempt("api-errors", Category.NETWORK, detail="connection refused")
     return Picture(script, {"flaky": "running tests/test_login.py::test_it_again_and_again_with_other_words"})
 
 
@@ -134,15 +134,15 @@ def queue() -> Picture:
 def questions() -> Picture:
     script = Script(*SEVEN, settings=Settings(agents=("claude",)))
     asked = "Shall I delete the old layouts as well, or only those that nobody uses? They are in src/layouts."
-    tell(script, script.running()[0], lambda attempt: AttemptAsked(attempt, asked))
-    script.exits(script.running()[1], Category.QUESTION, question="Which licence?")
+    tell(script, script.running_tasks()[0], lambda attempt: AttemptAsked(attempt, asked))
+    script.exit_attempt(script.running_tasks()[1], Category.QUESTION, question="Which licence?")
     script.wait(30)
     return Picture(script)
 
 
 def paused() -> Picture:
     script = Script(*SEVEN, settings=Settings(agents=("claude",), max_parallel=2))
-    script.ask(lambda request: Pause(request, BATCH))
+    script.request(lambda request: Pause(request, BATCH))
     script.wait(75)
     return Picture(script)
 
@@ -150,9 +150,9 @@ def paused() -> Picture:
 def stopped() -> Picture:
     script = Script(*SEVEN, settings=Settings(agents=("claude",), max_parallel=2))
     script.wait(100)
-    first, second = script.running()
-    script.ask(lambda request: Stop(request, BATCH))
-    script.exits(first, Category.KILLED)
+    first, second = script.running_tasks()
+    script.request(lambda request: Stop(request, BATCH))
+    script.exit_attempt(first, Category.KILLED)
     return Picture(
         script,
         {second: "tidying up"},
@@ -164,16 +164,16 @@ def budget() -> Picture:
     script = Script(
         *SEVEN, settings=Settings(agents=("claude",), max_parallel=1, budget=Budget(microusd=2_000_000))
     )
-    script.exits(script.running()[0], spend=Spend(1_900_000, 410_000))
+    script.exit_attempt(script.running_tasks()[0], spend=Spend(1_900_000, 410_000))
     script.wait(5)
     return Picture(script)
 
 
 def limited() -> Picture:
     script = Script(*SEVEN, settings=Settings(agents=("claude",), providers=(("claude", "anthropic"),)))
-    script.happen(RateLimited("anthropic", script.now + 400))
-    script.exits(script.running()[0])
-    script.happen(PressureChanged("only 900 MiB of disk left at /var"))
+    script.apply(RateLimited("anthropic", script.now + 400))
+    script.exit_attempt(script.running_tasks()[0])
+    script.apply(PressureChanged("only 900 MiB of disk left at /var"))
     script.wait(40)
     return Picture(script)
 
@@ -192,7 +192,7 @@ def numbered() -> Picture:
     ]
     script = Script(*tasks, settings=ALONE)
     script.wait(20)
-    script.exits("1.2")
+    script.exit_attempt("1.2")
     script.wait(3)
     return Picture(script, {"2.3": "lifting"}, eta=30, keys=False)
 
@@ -209,7 +209,7 @@ def strange() -> Picture:
         settings=Settings(agents=("shell",), max_parallel=0, isolation=Isolation.IN_PLACE),
     )
     script.wait(10)
-    script.exits("zalgo", Category.USAGE, detail="\x1b[31m失敗しました\x1b[0m: 👍🏽 \r\n second line")
+    script.exit_attempt("zalgo", Category.USAGE, detail="\x1b[31m失敗しました\x1b[0m: 👍🏽 \r\n second line")
     said = {
         "修复-登录错误": "正在编辑 src/登录.py 请稍候 这可能需要一些时间才能完成全部的工作",
         "evil": "\x1b[1Aup \ttabs",
@@ -244,13 +244,13 @@ def hundreds() -> Picture:
     )
     for n in range(45):
         bad = n in (17, 40)
-        script.exits(
-            script.running()[0],
+        script.exit_attempt(
+            script.running_tasks()[0],
             Category.USAGE if bad else Category.OK,
             detail="it does not know --fast" if bad else "",
         )
     script.wait(50)
-    doing = {name: f"editing src/part{place}.py" for place, name in enumerate(script.running())}
+    doing = {name: f"editing src/part{place}.py" for place, name in enumerate(script.running_tasks())}
     return Picture(script, doing, eta=7200)
 
 
@@ -268,36 +268,36 @@ def landing() -> Picture:
         settings=Settings(agents=("claude",), max_parallel=0, retries=0),
     )
     script.wait(120)
-    script.exits("01-models", diffstat=(4, 1182, 12))
-    script.exits("02-logo", diffstat=(1, 0, 0))
-    script.merges = False
-    script.exits("08-rename", diffstat=(40, 312, 311))
-    script.conflict("08-rename", "src/models/order.py", "src/models/item.py")
-    script.exits("05-forms", diffstat=(2, 20, 3))
-    script.exits("06-login", diffstat=(2, 31, 0))
-    script.exits("07-mails", diffstat=(1, 5, 5))
-    script.happen(ConflictPredicted(BATCH, "03-routes", "04-views", ("src/urls.py", "src/app.py")))
-    script.happen(ConflictPredicted(BATCH, "04-views", "", ("src/models/order.py",)))
+    script.exit_attempt("01-models", diffstat=(4, 1182, 12))
+    script.exit_attempt("02-logo", diffstat=(1, 0, 0))
+    script.answers_merges = False
+    script.exit_attempt("08-rename", diffstat=(40, 312, 311))
+    script.conflict_merge("08-rename", "src/models/order.py", "src/models/item.py")
+    script.exit_attempt("05-forms", diffstat=(2, 20, 3))
+    script.exit_attempt("06-login", diffstat=(2, 31, 0))
+    script.exit_attempt("07-mails", diffstat=(1, 5, 5))
+    script.apply(ConflictPredicted(BATCH, "03-routes", "04-views", ("src/urls.py", "src/app.py")))
+    script.apply(ConflictPredicted(BATCH, "04-views", "", ("src/models/order.py",)))
     return Picture(script, {"03-routes": "editing src/urls.py", "05-forms": "12 passed"}, eta=200)
 
 
 def gated() -> Picture:
     script = Script(*SEVEN[:3], settings=Settings(agents=("claude",), gate="make test"))
-    for name in script.running():
-        script.exits(name, diffstat=(3, 12, 4))
+    for name in script.running_tasks():
+        script.exit_attempt(name, diffstat=(3, 12, 4))
     return Picture(script)
 
 
 def bisected() -> Picture:
     """The gate has failed, and the guilty one is looked for."""
     script = many(*SEVEN[:4], settings=Settings(agents=("claude",), gate="make test", max_parallel=0))
-    script.merges = False
-    for name in script.running():
-        script.exits(name, diffstat=(3, 12, 4))
+    script.answers_merges = False
+    for name in script.running_tasks():
+        script.exit_attempt(name, diffstat=(3, 12, 4))
     while (merging := script.batch().merging) is not None:
         order = script.batch().tasks[merging]
-        script.happen(MergeDone(BATCH, order.task.id, order.merging or 0, f"c{merging}"))
-    script.gate(passed=False)
+        script.apply(MergeDone(BATCH, order.task.id, order.merging or 0, f"c{merging}"))
+    script.finish_gate(passed=False)
     script.wait(75)
     return Picture(script)
 
@@ -305,8 +305,8 @@ def bisected() -> Picture:
 def published() -> Picture:
     script = Script(*SEVEN[:3], settings=Settings(agents=("claude",), publish=Publish.PR))
     script.batch().branch = "plait/batch-7f3a"
-    for name in script.running():
-        script.exits(name, diffstat=(3, 12, 4))
+    for name in script.running_tasks():
+        script.exit_attempt(name, diffstat=(3, 12, 4))
     return Picture(script)
 
 
@@ -318,8 +318,8 @@ def landing_ascii() -> Picture:
 def ended() -> Picture:
     script = Script(*SEVEN[:4], settings=ALONE)
     script.wait(61)
-    for name in script.running():
-        script.exits(name)
+    for name in script.running_tasks():
+        script.exit_attempt(name)
     return Picture(script, keys=False)
 
 

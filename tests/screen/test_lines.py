@@ -23,7 +23,7 @@ from plait.core.requests import Drop, Pause, Stop
 from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.testing.script import BATCH, Script, needs
+from plait.testing.script import BATCH, Script, task_needing
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=1)
 
@@ -36,14 +36,14 @@ def lines(script: Script) -> list[str]:
 
 
 def test_a_course_of_events() -> None:
-    script = Script(Task("03-split", title="Split"), needs("04", "03-split"), settings=ALONE)
-    script.happen(EngineTaken(42))
+    script = Script(Task("03-split", title="Split"), task_needing("04", "03-split"), settings=ALONE)
+    script.apply(EngineTaken(42))
     attempt = next(iter(script.task("03-split").alive))
-    script.happen(AttemptPhase(attempt, "Phase 1: Read"))
-    script.exits("03-split", Category.TASK, detail="1 test\nfailed")
+    script.apply(AttemptPhase(attempt, "Phase 1: Read"))
+    script.exit_attempt("03-split", Category.TASK, detail="1 test\nfailed")
     script.wait(60)
-    script.exits("03-split")
-    script.exits("04", Category.USAGE, detail="no such option")
+    script.exit_attempt("03-split")
+    script.exit_attempt("04", Category.USAGE, detail="no such option")
     assert lines(script) == [
         "00:16:41  batch 7f3a  created: 2 tasks, parallel",
         "00:16:41  03-split    started (shell, attempt 1)",
@@ -63,19 +63,19 @@ def test_what_waits_for_a_person_says_what_to_do() -> None:
     script = Script("03-split", "04", settings=queue)
     assert lines(script)[-1] == "00:16:41  03-split    waits for approval · plait approve 7f3a"
     script = Script("it's", settings=ALONE)
-    script.happen(AttemptAsked(next(iter(script.task("it's").alive)), "Which one?"))
+    script.apply(AttemptAsked(next(iter(script.task("it's").alive)), "Which one?"))
     answer = "plait feedback 7f3a 'it'\"'\"'s' 'your answer'"
     assert lines(script)[-1] == f"00:16:42  it's        asks: Which one? · {answer}"
 
 
 def test_limits_and_pauses() -> None:
     script = Script("03-split", settings=ALONE)
-    script.happen(RateLimited("anthropic", script.now + 61))
-    script.happen(PressureChanged("no disk"))
-    script.happen(PressureChanged(None))
-    script.ask(lambda name: Pause(name, BATCH))
-    script.ask(lambda name: Stop(name, BATCH))
-    script.exits("03-split", Category.KILLED)
+    script.apply(RateLimited("anthropic", script.now + 61))
+    script.apply(PressureChanged("no disk"))
+    script.apply(PressureChanged(None))
+    script.request(lambda name: Pause(name, BATCH))
+    script.request(lambda name: Stop(name, BATCH))
+    script.exit_attempt("03-split", Category.KILLED)
     assert [line[10:] for line in lines(script)[2:]] == [
         "plait       anthropic takes no work until 00:17:42: the provider refused",
         "plait       nothing new starts: no disk",
@@ -88,8 +88,8 @@ def test_limits_and_pauses() -> None:
 
 def test_verification_and_merging() -> None:
     script = Script("03-split", settings=Settings(verify="make test"))
-    script.exits("03-split")
-    script.exits("03-split")
+    script.exit_attempt("03-split")
+    script.exit_attempt("03-split")
     assert [line[22:] for line in lines(script)[2:]] == [
         "verifying: make test",
         "verified",
@@ -101,12 +101,12 @@ def test_verification_and_merging() -> None:
 
 def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> None:
     script = Script("03-split", "04", settings=Settings(retries=0))
-    script.happen(ConflictPredicted(BATCH, "03-split", "04", ("a.py", "b.py")))
-    script.happen(ConflictPredicted(BATCH, "03-split", "", ("a.py",)))
-    script.happen(ConflictCleared(BATCH, "03-split", ""))
-    script.merges = False
-    script.exits("04")
-    script.conflict("04", "a.py", "b.py")
+    script.apply(ConflictPredicted(BATCH, "03-split", "04", ("a.py", "b.py")))
+    script.apply(ConflictPredicted(BATCH, "03-split", "", ("a.py",)))
+    script.apply(ConflictCleared(BATCH, "03-split", ""))
+    script.answers_merges = False
+    script.exit_attempt("04")
+    script.conflict_merge("04", "a.py", "b.py")
     assert [line[10:] for line in lines(script)[3:]] == [
         "03-split    would conflict with 04 in a.py, b.py",
         "03-split    would conflict with the batch branch in a.py",
@@ -117,16 +117,16 @@ def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> No
 
 def test_publishing_is_told_from_its_start_to_its_end() -> None:
     script = Script("03-split", settings=Settings(publish=Publish.PR))
-    script.exits("03-split")
-    script.published("https://example.org/pull/7")
+    script.exit_attempt("03-split")
+    script.finish_publish("https://example.org/pull/7")
     assert [line[22:] for line in lines(script)[4:]] == [
         "publishing its branch and its pull request, at base+03-sp",
         "published, at base+03-sp: https://example.org/pull/7",
         "completed: 1 done",
     ]
     script = Script("03-split", settings=Settings(publish=Publish.PUSH))
-    script.exits("03-split")
-    script.unpublished("origin can't be reached", "a hint")
+    script.exit_attempt("03-split")
+    script.fail_publish("origin can't be reached", "a hint")
     assert [line[22:] for line in lines(script)[4:6]] == [
         "publishing its branch, at base+03-sp",
         "not published: origin can't be reached",
@@ -135,10 +135,10 @@ def test_publishing_is_told_from_its_start_to_its_end() -> None:
 
 def test_a_gate_says_what_it_runs_on_and_who_is_taken_out_for_it() -> None:
     script = Script("03-split", "04", settings=Settings(gate="make test", max_parallel=1))
-    script.exits("03-split")
-    script.exits("04")
-    script.gate(passed=False)
-    script.gate(passed=True)  # the base alone
+    script.exit_attempt("03-split")
+    script.exit_attempt("04")
+    script.finish_gate(passed=False)
+    script.finish_gate(passed=True)  # the base alone
     told = [line[10:] for line in lines(script)]
     assert any(line.startswith("batch 7f3a  gate") and ": make test, on base+03-sp" in line for line in told)
     assert "03-split    failed: the gate failed with its change · plait logs 7f3a 03-split --gate" in told
@@ -208,11 +208,11 @@ def test_the_clock_is_the_reader_s_and_nothing_steers_the_terminal() -> None:
 
 def test_how_each_gate_went_is_told_once_and_what_ran_for_nothing_is_not() -> None:
     script = Script("03-split", "04", settings=Settings(gate="make", max_parallel=0, retries=0))
-    script.exits("03-split")
-    script.exits("04")
-    script.gate(passed=True)
-    script.gate(passed=False)
-    script.happen(GateDone(BATCH, 2, passed=False))  # again
+    script.exit_attempt("03-split")
+    script.exit_attempt("04")
+    script.finish_gate(passed=True)
+    script.finish_gate(passed=False)
+    script.apply(GateDone(BATCH, 2, passed=False))  # again
     told = [line[22:] for line in lines(script) if "gate 1" in line or "gate 2" in line]
     assert told == [
         "gate 1: make, on base+03-sp (1 merge)",
@@ -221,7 +221,7 @@ def test_how_each_gate_went_is_told_once_and_what_ran_for_nothing_is_not() -> No
         "gate 2 failed (2 merges) · plait logs 7f3a --gate --attempt 2",
     ]
     dropped = Script("03-split", "04", settings=Settings(gate="make", max_parallel=0, retries=0))
-    dropped.exits("03-split")
-    dropped.ask(lambda name: Drop(name, BATCH, "03-split"))
-    dropped.gate(passed=False)
+    dropped.exit_attempt("03-split")
+    dropped.request(lambda name: Drop(name, BATCH, "03-split"))
+    dropped.finish_gate(passed=False)
     assert not [line for line in lines(dropped) if "gate 1 failed" in line]

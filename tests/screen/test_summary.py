@@ -12,7 +12,7 @@ from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category
 from plait.core.views import make_batch_view
-from plait.testing.script import BATCH, Script, needs
+from plait.testing.script import BATCH, Script, task_needing
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
@@ -36,8 +36,8 @@ def code(script: Script) -> int:
 def test_everything_is_done() -> None:
     script = Script("a", "b", settings=ALONE)
     script.wait(59)
-    script.exits("a", spend=Spend(1_230_000, 45_000))
-    script.exits("b")
+    script.exit_attempt("a", spend=Spend(1_230_000, 45_000))
+    script.exit_attempt("b")
     assert last_screen(script) == (
         "\nbatch 7f3a completed · 2 done\n  1m 01s instead of 2m 01s one after another · $1.23 and 45,000 tokens\n"
     )
@@ -46,14 +46,14 @@ def test_everything_is_done() -> None:
 
 def test_one_after_another_is_not_worth_a_word_where_nothing_ran_at_once() -> None:
     script = Script("a", settings=ALONE)
-    script.exits("a")
+    script.exit_attempt("a")
     assert last_screen(script) == "\nbatch 7f3a completed · 1 done\n  1s\n"
 
 
 def test_failures_come_with_their_reason_and_the_way_on() -> None:
-    script = Script("a b", needs("c", "a b"), needs("d", "c"), "e", settings=ALONE)
-    script.exits("a b", Category.TASK, detail="two\nlines")
-    script.exits("e")
+    script = Script("a b", task_needing("c", "a b"), task_needing("d", "c"), "e", settings=ALONE)
+    script.exit_attempt("a b", Category.TASK, detail="two\nlines")
+    script.exit_attempt("e")
     assert last_screen(script) == (
         "\nbatch 7f3a failed · 1 done · 1 failed · 2 blocked\n"
         "  2s instead of 3s one after another\n"
@@ -70,9 +70,9 @@ def test_failures_come_with_their_reason_and_the_way_on() -> None:
 
 def test_a_stopped_batch_says_how_to_resume() -> None:
     script = Script("a", "b", settings=ALONE)
-    script.ask(lambda name: Stop(name, BATCH))
-    script.exits("a", Category.KILLED)
-    script.exits("b", Category.KILLED)
+    script.request(lambda name: Stop(name, BATCH))
+    script.exit_attempt("a", Category.KILLED)
+    script.exit_attempt("b", Category.KILLED)
     shown = last_screen(script)
     assert "batch 7f3a is not finished · 2 interrupted" in shown
     assert "interrupted (stopped by request; resume the batch to go on): a, b" in shown
@@ -83,14 +83,14 @@ def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
     queue = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE))
     assert "  waits for you  a: it waits for approval\n    plait approve 7f3a\n" in last_screen(queue)
     assert code(queue) == 3
-    asking = Script("a", needs("b", "a"), settings=ALONE)
-    asking.exits("a", Category.QUESTION, question="Which?")
+    asking = Script("a", task_needing("b", "a"), settings=ALONE)
+    asking.exit_attempt("a", Category.QUESTION, question="Which?")
     assert "    plait feedback 7f3a a 'your answer'\n" in last_screen(asking)
     assert code(asking) == 3
     paused = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=1))
-    paused.ask(lambda name: Pause(name, BATCH))
+    paused.request(lambda name: Pause(name, BATCH))
     assert code(paused) == 1  # something still runs
-    paused.exits("a")
+    paused.exit_attempt("a")
     assert code(paused) == 3
     assert "  paused by request\n" in last_screen(paused)
 
@@ -98,7 +98,7 @@ def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
 def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000))
     script = Script("a", "b", settings=settings)
-    script.exits("a", spend=Spend(990_000))
+    script.exit_attempt("a", spend=Spend(990_000))
     assert code(script) == 3
     assert "raise the budget to go on" in last_screen(script)
     assert last_screen(script).endswith("to go on  plait run --resume --budget AMOUNT\n")
@@ -109,15 +109,15 @@ def test_a_question_about_money_is_not_answered_with_any_words() -> None:
         isolation=Isolation.IN_PLACE, task_budget=Budget(1_000_000), backoff=Backoff(base=0, jitter=0)
     )
     script = Script("a", settings=settings)
-    script.exits("a", Category.TASK, spend=Spend(800_000))
+    script.exit_attempt("a", Category.TASK, spend=Spend(800_000))
     assert "    plait feedback 7f3a a 'go on'   or   plait cancel 7f3a a\n" in last_screen(script)
 
 
 def test_who_is_not_logged_in_is_told_how_to_and_that_a_pause_holds_back_retries() -> None:
     settings = Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0, max_parallel=1)
     script = Script("a", "b", "c", settings=settings)
-    script.exits("a", Category.AUTH)
-    script.exits("b", Category.AUTH)
+    script.exit_attempt("a", Category.AUTH)
+    script.exit_attempt("b", Category.AUTH)
     shown = last_screen(script)
     assert "    log in with codex: codex login\n" in shown
     assert shown.endswith("to go on  plait retry 7f3a a b   then   plait run --resume\n")
@@ -125,13 +125,13 @@ def test_who_is_not_logged_in_is_told_how_to_and_that_a_pause_holds_back_retries
 
 def test_nothing_exits_with_0_while_something_is_undone() -> None:
     cancelled = Script("a", settings=ALONE)
-    cancelled.ask(lambda name: CancelBatch(name, BATCH))
-    cancelled.exits("a", Category.KILLED)
+    cancelled.request(lambda name: CancelBatch(name, BATCH))
+    cancelled.exit_attempt("a", Category.KILLED)
     assert code(cancelled) == 1
     dropped = Script("a", "b", settings=ALONE)
-    dropped.exits("a")
-    dropped.ask(lambda name: Drop(name, BATCH, "b"))
-    dropped.exits("b", Category.KILLED)
+    dropped.exit_attempt("a")
+    dropped.request(lambda name: Drop(name, BATCH, "b"))
+    dropped.exit_attempt("b", Category.KILLED)
     assert code(dropped) == 0  # a person does not want it any more
     assert code(Script("a", settings=ALONE)) == 1  # it runs
 
@@ -139,7 +139,7 @@ def test_nothing_exits_with_0_while_something_is_undone() -> None:
 def test_many_failures_are_counted_after_the_first_ten() -> None:
     script = Script(*(f"t{n:02}" for n in range(14)), settings=ALONE)
     for n in range(14):
-        script.exits(f"t{n:02}", Category.USAGE)
+        script.exit_attempt(f"t{n:02}", Category.USAGE)
     shown = last_screen(script)
     assert shown.count("plait logs") == 10
     assert "and 4 more" in shown
@@ -150,5 +150,5 @@ def test_a_branch_is_named_when_something_was_merged() -> None:
     script = Script("a", settings=Settings())
     script.batch().branch = "plait/batch-7f3a"
     assert "branch" not in last_screen(script)
-    script.exits("a")
+    script.exit_attempt("a")
     assert "  branch plait/batch-7f3a\n" in last_screen(script)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.local_forge import REPOSITORY, Forge, forge
-from tests.support.running_server import Served, served as serve
-from tests.support.temp_project import Yard, yard as make_yard
-from tests.support.temp_project__estate import Estate, estate as make_estate
+from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
+from tests.support.running_server import RunningServer, running_server as serve
+from tests.support.temp_project import TempProject, temp_project as make_yard
+from tests.support.temp_project__estate import WorktreeProject, worktree_project as make_estate
 
 from plait.git.location import RepoLocation
 
@@ -26,41 +26,41 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[Yard]:
+def yard(tmp_path: Path) -> Iterator[TempProject]:
     with make_yard(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[Estate]:
+def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make_estate(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def served(yard: Yard, tmp_path: Path) -> Iterator[Served]:
+def served(yard: TempProject, tmp_path: Path) -> Iterator[RunningServer]:
     """Tasks work in the checkout; the yard is `served.yard`."""
     with serve(yard, tmp_path / "projects.json") as made:
         yield made
 
 
 @pytest.fixture
-def served_estate(estate: Estate, tmp_path: Path) -> Iterator[Served]:
+def served_estate(estate: WorktreeProject, tmp_path: Path) -> Iterator[RunningServer]:
     """Tasks have worktrees, and there is a remote. Nothing is committed before `estate.begin()`."""
     with serve(estate, tmp_path / "projects.json") as made:
         yield made
 
 
 @pytest.fixture
-def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
-    with forge(tmp_path / "forge") as made:
+def remote(tmp_path: Path, estate: WorktreeProject) -> Iterator[LocalForge]:
+    with local_forge(tmp_path / "forge") as made:
         estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
         estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         yield made
 
 
 @pytest.fixture
-def session(estate: Estate, remote: Forge, tmp_path: Path) -> Iterator[Served]:
+def session(estate: WorktreeProject, remote: LocalForge, tmp_path: Path) -> Iterator[RunningServer]:
     """As `served_estate`, and the remote is the forge's."""
     assert remote.url in estate.git("remote", "get-url", "origin")
     with serve(estate, tmp_path / "projects.json") as made:

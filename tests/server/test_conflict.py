@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.running_server import Json, Served
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server import Json, RunningServer
+from tests.support.temp_project__estate import WorktreeProject
 
 # Each waits for the other to have begun, so that both have the same base.
 MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-slate ] && [ -e ../../02-tiles ]; do sleep 0.02; done"
@@ -14,21 +14,21 @@ NAMES = ("01-slate", "02-tiles", "03-door")
 
 
 @pytest.fixture
-def torn(served_estate: Served, estate: Estate) -> tuple[str, str, str]:
+def torn(served_estate: RunningServer, estate: WorktreeProject) -> tuple[str, str, str]:
     """A batch, the task that was merged, and the one that conflicts with it."""
     estate.write("roof.txt", "flat\nroof")
     estate.task("01-slate", f"{MEET}; printf 'slate\\nroof\\n' > roof.txt")
     estate.task("02-tiles", f"{MEET}; printf 'tiles\\nroof\\n' > roof.txt; echo tile > tile.txt")
     estate.task("03-door", "echo door > door.txt")
-    estate.begin()
+    estate.commit_all()
     batch = served_estate.run(*NAMES)
-    served_estate.until_over(batch)
+    served_estate.wait_until_finished(batch)
     statuses = served_estate.statuses(batch)
     (lost,) = (name for name in NAMES if statuses[name] == "conflicted")
     return batch, {"01-slate": "02-tiles", "02-tiles": "01-slate"}[lost], lost
 
 
-def told(served: Served, batch: str, task: str) -> Json:
+def told(served: RunningServer, batch: str, task: str) -> Json:
     return served.get(f"/api/batches/{batch}/tasks/{task}/conflict")
 
 
@@ -36,9 +36,11 @@ def word(task: str) -> str:
     return task.partition("-")[2]
 
 
-def test_both_sides_are_told(served_estate: Served, estate: Estate, torn: tuple[str, str, str]) -> None:
+def test_both_sides_are_told(
+    served_estate: RunningServer, estate: WorktreeProject, torn: tuple[str, str, str]
+) -> None:
     batch, won, lost = torn
-    before = estate.own()
+    before = estate.snapshot_user_files()
     found = told(served_estate, batch, lost)
     assert (found["batchId"], found["taskId"], found["more"]) == (batch, lost, 0)
     assert found["base"] == served_estate.batch(batch)["base"]
@@ -53,11 +55,11 @@ def test_both_sides_are_told(served_estate: Served, estate: Estate, torn: tuple[
     assert file["touchedBy"] == [won]
     line = estate.git("rev-list", "--first-parent", estate.branch).split()
     assert found["with"] in line
-    assert estate.own() == before
+    assert estate.snapshot_user_files() == before
 
 
 def test_why_a_task_is_conflicted_names_the_files(
-    served_estate: Served, estate: Estate, torn: tuple[str, str, str]
+    served_estate: RunningServer, estate: WorktreeProject, torn: tuple[str, str, str]
 ) -> None:
     batch, won, lost = torn
     found = told(served_estate, batch, lost)
@@ -68,28 +70,30 @@ def test_why_a_task_is_conflicted_names_the_files(
     assert said["conflict"] == explained["conflict"]
 
 
-def test_what_is_in_no_conflict_says_what_it_is(served_estate: Served, torn: tuple[str, str, str]) -> None:
+def test_what_is_in_no_conflict_says_what_it_is(
+    served_estate: RunningServer, torn: tuple[str, str, str]
+) -> None:
     batch, won, lost = torn
     refused = served_estate.get(f"/api/batches/{batch}/tasks/{won}/conflict", 409)
     assert (refused["state"], refused["error"]) == ("done", f"{won} is in no conflict")
     served_estate.get(f"/api/batches/{batch}/tasks/none/conflict", 404)
     served_estate.post(f"/api/batches/{batch}/tasks/{lost}/drop")
-    served_estate.until_task(batch, lost, "skipped")
+    served_estate.wait_for_task(batch, lost, "skipped")
     assert served_estate.get(f"/api/batches/{batch}/tasks/{lost}/conflict", 409)["state"] == "skipped"
 
 
 def test_a_change_that_stood_on_a_dropped_one_conflicts_with_the_branch_made_anew(
-    served_estate: Served, estate: Estate
+    served_estate: RunningServer, estate: WorktreeProject
 ) -> None:
     served = served_estate
     estate.write("roof.txt", "flat")
     estate.task("01-slate", "echo slate > roof.txt")
     estate.task("02-tiles", "echo 'slate and tiles' > roof.txt")
-    estate.begin()
+    estate.commit_all()
     batch = served.run("01-slate", "02-tiles", settings={"maxBatchSize": 1})
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     served.post(f"/api/batches/{batch}/tasks/01-slate/drop")
-    served.until_task(batch, "02-tiles", "conflicted")
+    served.wait_for_task(batch, "02-tiles", "conflicted")
     found = told(served, batch, "02-tiles")
     assert found["with"] == served.batch(batch)["base"]
     (file,) = found["files"]
@@ -97,7 +101,9 @@ def test_a_change_that_stood_on_a_dropped_one_conflicts_with_the_branch_made_ane
     assert file["touchedBy"] == []
 
 
-def test_what_git_has_lost_is_said(served_estate: Served, estate: Estate, torn: tuple[str, str, str]) -> None:
+def test_what_git_has_lost_is_said(
+    served_estate: RunningServer, estate: WorktreeProject, torn: tuple[str, str, str]
+) -> None:
     batch, _, lost = torn
     tip = told(served_estate, batch, lost)["tip"]
     (estate.top / ".git" / "objects" / tip[:2] / tip[2:]).unlink()

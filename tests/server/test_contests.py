@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.contest_project import AMBER, BIRCH, arena as make
-from tests.support.running_server import served as serve
+from tests.support.contest_project import AMBER, BIRCH, contest_project as make
+from tests.support.running_server import running_server as serve
 
 
 def test_two_agents_enter_and_one_wins(tmp_path: Path) -> None:
-    with make(tmp_path) as arena, serve(arena.estate, tmp_path / "projects.json") as served:
-        arena.agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
-        arena.agent("amber", "echo spent 750000 800\necho amber >a.txt")
-        arena.estate.begin()
+    with make(tmp_path) as arena, serve(arena.project, tmp_path / "projects.json") as served:
+        arena.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
+        arena.write_agent("amber", "echo spent 750000 800\necho amber >a.txt")
+        arena.project.commit_all()
         order = {"taskIds": ["a"], "contest": {"agents": [AMBER, BIRCH]}}
         plan = served.post("/api/plan", order)
         assert plan["waves"] == [["a@Amber", "a@Birch"], ["a"]]
         assert plan["cost"] is None
         batch = served.post("/api/batches", order, 201)["id"]
-        a = next(task for task in served.until_over(batch)["tasks"] if task["taskId"] == "a")
+        a = next(task for task in served.wait_until_finished(batch)["tasks"] if task["taskId"] == "a")
         assert (a["status"], a["winner"]) == ("done", "a@Amber")
         standing = f"/api/batches/{batch}/standing"
         assert [run["taskId"] for run in served.get(standing)["tasks"]] == ["a"]

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import httpx
-from tests.support.running_server__serving import ServeProcess, serve
-from tests.support.temp_project import Yard
+from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.temp_project import TempProject
 
 LONG = bool(os.environ.get("PLAIT_CONTRACT_LONG"))
 EXAMPLES = 100 if LONG else 4  # for each operation
@@ -28,21 +28,21 @@ ENDLESS = "/api/events"  # a stream has no end to wait for: tests of its own spe
 OPEN = {"/health", "/login", "/logout"}
 
 
-def with_work(yard: Yard) -> ServeProcess:
+def with_work(yard: TempProject) -> ServerProcess:
     """Some tasks are done, one failed, one runs on, some were never run."""
     yard.task("done", "echo fine")
     yard.task("failed", "exit 3", retries=0)
     yard.task("going", "until [ -e go ]; do sleep 0.1; done")
     yard.task("left", "true")
-    server = serve(yard)
+    server = start_server(yard)
     server.post("/api/batches", {"taskIds": ["done", "failed"]})
-    yard.until(lambda: yard.statuses() == {"done": "done", "failed": "failed"})
+    yard.wait_until(lambda: yard.statuses() == {"done": "done", "failed": "failed"})
     server.post("/api/batches", {"taskIds": ["going"]})
     return server
 
 
 def test_whatever_is_asked_nothing_breaks_and_every_answer_is_one_that_was_announced(
-    yard: Yard, tmp_path: Path
+    yard: TempProject, tmp_path: Path
 ) -> None:
     server = with_work(yard)
     asked = subprocess.run(
@@ -66,8 +66,8 @@ def test_whatever_is_asked_nothing_breaks_and_every_answer_is_one_that_was_annou
     assert server.end() == 0
 
 
-def test_no_address_but_that_of_health_answers_somebody_without_a_token(yard: Yard) -> None:
-    server = serve(yard)
+def test_no_address_but_that_of_health_answers_somebody_without_a_token(yard: TempProject) -> None:
+    server = start_server(yard)
     described = server.get("/api/openapi.json")["paths"]
     addresses = {(method.upper(), path) for path, methods in described.items() for method in methods}
     assert len(addresses) > 30

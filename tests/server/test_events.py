@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server__hearing import Reader, told
+from tests.support.running_server__hearing import SseReader, expected_events
 
 from plait.core.events import Record
 from plait.core.settings import Settings
@@ -49,10 +49,10 @@ async def opened(place: RepoLocation) -> AsyncIterator[ProjectSession]:
         await office.close()
 
 
-async def listen(office: ProjectSession, reader: Reader, until: int, **wish: object) -> None:
-    async with aclosing(aiter(SseStream(office, reader.heard, **wish))) as stream:  # type: ignore[arg-type]
+async def listen(office: ProjectSession, reader: SseReader, until: int, **wish: object) -> None:
+    async with aclosing(aiter(SseStream(office, reader.cursor, **wish))) as stream:  # type: ignore[arg-type]
         async for data in stream:
-            reader.take(data)
+            reader.feed(data)
             if len(reader.events) >= until:
                 return
 
@@ -60,8 +60,8 @@ async def listen(office: ProjectSession, reader: Reader, until: int, **wish: obj
 async def test_who_is_cut_off_again_and_again_hears_also_what_the_server_has_forgotten_exactly_once(
     place: RepoLocation, journal: Journal
 ) -> None:
-    records, chance, reader = history(300), Random(7), Reader(str(EventCursor(journal.id, 0)))
-    wanted = told(journal.id, records)
+    records, chance, reader = history(300), Random(7), SseReader(str(EventCursor(journal.id, 0)))
+    wanted = expected_events(journal.id, records)
     journal.append(records[:1])
     async with opened(place) as office:
         office.buffer._max_bytes = 60_000
@@ -74,17 +74,17 @@ async def test_who_is_cut_off_again_and_again_hears_also_what_the_server_has_for
     assert reader.events == wanted
 
 
-async def cut_off_somewhere(office: ProjectSession, reader: Reader, chance: Random) -> None:
+async def cut_off_somewhere(office: ProjectSession, reader: SseReader, chance: Random) -> None:
     left = chance.choice((0, 10, 300, 5_000, 30_000))
-    async with aclosing(aiter(SseStream(office, reader.heard))) as stream:
+    async with aclosing(aiter(SseStream(office, reader.cursor))) as stream:
         while left > 0:
             try:
                 data = await asyncio.wait_for(anext(stream), 0.05)
             except TimeoutError:  # nothing is new: that is a place to be cut off, too
                 break
-            reader.take(data[:left])
+            reader.feed(data[:left])
             left -= len(data)
-    reader.cut()
+    reader.disconnect()
 
 
 async def write(journal: Journal, records: Sequence[Record]) -> None:
@@ -102,11 +102,11 @@ async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(
 ) -> None:
     records = history(60)
     journal.append(records)
-    wanted = told(journal.id, records)
+    wanted = expected_events(journal.id, records)
     async with opened(place) as office:
         for seq in (0, 1, len(records) // 2):
             left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
-            reader = Reader(str(EventCursor(journal.id, seq)))
+            reader = SseReader(str(EventCursor(journal.id, seq)))
             await asyncio.wait_for(listen(office, reader, len(left)), PATIENCE)
             assert reader.events == left
 
@@ -117,11 +117,11 @@ async def test_without_a_mark_it_is_told_what_happens_from_now_on(
     records = history(20)
     journal.append(records[:50])
     async with opened(place) as office:
-        reader = Reader()
+        reader = SseReader()
         listening = asyncio.create_task(listen(office, reader, 1))
-        while not reader.mark:  # noqa: ASYNC110 - a turn of the loop, no time
+        while not reader.last_event_id:  # noqa: ASYNC110 - a turn of the loop, no time
             await asyncio.sleep(0)
-        assert reader.heard == EventCursor(journal.id, 50)
+        assert reader.cursor == EventCursor(journal.id, 50)
         journal.append(records[50:])
         await asyncio.wait_for(listening, PATIENCE)
     assert json.loads(reader.events[0].split(b"data: ")[1])["seq"] > 50
@@ -131,13 +131,13 @@ async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_
     place: RepoLocation,
 ) -> None:
     async with opened(place) as office:
-        reader = Reader()
+        reader = SseReader()
         listening = asyncio.create_task(listen(office, reader, 1))
         await asyncio.sleep(0)
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
             await asyncio.wait_for(listening, PATIENCE)
-            assert reader.events[0] == told(journal.id, history(3))[0]
+            assert reader.events[0] == expected_events(journal.id, history(3))[0]
 
 
 async def test_a_mark_of_another_journal_is_answered_with_a_reset(
@@ -146,7 +146,7 @@ async def test_a_mark_of_another_journal_is_answered_with_a_reset(
     journal.append(history(3))
     async with opened(place) as office:
         for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
-            reader = Reader(str(mark))
+            reader = SseReader(str(mark))
             await asyncio.wait_for(listen(office, reader, 1), PATIENCE)
             assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
 
@@ -155,7 +155,7 @@ async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLoca
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history(3))
     async with opened(place) as office:
-        reader = Reader()
+        reader = SseReader()
         listening = asyncio.create_task(listen(office, reader, 1))
         await asyncio.sleep(0)
         for file in list(place.state.iterdir()):
@@ -170,7 +170,7 @@ async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLoca
 async def test_only_the_batch_that_was_asked_for_is_told(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(5))
     async with opened(place) as office:
-        reader = Reader(str(EventCursor(journal.id, 0)))
+        reader = SseReader(str(EventCursor(journal.id, 0)))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listen(office, reader, 10_000, batch="other"), 0.3)
         assert {json.loads(event.split(b"data: ")[1])["batchId"] for event in reader.events} <= {None}
@@ -218,11 +218,11 @@ async def test_a_reader_that_stops_reading_costs_nobody_else_anything(
     async with opened(place) as office:
         async with aclosing(aiter(SseStream(office, EventCursor(journal.id, 0)))) as stuck:
             await anext(stuck)
-            reader = Reader(str(EventCursor(journal.id, 0)))
-            listening = asyncio.create_task(listen(office, reader, len(told(journal.id, records))))
+            reader = SseReader(str(EventCursor(journal.id, 0)))
+            listening = asyncio.create_task(listen(office, reader, len(expected_events(journal.id, records))))
             await write(journal, records[1:])
             await asyncio.wait_for(listening, PATIENCE)
-            slow = Reader(str(EventCursor(journal.id, 0)))
+            slow = SseReader(str(EventCursor(journal.id, 0)))
             while len(slow.events) < len(reader.events):
-                slow.take(await asyncio.wait_for(anext(stuck), PATIENCE))
+                slow.feed(await asyncio.wait_for(anext(stuck), PATIENCE))
         assert slow.events == reader.events

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server import Served
-from tests.support.running_server__hearing import Reader, told
-from tests.support.running_server__serving import ServeProcess, serve
-from tests.support.temp_project import PATIENCE, Yard
+from tests.support.running_server import RunningServer
+from tests.support.running_server__hearing import SseReader, expected_events
+from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
 from plait.core.settings import Settings
 from plait.git.location import find_repo
@@ -33,23 +33,26 @@ WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 class Caller:
     """Whoever comes to the real server, through its guard, to hear its events."""
 
-    def __init__(self, server: ServeProcess, mark: EventCursor) -> None:
-        self._server, self.reader = server, Reader(str(mark))
+    def __init__(self, server: ServerProcess, mark: EventCursor) -> None:
+        self._server, self.reader = server, SseReader(str(mark))
 
     def hear(self, most: int, patience: float, until: int) -> None:
         """At most so many bytes, or until there are so many events; then the connection is cut."""
-        with closing(HTTPConnection(urlsplit(self._server.url).netloc, timeout=PATIENCE)) as line:
-            headers = {"Authorization": f"Bearer {self._server.token}", "Last-Event-ID": self.reader.mark}
+        with closing(HTTPConnection(urlsplit(self._server.url).netloc, timeout=TIMEOUT_SECONDS)) as line:
+            headers = {
+                "Authorization": f"Bearer {self._server.token}",
+                "Last-Event-ID": self.reader.last_event_id,
+            }
             line.request("GET", "/api/events", headers=headers)
             if most:
                 answer = line.getresponse()
                 assert answer.status == 200, answer.read()
                 line.sock.settimeout(patience)
                 for data in _pieces(answer, most):
-                    self.reader.take(data)
+                    self.reader.feed(data)
                     if len(self.reader.events) >= until:
                         break
-        self.reader.cut()
+        self.reader.disconnect()
 
 
 def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
@@ -62,7 +65,7 @@ def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
         left -= len(data)
 
 
-def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(yard: Yard) -> None:
+def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(yard: TempProject) -> None:
     records, chance, turn = records_of(batch_of(TASKS), Settings()), Random(7), Semaphore(0)
     assert len(records) >= 10_000
     place = find_repo(yard.top)
@@ -71,22 +74,22 @@ def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(yard: Yard
         closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal,
         ThreadPoolExecutor(1) as listening,
     ):
-        wanted, step = told(journal.id, records), len(records) // CUTS
-        server = serve(yard)
+        wanted, step = expected_events(journal.id, records), len(records) // CUTS
+        server = start_server(yard)
         caller = Caller(server, EventCursor(journal.id, 0))
 
         def hear_in_parts() -> None:
             for _ in range(CUTS):
                 turn.release()
                 caller.hear(chance.choice((0, 10, 300, 5_000, 60_000, 90_000)), 0.02, len(wanted))
-            caller.hear(1 << 30, PATIENCE, len(wanted))
+            caller.hear(1 << 30, TIMEOUT_SECONDS, len(wanted))
 
         heard = listening.submit(hear_in_parts)
         for at in range(0, len(records), step):
             journal.append(records[at : at + step])  # as an engine does: a few at a time
             if at < step * CUTS:
-                assert turn.acquire(timeout=PATIENCE)
-        heard.result(PATIENCE)
+                assert turn.acquire(timeout=TIMEOUT_SECONDS)
+        heard.result(TIMEOUT_SECONDS)
         assert caller.reader.events == wanted
         assert server.end() == 0
 
@@ -100,70 +103,70 @@ def until(events: object, kind: str) -> list[dict[str, object]]:
     raise AssertionError(f"the stream ended before {kind}")
 
 
-def test_whoever_listens_from_a_reading_on_misses_nothing(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_whoever_listens_from_a_reading_on_misses_nothing(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     mark = served.client.get("/api/batches").headers["Plait-Mark"]
     batch = served.run("01-walls")
-    with served.listening(last=mark) as events:
+    with served.stream_events(last=mark) as events:
         heard = until(events, "batch:completed")
     assert [event["type"] for event in heard if event["type"] == "batch:created"] == ["batch:created"]
     assert heard[-1]["batchId"] == batch
     middle = heard[len(heard) // 2]["id"]
-    with served.listening(last=str(middle)) as events:
+    with served.stream_events(last=str(middle)) as events:
         again = until(events, "batch:completed")
     assert again == heard[len(heard) // 2 + 1 :]
-    with served.listening(since=middle) as events:
+    with served.stream_events(since=middle) as events:
         assert until(events, "batch:completed") == again
 
 
-def test_of_one_batch_all_is_told_and_of_others_nothing(served: Served) -> None:
-    served.yard.task("01-walls", "true")
-    served.yard.task("02-roof", "true")
+def test_of_one_batch_all_is_told_and_of_others_nothing(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
+    served.project.task("02-roof", "true")
     first, second = served.run("01-walls"), served.run("02-roof")
     for batch in (first, second):
-        served.until_over(batch)
-    with served.listening(batch=second[:3] if first[:3] != second[:3] else second) as events:
+        served.wait_until_finished(batch)
+    with served.stream_events(batch=second[:3] if first[:3] != second[:3] else second) as events:
         heard = until(events, "batch:completed")
     assert {event["batchId"] for event in heard} - {None} == {second}
     assert any(event["type"] == "batch:created" for event in heard)
 
 
-def test_without_a_mark_one_hears_what_happens_from_now_on(served: Served) -> None:
-    served.yard.task("01-walls", "true")
-    served.yard.task("02-roof", "true")
-    served.until_over(served.run("01-walls"))
-    with served.listening() as events:
+def test_without_a_mark_one_hears_what_happens_from_now_on(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
+    served.project.task("02-roof", "true")
+    served.wait_until_finished(served.run("01-walls"))
+    with served.stream_events() as events:
         second = served.run("02-roof")
         heard = until(events, "batch:completed")
     assert {event["batchId"] for event in heard} - {None} == {second}
 
 
-def test_what_agents_say_is_told_unless_nobody_wants_it(served: Served) -> None:
-    served.yard.task("01-walls", f"echo hello; {WAIT}")
+def test_what_agents_say_is_told_unless_nobody_wants_it(served: RunningServer) -> None:
+    served.project.task("01-walls", f"echo hello; {WAIT}")
     batch = served.run("01-walls")
-    with served.listening(batch=batch) as events:
+    with served.stream_events(batch=batch) as events:
         said = until(events, "execution:log")[-1]
     assert (said["id"], said["entry"]) == (None, {"kind": "activity", "text": "hello"})
-    with served.listening(batch=batch, logs="false") as events:
-        served.yard.write("go", "")
+    with served.stream_events(batch=batch, logs="false") as events:
+        served.project.write("go", "")
         assert not any(event["type"] == "execution:log" for event in until(events, "batch:completed"))
 
 
 @pytest.mark.parametrize("mark", ["x", "1", ":5", "a:b", "a" * 100 + ":1", "0" * 250, "a:1\u00e4"])
-def test_what_is_no_mark_is_refused(served: Served, mark: str) -> None:
+def test_what_is_no_mark_is_refused(served: RunningServer, mark: str) -> None:
     assert served.get("/api/events", 422, since=mark)["field"] == "since"
     answer = served.client.get("/api/events", headers=[(b"Last-Event-ID", mark.encode("latin-1"))])
-    assert served.said(answer, 422)["field"] == "Last-Event-ID"
+    assert served.check_status(answer, 422)["field"] == "Last-Event-ID"
 
 
-def test_a_batch_that_is_not_there_is_not_found(served: Served) -> None:
+def test_a_batch_that_is_not_there_is_not_found(served: RunningServer) -> None:
     assert served.get("/api/events", 404, batch="nobody")["error"]
 
 
 def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(
-    served: Served, tmp_path: Path
+    served: RunningServer, tmp_path: Path
 ) -> None:
-    place = find_repo(served.yard.top)
+    place = find_repo(served.project.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(records_of(batch_of(3), Settings()))
@@ -174,13 +177,13 @@ def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(
         assert "is damaged" in served.get(path, 503)["error"]
     for file in list(place.state.glob(f"{JOURNAL_FILE}*")):
         file.rename(tmp_path / file.name)
-    served.yard.until(lambda: served.client.get("/api/batches").status_code == 200)
+    served.project.wait_until(lambda: served.client.get("/api/batches").status_code == 200)
     assert served.get("/api/batches")["batches"] == []
 
 
-def test_metrics_are_told(served: Served) -> None:
-    served.yard.task("01-walls", "true")
-    served.until_over(served.run("01-walls"))
+def test_metrics_are_told(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
+    served.wait_until_finished(served.run("01-walls"))
     answer = served.client.get("/metrics")
     assert answer.headers["Content-Type"].startswith("text/plain")
     assert 'plait_tasks_ended_total{project="' in answer.text

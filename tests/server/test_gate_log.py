@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.support.running_server import Served
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server import RunningServer
+from tests.support.temp_project__estate import WorktreeProject
 
 SECRET = "correct-horse-battery-staple"
 
 
-def test_what_a_gate_printed_is_read_like_a_log(served_estate: Served, estate: Estate) -> None:
+def test_what_a_gate_printed_is_read_like_a_log(
+    served_estate: RunningServer, estate: WorktreeProject
+) -> None:
     served = served_estate
     os.environ["MY_SECRET_KEY"] = SECRET
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-fire", "echo fire > fire.txt", needs="[01-walls]")
-    estate.begin()
+    estate.commit_all()
     gate = f"printf '\\033[31m<b>looking\\033[0m\\n'; echo {SECRET}; if [ -e fire.txt ]; then echo it burns; exit 1; fi"
     batch = served.run("01-walls", "02-fire", settings={"gate": gate})
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     spans = served.get(f"/api/batches/{batch}/timeline")["spans"]
     results = {span["n"]: span["result"] for span in spans if span["kind"] == "gate"}
     (failed,) = [n for n, result in results.items() if result == "failed"]
@@ -48,26 +50,28 @@ def test_what_a_gate_printed_is_read_like_a_log(served_estate: Served, estate: E
         assert served.get(path, 422, **query)["field"] == field
 
 
-def test_a_gate_is_read_while_it_runs(served_estate: Served, estate: Estate, tmp_path: Path) -> None:
+def test_a_gate_is_read_while_it_runs(
+    served_estate: RunningServer, estate: WorktreeProject, tmp_path: Path
+) -> None:
     served, go = served_estate, tmp_path / "go"
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
     batch = served.run("01-walls", settings={"gate": gate})
     path = f"/api/batches/{batch}/log"
-    estate.until(lambda: served.client.get(path).text == "one\n")
+    estate.wait_until(lambda: served.client.get(path).text == "one\n")
     running = served.client.get(path)
     assert running.headers["Plait-Ended"] == "false"
     go.touch()
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     rest = served.client.get(path, params={"from": running.headers["Plait-Next"]})
     assert (rest.text, rest.headers["Plait-Ended"]) == ("two\n", "true")
 
 
-def test_where_no_gate_has_run_there_is_none_to_read(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_where_no_gate_has_run_there_is_none_to_read(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     told = served.get(f"/api/batches/{batch}/log", 404)
     assert told["error"] == f"batch {batch}: no gate is set, so there is nothing to read"
     assert served.get("/api/batches/nothing/log", 404)["error"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from tests.support.running_server import Served
+from tests.support.running_server import RunningServer
 
 
 def allowed(answer: httpx.Response) -> set[str]:
@@ -12,7 +12,7 @@ def allowed(answer: httpx.Response) -> set[str]:
     return set(answer.headers["Allow"].split(", "))
 
 
-def test_a_method_that_an_address_has_not_is_told_those_that_it_has(served: Served) -> None:
+def test_a_method_that_an_address_has_not_is_told_those_that_it_has(served: RunningServer) -> None:
     ask = served.client.request
     assert allowed(ask("PUT", "/api/tasks/01-walls")) == {"GET", "HEAD", "PATCH"}
     assert allowed(ask("GET", "/api/batches/7f3a/cancel")) == {"POST"}
@@ -20,8 +20,8 @@ def test_a_method_that_an_address_has_not_is_told_those_that_it_has(served: Serv
     assert allowed(ask("OPTIONS", "/health")) == {"GET", "HEAD"}
 
 
-def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_head_has_the_headers_of_get_and_no_body(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     for path in ("/health", "/api/tasks", "/api/batches/nobody"):
         got, head = served.client.get(path), served.client.head(path)
         assert (head.status_code, head.content) == (got.status_code, b"")
@@ -29,45 +29,47 @@ def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
         assert head.headers.get("Plait-Mark") == got.headers.get("Plait-Mark")
 
 
-def test_nobody_waits_for_the_head_of_what_has_no_end(served: Served) -> None:
+def test_nobody_waits_for_the_head_of_what_has_no_end(served: RunningServer) -> None:
     assert allowed(served.client.head("/api/events")) == {"GET"}
 
 
 @pytest.mark.parametrize("path", ["/api/batches/", "/api/batches/x/cancel/", "/api", "/", "/api/nothing"])
-def test_an_address_is_spelt_in_one_way(served: Served, path: str) -> None:
+def test_an_address_is_spelt_in_one_way(served: RunningServer, path: str) -> None:
     answer = served.client.get(path)
-    assert served.said(answer, 404)["hint"] == "GET /api/docs lists what there is."
+    assert served.check_status(answer, 404)["hint"] == "GET /api/docs lists what there is."
 
 
-def test_no_other_origin_is_let_in(served: Served) -> None:
+def test_no_other_origin_is_let_in(served: RunningServer) -> None:
     answer = served.client.get("/api/batches", headers={"Origin": "http://localhost:9"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_where_no_body_is_needed_none_is_asked_for(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_where_no_body_is_needed_none_is_asked_for(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     json_type = {"Content-Type": "application/json"}
     for headers in ({}, json_type):
-        assert served.said(served.client.post("/api/plan", headers=headers), 200)["waves"] == [["01-walls"]]
+        assert served.check_status(served.client.post("/api/plan", headers=headers), 200)["waves"] == [
+            ["01-walls"]
+        ]
     batch = served.run("01-walls", mode="queue")
-    told = served.said(served.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
+    told = served.check_status(served.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
     assert told["results"][0]["result"] == "granted"
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
-def test_a_body_that_is_not_called_json_is_not_read(served: Served, headers: dict[str, str]) -> None:
-    told = served.said(
+def test_a_body_that_is_not_called_json_is_not_read(served: RunningServer, headers: dict[str, str]) -> None:
+    told = served.check_status(
         served.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422
     )
     assert told["error"] == "the body has to be JSON, sent with Content-Type: application/json"
     assert told["field"] == "body"
 
 
-def test_what_is_wrong_with_a_body_is_told_plainly(served: Served) -> None:
+def test_what_is_wrong_with_a_body_is_told_plainly(served: RunningServer) -> None:
     json_type = {"Content-Type": "application/json; charset=utf-8"}
     said = {b"": "missing", b"[]": "has to be a JSON object", b"{": "no JSON", b"null": "JSON object"}
     for body, words in said.items():
-        told = served.said(served.client.post("/api/bulk", content=body, headers=json_type), 422)
+        told = served.check_status(served.client.post("/api/bulk", content=body, headers=json_type), 422)
         assert words in told["error"]
     assert served.post("/api/bulk", {}, 422)["error"] == "action is missing"
     unknown = served.post("/api/batches", {"taskIds": ["a"], "taskId": 1}, 422)

@@ -15,7 +15,7 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
-from tests.support.journal_writer import Scribe
+from tests.support.journal_writer import JournalWriter
 
 from plait.client.counters import DURATION_BOUNDS_SECONDS, JournalCounters, LabelSet
 from plait.client.event_stream import EventStream
@@ -44,8 +44,8 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> Scribe:
-    return Scribe(place)
+def scribe(place: RepoLocation) -> JournalWriter:
+    return JournalWriter(place)
 
 
 class Counted:
@@ -73,7 +73,7 @@ class Counted:
 
 
 @pytest.fixture
-def counted(place: RepoLocation, scribe: Scribe) -> Iterator[Counted]:  # noqa: ARG001 - the scribe comes first
+def counted(place: RepoLocation, scribe: JournalWriter) -> Iterator[Counted]:  # noqa: ARG001 - the scribe comes first
     with closing(Counted(place)) as made:
         yield made
 
@@ -90,9 +90,9 @@ def value(figures: ProjectMetrics, name: str, **labels: str) -> float | None:
     return next((each.value for each in samples if each.name == name and each.labels == wanted), None)
 
 
-def test_a_batch_as_numbers(scribe: Scribe, counted: Counted) -> None:
+def test_a_batch_as_numbers(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a", "b", "c<a", "d<c")
-    scribe.exits("a", Category.USAGE)
+    scribe.exit_attempt("a", Category.USAGE)
     figures = counted.figures()
     assert value(figures, "plait_batches", status="running") == 1
     assert value(figures, "plait_batches", status="completed") == 0
@@ -108,19 +108,19 @@ def test_a_batch_as_numbers(scribe: Scribe, counted: Counted) -> None:
     assert value(figures, "plait_project_up") == 1
 
 
-def test_tasks_that_wait_say_on_what(scribe: Scribe, counted: Counted) -> None:
+def test_tasks_that_wait_say_on_what(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a", "b<a")
-    scribe.happen(Pause("p", "one"))
+    scribe.apply(Pause("p", "one"))
     figures = counted.figures()
     assert value(figures, "plait_batches", status="paused") == 1
     assert value(figures, "plait_tasks_waiting", on="needs") == 1
 
 
-def test_how_long_attempts_took_is_a_histogram(scribe: Scribe, counted: Counted) -> None:
+def test_how_long_attempts_took_is_a_histogram(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a", "b")
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     scribe.now += 1000
-    scribe.exits("b")
+    scribe.exit_attempt("b")
     figures = counted.figures()
     labels = {"agent": "shell", "step": "write"}
     name = "plait_attempt_duration_seconds"
@@ -135,18 +135,18 @@ def test_how_long_attempts_took_is_a_histogram(scribe: Scribe, counted: Counted)
     assert value(figures, f"{name}_sum", **labels) == pytest.approx(1 + 1002)
 
 
-def test_what_it_cost_by_agent(scribe: Scribe, counted: Counted) -> None:
+def test_what_it_cost_by_agent(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a")
     attempt = next(iter(scribe.batch.alive))
-    scribe.happen(r.AttemptUsed(attempt, Spend(1_250_000, 300)))
+    scribe.apply(r.AttemptUsed(attempt, Spend(1_250_000, 300)))
     figures = counted.figures()
     assert value(figures, "plait_cost_usd_total", agent="shell") == 1.25
     assert value(figures, "plait_tokens_total", agent="shell") == 300
 
 
-def test_a_breaker_is_open_for_so_long(scribe: Scribe, counted: Counted) -> None:
+def test_a_breaker_is_open_for_so_long(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a")
-    scribe.happen(r.RateLimited("north", time.time() + 600))
+    scribe.apply(r.RateLimited("north", time.time() + 600))
     assert any(breaker.until for breaker in scribe.state.breakers.values())
     figures = counted.figures()
     assert value(figures, "plait_breaker_open", provider="north") == 1
@@ -154,7 +154,7 @@ def test_a_breaker_is_open_for_so_long(scribe: Scribe, counted: Counted) -> None
     assert value(figures, "plait_breaker_openings_total", provider="north") == 1
 
 
-def test_the_engine_s_lag(place: RepoLocation, scribe: Scribe, counted: Counted) -> None:
+def test_the_engine_s_lag(place: RepoLocation, scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a")
     figures = counted.figures()
     assert value(figures, "plait_engine_up") == 0
@@ -168,26 +168,28 @@ def test_the_engine_s_lag(place: RepoLocation, scribe: Scribe, counted: Counted)
     counted.meter._first_seen["p"] = seen - 40
     assert (value(counted.figures(), "plait_inbox_oldest_request_seconds") or 0) >= 40
     counted.restart()
-    scribe.happen(Pause("p", "one"))
+    scribe.apply(Pause("p", "one"))
     assert value(counted.figures(), "plait_inbox_oldest_request_seconds") == 0
     counted.restart()
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     assert value(counted.figures(), "plait_engine_silence_seconds") == 0
     assert (place.state / INBOX_FILE).exists()
 
 
-def test_a_restarted_server_goes_on_with_the_same_numbers(scribe: Scribe, counted: Counted) -> None:
+def test_a_restarted_server_goes_on_with_the_same_numbers(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a", "b<a")
-    scribe.exits("a")
-    scribe.exits("b", Category.TASK)
+    scribe.exit_attempt("a")
+    scribe.exit_attempt("b", Category.TASK)
     before = counted.figures().totals
     counted.restart()
     assert counted.figures().totals == before
 
 
-def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, scribe: Scribe, counted: Counted) -> None:
+def test_a_journal_that_is_gone_is_no_history(
+    place: RepoLocation, scribe: JournalWriter, counted: Counted
+) -> None:
     scribe.submit("one", "a")
-    scribe.exits("a")
+    scribe.exit_attempt("a")
     assert value(counted.figures(), "plait_batches", status="completed") == 1
     for path in place.state.glob(f"{JOURNAL_FILE}*"):
         path.unlink()
@@ -267,14 +269,14 @@ def calls(work: Callable[[], object]) -> int:
     return made
 
 
-def test_ended_batches_cost_nothing(scribe: Scribe, counted: Counted) -> None:
+def test_ended_batches_cost_nothing(scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("open", "a", "b")
     costs = list[int]()
     for number in range(3):
         scribe.submit(f"ended-{number}", *(f"t{task}" for task in range(20)), max_parallel=0)
-        scribe.happen(CancelBatch(f"c-{number}", f"ended-{number}"))
+        scribe.apply(CancelBatch(f"c-{number}", f"ended-{number}"))
         for attempt in list(scribe.batch.alive):
-            scribe.happen(r.AttemptExited(attempt, r.Outcome(Category.KILLED)))
+            scribe.apply(r.AttemptExited(attempt, r.Outcome(Category.KILLED)))
         counted.restart()
         counted.desk.refresh()
         assert scribe.batch.ended is not None
@@ -283,7 +285,7 @@ def test_ended_batches_cost_nothing(scribe: Scribe, counted: Counted) -> None:
     assert costs[2] == costs[1]
 
 
-def test_what_stands_as_it_stood_is_not_counted_again(scribe: Scribe, counted: Counted) -> None:
+def test_what_stands_as_it_stood_is_not_counted_again(scribe: JournalWriter, counted: Counted) -> None:
     again = list[int]()
     for number, size in enumerate((2, 40)):
         scribe.submit(f"open-{number}", *(f"t{task}" for task in range(size)))
@@ -295,7 +297,7 @@ def test_what_stands_as_it_stood_is_not_counted_again(scribe: Scribe, counted: C
     counted.restart()
     assert value(counted.figures(), "plait_tasks", status="done") == 0
     counted.restart()
-    scribe.exits("t0")
+    scribe.exit_attempt("t0")
     assert value(counted.figures(), "plait_tasks", status="done") == 1
 
 
@@ -304,9 +306,9 @@ def test_a_project_that_can_t_be_opened_is_told_to_be_down() -> None:
     assert b'plait_project_up{project="broken"} 0.0' in text
 
 
-def test_an_office_is_scraped(place: RepoLocation, scribe: Scribe) -> None:
+def test_an_office_is_scraped(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("one", "a")
-    scribe.exits("a")
+    scribe.exit_attempt("a")
 
     async def scrape() -> tuple[bytes, str]:
         office, metrics = ProjectSession("here", place), ServerMetrics()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server__hearing import Reader, told
+from tests.support.running_server__hearing import SseReader, expected_events
 
 from plait.client import engine_launcher
 from plait.client.session import Session
@@ -63,10 +63,10 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def hear(stream: SseStream, reader: Reader, count: int) -> None:
+async def hear(stream: SseStream, reader: SseReader, count: int) -> None:
     async with asyncio.timeout(PATIENCE), aclosing(aiter(stream)) as told:
         async for data in told:
-            reader.take(data)
+            reader.feed(data)
             if len(reader.events) >= count:
                 return
 
@@ -83,14 +83,14 @@ async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
     monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-        wanted, begin = told(journal.id, history()), EventCursor(journal.id, 0)
+        wanted, begin = expected_events(journal.id, history()), EventCursor(journal.id, 0)
         async with opened(place) as office:
             office.buffer.since = office.buffer.seq  # all is forgotten
             stuck = [aiter(SseStream(office, begin)) for _ in range(3)]
             for stream in stuck:
                 await anext(stream)
                 await asyncio.wait_for(anext(stream), PATIENCE)  # the first of many portions
-            reader = Reader()
+            reader = SseReader()
             await hear(SseStream(office, begin), reader, len(wanted))
             assert reader.events == wanted
             for stream in stuck:
@@ -104,15 +104,15 @@ async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
     monkeypatch.setattr(sse__replay, "REPLAY_IDLE_SECONDS", 0.0)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-        wanted = told(journal.id, history())
+        wanted = expected_events(journal.id, history())
         async with (
             opened(place) as office,
             aclosing(aiter(SseStream(office, EventCursor(journal.id, 0)))) as stream,
         ):
             office.buffer.since = office.buffer.seq
-            reader = Reader()
+            reader = SseReader()
             while len(reader.events) < len(wanted):
-                reader.take(await asyncio.wait_for(anext(stream), PATIENCE))
+                reader.feed(await asyncio.wait_for(anext(stream), PATIENCE))
                 await until(lambda: office.replay_slots._value == 2)
         assert reader.events == wanted
 
@@ -157,18 +157,18 @@ async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
     async with opened(place) as office:
-        reader = Reader()
+        reader = SseReader()
         listening = asyncio.create_task(hear(SseStream(office, None), reader, 1))
         await until(lambda: office.readers)
         move_away(place, tmp_path)
         await listening
         assert b"event: reset" in reader.events[0]
-        assert reader.mark == "0"
+        assert reader.last_event_id == "0"
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
-            wanted = told(journal.id, history(3))
-            after = Reader()
-            await hear(SseStream(office, reader.heard), after, len(wanted))
+            wanted = expected_events(journal.id, history(3))
+            after = SseReader()
+            await hear(SseStream(office, reader.cursor), after, len(wanted))
             assert after.events == wanted
 
 

@@ -11,26 +11,28 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.running_server import Served, spelt
+from tests.support.running_server import RunningServer, quote_task_id
 
 from plait import __version__
 
 
-def test_health_needs_nothing_and_tells_nothing(served: Served) -> None:
+def test_health_needs_nothing_and_tells_nothing(served: RunningServer) -> None:
     assert served.get("/health") == {"status": "ok", "version": __version__}
 
 
-def test_an_address_that_is_none_and_a_method_that_is_none_are_told_like_all_else(served: Served) -> None:
+def test_an_address_that_is_none_and_a_method_that_is_none_are_told_like_all_else(
+    served: RunningServer,
+) -> None:
     shape = {"error", "hint", "field", "state", "problems"}
     assert {*served.get("/api/nothing", 404)} == shape
-    assert {*served.said(served.client.delete("/api/batches"), 405)} == shape
+    assert {*served.check_status(served.client.delete("/api/batches"), 405)} == shape
     assert {*served.get("/api/batches", 404, project="nobody")} == shape
     assert served.get("/api/batches", 422, project="x" * 300)["field"] == "project"
 
 
-def test_projects_come_and_go_and_nothing_of_them_is_touched(served: Served, tmp_path: Path) -> None:
+def test_projects_come_and_go_and_nothing_of_them_is_touched(served: RunningServer, tmp_path: Path) -> None:
     (own,) = served.get("/api/projects")["projects"]
-    assert (own["path"], own["default"], own["url"]) == (str(served.yard.top), True, None)
+    assert (own["path"], own["default"], own["url"]) == (str(served.project.top), True, None)
     other = tmp_path / "other"
     subprocess.run(["git", "init", "--quiet", str(other)], check=True)
     added = served.post("/api/projects", {"path": str(other)}, 201)
@@ -39,8 +41,8 @@ def test_projects_come_and_go_and_nothing_of_them_is_touched(served: Served, tmp
     assert [each["id"] for each in served.get("/api/projects")["projects"]] == [own["id"], added["id"]]
     assert served.client.delete(f"/api/projects/{added['id']}").status_code == 204
     assert other.is_dir()
-    assert served.said(served.client.delete(f"/api/projects/{added['id']}"), 404)["error"]
-    assert served.said(served.client.delete(f"/api/projects/{own['id']}"), 409)["state"] == "default"
+    assert served.check_status(served.client.delete(f"/api/projects/{added['id']}"), 404)["error"]
+    assert served.check_status(served.client.delete(f"/api/projects/{own['id']}"), 409)["state"] == "default"
 
 
 @pytest.mark.parametrize(
@@ -55,30 +57,30 @@ def test_projects_come_and_go_and_nothing_of_them_is_touched(served: Served, tmp
         ({"path": 3}, "path"),
     ],
 )
-def test_what_is_no_project_is_told(served: Served, body: object, field: str) -> None:
+def test_what_is_no_project_is_told(served: RunningServer, body: object, field: str) -> None:
     assert served.post("/api/projects", body, 422)["field"] == field
 
 
-def test_tasks_are_listed_made_and_edited(served: Served) -> None:
+def test_tasks_are_listed_made_and_edited(served: RunningServer) -> None:
     assert served.get("/api/tasks")["tasks"] == []
     made = served.post(
         "/api/tasks", {"title": "Put up <b>walls</b>", "body": "All four.", "run": "true"}, 201
     )
     (listed,) = served.get("/api/tasks")["tasks"]
     assert (listed["id"], listed["title"], listed["batch"]) == (made["id"], "Put up <b>walls</b>", None)
-    path = f"/api/tasks/{spelt(made['id'])}"
+    path = f"/api/tasks/{quote_task_id(made['id'])}"
     assert served.get(path)["version"] == made["version"]
     edited = served.patch(path, {"version": made["version"], "title": "Walls"})
     assert (edited["title"], edited["version"] != made["version"]) == ("Walls", True)
     late = served.patch(path, {"version": made["version"], "title": "Doors"}, 409)
     assert late["state"] == "changed"
     batch = served.run(made["id"])
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     assert served.get("/api/tasks")["tasks"][0]["batch"]["status"] == "done"
 
 
-def test_what_is_wrong_with_a_task_is_told_with_its_field(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_what_is_wrong_with_a_task_is_told_with_its_field(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     for body, field in (({}, "title"), ({"title": ""}, "title"), ({"title": "a", "needs": [1]}, "needs.0")):
         assert served.post("/api/tasks", body, 422)["field"] == field
     assert served.patch("/api/tasks/01-walls", {"title": "x"}, 422)["field"] == "version"
@@ -87,7 +89,7 @@ def test_what_is_wrong_with_a_task_is_told_with_its_field(served: Served) -> Non
         assert served.get(f"/api/tasks/{name}", 404)["error"]
 
 
-def test_settings_are_shown_saved_and_forgotten(served: Served) -> None:
+def test_settings_are_shown_saved_and_forgotten(served: RunningServer) -> None:
     before = served.get("/api/settings")
     assert before["given"]["parallelLimit"]["layer"] == "default"
     after = served.patch("/api/settings", {"parallelLimit": 3, "conflictBehavior": "repair"})
@@ -102,14 +104,14 @@ def test_settings_are_shown_saved_and_forgotten(served: Served) -> None:
     assert {each["name"] for each in described["settings"]} == {*before} - {"given"}
 
 
-def test_all_that_is_wrong_with_settings_is_told_each_with_its_field(served: Served) -> None:
+def test_all_that_is_wrong_with_settings_is_told_each_with_its_field(served: RunningServer) -> None:
     told = served.patch("/api/settings", {"retries": -1, "mode": "sideways", "gate": "true"}, 422)
     assert [problem["field"] for problem in told["problems"]] == ["retries", "mode"]
     assert served.get("/api/settings")["gate"] is None
 
 
-def test_of_many_who_save_at_once_the_last_is_in_force(served: Served) -> None:
-    served.yard.task("01-walls", "while [ ! -e go ]; do sleep 0.05; done")
+def test_of_many_who_save_at_once_the_last_is_in_force(served: RunningServer) -> None:
+    served.project.task("01-walls", "while [ ! -e go ]; do sleep 0.05; done")
     batch = served.run("01-walls")
 
     def save(limit: int) -> None:
@@ -119,17 +121,17 @@ def test_of_many_who_save_at_once_the_last_is_in_force(served: Served) -> None:
         assert [*several.map(save, (1, 4, 2, 4, 3, 4))] == [None] * 6
     saved = served.get("/api/settings")["maxBatchSize"]
     assert served.batch(batch)["settings"]["maxBatchSize"] == saved
-    served.yard.write("go", "")
-    served.until_over(batch)
+    served.project.write("go", "")
+    served.wait_until_finished(batch)
 
 
-def test_agents_are_listed(served: Served) -> None:
+def test_agents_are_listed(served: RunningServer) -> None:
     agents = served.get("/api/agents")["agents"]
     assert {"claude", "codex", "shell"} <= {agent["name"] for agent in agents} | {"shell"}
     assert all({"name", "available", "login"} <= agent.keys() for agent in agents)
 
 
-def test_the_description_is_whole(served: Served) -> None:
+def test_the_description_is_whole(served: RunningServer) -> None:
     described = served.get("/api/openapi.json")
     operations = [
         (path, method, told)
@@ -153,14 +155,14 @@ def test_the_description_is_whole(served: Served) -> None:
     ]
 
 
-def test_the_page_about_it_loads_nothing(served: Served) -> None:
+def test_the_page_about_it_loads_nothing(served: RunningServer) -> None:
     answer = served.client.get("/api/docs")
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert not re.search(r"<script|<link|<img|<style|style=|src=|https?://", answer.text)
     assert 'id="createBatch"' in answer.text
 
 
-def test_long_answers_are_compressed_for_those_who_read_that(served: Served) -> None:
+def test_long_answers_are_compressed_for_those_who_read_that(served: RunningServer) -> None:
     plain = served.client.get("/api/openapi.json", headers={"Accept-Encoding": "identity"})
     assert "Content-Encoding" not in plain.headers
     with served.client.stream("GET", "/api/openapi.json", headers={"Accept-Encoding": "gzip"}) as answer:
@@ -169,10 +171,10 @@ def test_long_answers_are_compressed_for_those_who_read_that(served: Served) -> 
     assert len(raw) < len(plain.content) / 5
 
 
-def test_a_name_that_is_no_text_breaks_nothing(served: Served) -> None:
-    served.yard.task("01-walls", "true")
-    (served.yard.top / "tasks").joinpath("01-walls.md").rename(
-        Path(str(served.yard.top / "tasks") + "/w\udcffalls.md")
+def test_a_name_that_is_no_text_breaks_nothing(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
+    (served.project.top / "tasks").joinpath("01-walls.md").rename(
+        Path(str(served.project.top / "tasks") + "/w\udcffalls.md")
     )
     answer: httpx.Response = served.client.get("/api/tasks")
     assert answer.status_code == 200

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.local_forge import REPOSITORY, Forge
-from tests.support.running_server import Json, Served
-from tests.support.temp_project__estate import Estate
+from tests.support.local_forge import REPOSITORY, LocalForge
+from tests.support.running_server import Json, RunningServer
+from tests.support.temp_project__estate import WorktreeProject
 
 SECRET = "s3cret-w0rd-0f-ada"
 
 
-def walls(session: Served, estate: Estate, **settings: object) -> str:
+def walls(session: RunningServer, estate: WorktreeProject, **settings: object) -> str:
     """A batch whose one task is merged; its id."""
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     batch = session.run("01-walls", settings=settings)
-    session.until_over(batch)
+    session.wait_until_finished(batch)
     return batch
 
 
-def told(session: Served, batch: str) -> Json:
+def told(session: RunningServer, batch: str) -> Json:
     return session.get(f"/api/batches/{batch}/pr")
 
 
-def publish(session: Served, batch: str, **body: object) -> None:
+def publish(session: RunningServer, batch: str, **body: object) -> None:
     """And wait until it is there."""
     answer = session.client.post(f"/api/batches/{batch}/pr", json=body)
     assert answer.status_code in {200, 202}, answer.text
-    session.yard.until(lambda: not told(session, batch)["underWay"])
+    session.project.wait_until(lambda: not told(session, batch)["underWay"])
     assert session.batch(batch)["unshipped"] is None
 
 
-def test_the_words_are_seen_before_they_are_sent(session: Served, estate: Estate, remote: Forge) -> None:
+def test_the_words_are_seen_before_they_are_sent(
+    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+) -> None:
     batch = walls(session, estate)
     seen = told(session, batch)
     assert seen["title"] == "01-walls"
@@ -46,7 +48,9 @@ def test_the_words_are_seen_before_they_are_sent(session: Served, estate: Estate
     assert seen["body"].strip() in remote.pulls[0]["body"]
 
 
-def test_what_a_person_writes_is_sent_and_stays(session: Served, estate: Estate, remote: Forge) -> None:
+def test_what_a_person_writes_is_sent_and_stays(
+    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+) -> None:
     batch = walls(session, estate)
     own = told(session, batch)["own"]
     publish(session, batch)
@@ -63,7 +67,7 @@ def test_what_a_person_writes_is_sent_and_stays(session: Served, estate: Estate,
 
 
 def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
-    session: Served, estate: Estate, remote: Forge
+    session: RunningServer, estate: WorktreeProject, remote: LocalForge
 ) -> None:
     batch = walls(session, estate)
     publish(session, batch)
@@ -75,7 +79,9 @@ def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
     assert remote.pulls[0]["title"] == "Theirs again"
 
 
-def test_what_plait_would_say_is_left_to_plait(session: Served, estate: Estate, remote: Forge) -> None:
+def test_what_plait_would_say_is_left_to_plait(
+    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+) -> None:
     batch = walls(session, estate)
     publish(session, batch, title="Mine", body="Mine too.")
     own = told(session, batch)["own"]
@@ -86,11 +92,11 @@ def test_what_plait_would_say_is_left_to_plait(session: Served, estate: Estate, 
     assert "task done" in remote.pulls[0]["body"]
 
 
-def test_a_secret_is_not_told(session: Served, estate: Estate, remote: Forge) -> None:
+def test_a_secret_is_not_told(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
     estate.task("01-walls", "echo walls > walls.txt", env=f"{{SITE_PASSWORD: {SECRET}}}")
-    estate.begin()
+    estate.commit_all()
     batch = session.run("01-walls")
-    session.until_over(batch)
+    session.wait_until_finished(batch)
     publish(session, batch, title=f"Walls {SECRET}", body=f"Log in with {SECRET}.")
     assert (remote.pulls[0]["title"], SECRET in remote.pulls[0]["body"]) == ("Walls ***", False)
     assert "Log in with ***." in remote.pulls[0]["body"]
@@ -112,23 +118,25 @@ def test_a_secret_is_not_told(session: Served, estate: Estate, remote: Forge) ->
         ({"body": "none\0"}, "body"),
     ],
 )
-def test_words_that_can_not_be_so(served: Served, body: Json, field: str) -> None:
-    served.yard.task("01-walls", "true")
+def test_words_that_can_not_be_so(served: RunningServer, body: Json, field: str) -> None:
+    served.project.task("01-walls", "true")
     batch = served.run("01-walls")
     assert served.post(f"/api/batches/{batch}/pr", body, 422)["field"] == field
 
 
-def test_why_nothing_can_be_published_is_said(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_why_nothing_can_be_published_is_said(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     seen = told(served, batch)
     assert (seen["canPublish"], seen["canPush"], seen["branch"]) == (False, False, None)
     assert seen["why"] == f"batch {batch} works in place: it has no branch to publish"
     served.get("/api/batches/none/pr", 404)
 
 
-def test_where_no_forge_is_known_a_push_is_left(served_estate: Served, estate: Estate) -> None:
+def test_where_no_forge_is_known_a_push_is_left(
+    served_estate: RunningServer, estate: WorktreeProject
+) -> None:
     batch = walls(served_estate, estate)
     seen = told(served_estate, batch)
     assert (seen["canPublish"], seen["canPush"]) == (False, True)
@@ -139,18 +147,22 @@ def test_where_no_forge_is_known_a_push_is_left(served_estate: Served, estate: E
     assert "no remote called 'origin'" in seen["why"]
 
 
-def test_the_target_is_what_the_settings_or_the_remote_say(session: Served, estate: Estate) -> None:
+def test_the_target_is_what_the_settings_or_the_remote_say(
+    session: RunningServer, estate: WorktreeProject
+) -> None:
     batch = walls(session, estate)
     estate.git("fetch", "--quiet", "origin")
     estate.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     assert told(session, batch)["target"] == "main"
 
 
-def test_a_key_stands_for_the_same_words(session: Served, estate: Estate, remote: Forge) -> None:
+def test_a_key_stands_for_the_same_words(
+    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+) -> None:
     batch = walls(session, estate)
     for said in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
         headers = {"Idempotency-Key": "once"}
         session.client.post(f"/api/batches/{batch}/pr", json=said, headers=headers)
-        session.yard.until(lambda: not told(session, batch)["underWay"])
+        session.project.wait_until(lambda: not told(session, batch)["underWay"])
     assert [pull["title"] for pull in remote.pulls] == ["Roof"]
     assert told(session, batch)["body"] == "Roof"

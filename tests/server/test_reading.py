@@ -7,21 +7,21 @@ import os
 
 import httpx
 import pytest
-from tests.support.running_server import Served, spelt
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server import RunningServer, quote_task_id
+from tests.support.temp_project__estate import WorktreeProject
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 SECRET = "correct-horse-battery-staple"
 
 
-def log(served: Served, batch: str, task: str, **query: object) -> httpx.Response:
+def log(served: RunningServer, batch: str, task: str, **query: object) -> httpx.Response:
     words = {name.rstrip("_"): str(value) for name, value in query.items()}
-    answer = served.client.get(f"/api/batches/{batch}/tasks/{spelt(task)}/log", params=words)
+    answer = served.client.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/log", params=words)
     assert answer.status_code == 200, answer.text
     return answer
 
 
-def whole(served: Served, batch: str, task: str, **query: object) -> str:
+def whole(served: RunningServer, batch: str, task: str, **query: object) -> str:
     """All of it, page by page."""
     told, at = "", 0
     while True:
@@ -32,10 +32,10 @@ def whole(served: Served, batch: str, task: str, **query: object) -> str:
             return told
 
 
-def test_a_log_is_read_from_an_offset_on(served: Served) -> None:
-    served.yard.task("01-walls", "echo first; echo 'second <b>'")
+def test_a_log_is_read_from_an_offset_on(served: RunningServer) -> None:
+    served.project.task("01-walls", "echo first; echo 'second <b>'")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     answer = log(served, batch, "01-walls")
     assert answer.text == "first\nsecond <b>\n"
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -53,32 +53,32 @@ def test_a_log_is_read_from_an_offset_on(served: Served) -> None:
     assert (beyond.text, beyond.headers["Plait-Next"]) == ("", "17")
 
 
-def test_a_line_that_has_no_end_yet_is_told_when_it_has(served: Served) -> None:
-    served.yard.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
+def test_a_line_that_has_no_end_yet_is_told_when_it_has(served: RunningServer) -> None:
+    served.project.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
     batch = served.run("01-walls")
-    served.yard.until_file("here")
-    served.yard.until(lambda: log(served, batch, "01-walls").text)
+    served.project.wait_for_file("here")
+    served.project.wait_until(lambda: log(served, batch, "01-walls").text)
     running = log(served, batch, "01-walls")
     assert running.text == "first\n"
     assert running.headers["Plait-Ended"] == "false"
-    served.yard.write("go", "")
-    served.until_over(batch)
+    served.project.write("go", "")
+    served.wait_until_finished(batch)
     rest = log(served, batch, "01-walls", from_=running.headers["Plait-Next"])
     assert (rest.text, rest.headers["Plait-Ended"]) == ("half and half\n", "true")
 
 
-def test_a_long_log_comes_in_pages_and_none_is_large(served: Served) -> None:
-    served.yard.task("01-walls", "seq -w 1 400000")
+def test_a_long_log_comes_in_pages_and_none_is_large(served: RunningServer) -> None:
+    served.project.task("01-walls", "seq -w 1 400000")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     assert len(log(served, batch, "01-walls", limit=65536).content) <= 65536
     assert whole(served, batch, "01-walls").split() == [f"{number:06}" for number in range(1, 400_001)]
 
 
-def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(served: Served) -> None:
-    served.yard.task("01-walls", "echo first; head -c 200000 /dev/zero | tr '\\0' x; echo; echo last")
+def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(served: RunningServer) -> None:
+    served.project.task("01-walls", "echo first; head -c 200000 /dev/zero | tr '\\0' x; echo; echo last")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     ends = [log(served, batch, "01-walls", limit=65536, from_=at) for at in (0, 6, 6 + 65536)]
     assert [(each.headers["Plait-Next"], each.headers["Plait-Ended"]) for each in ends] == [
         ("6", "false"),
@@ -89,13 +89,13 @@ def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(served: Served) ->
     assert ends[1].headers["Content-Encoding"] == "gzip"
 
 
-def test_no_secret_is_told_wherever_the_reader_begins(served: Served) -> None:
+def test_no_secret_is_told_wherever_the_reader_begins(served: RunningServer) -> None:
     os.environ["MY_SECRET_KEY"] = SECRET
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
-    served.yard.write("key", key)
-    served.yard.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
+    served.project.write("key", key)
+    served.project.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
     batch = served.run("01-walls")
-    assert served.until_over(batch)["status"] == "completed"
+    assert served.wait_until_finished(batch)["status"] == "completed"
     size = int(log(served, batch, "01-walls").headers["Plait-Next"])
     assert size > len(SECRET) + len(key)
     for start in range(size):
@@ -103,10 +103,10 @@ def test_no_secret_is_told_wherever_the_reader_begins(served: Served) -> None:
         assert not any(word in told for word in (SECRET, SECRET[6:], "MIIEvQ", "BKcwgg", "VJTUt"))
 
 
-def test_what_it_said_and_did_is_told_as_events(served: Served) -> None:
-    served.yard.task("01-walls", "echo one; echo; echo two")
+def test_what_it_said_and_did_is_told_as_events(served: RunningServer) -> None:
+    served.project.task("01-walls", "echo one; echo; echo two")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     answer = log(served, batch, "01-walls", format="events")
     told = [json.loads(line) for line in answer.text.splitlines()]
     assert [(each["type"], each["offset"], each["entry"]) for each in told] == [
@@ -116,12 +116,12 @@ def test_what_it_said_and_did_is_told_as_events(served: Served) -> None:
     assert {each["batchId"] for each in told} == {batch}
 
 
-def test_attempts_and_steps_are_chosen(served: Served) -> None:
-    served.yard.task("01-walls", "echo attempt $PLAIT_ATTEMPT; test -e go || { touch go; exit 1; }")
+def test_attempts_and_steps_are_chosen(served: RunningServer) -> None:
+    served.project.task("01-walls", "echo attempt $PLAIT_ATTEMPT; test -e go || { touch go; exit 1; }")
     batch = served.run("01-walls", settings={"verify": "echo checked", "retries": 0})
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     served.post(f"/api/batches/{batch}/retry")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     assert log(served, batch, "01-walls", attempt=1).text == "attempt 1\n"
     assert log(served, batch, "01-walls").text == "attempt 2\n"
     assert log(served, batch, "01-walls", step="verify").text == "checked\n"
@@ -137,8 +137,8 @@ def test_attempts_and_steps_are_chosen(served: Served) -> None:
         assert served.get(path, 422, **query)["field"] == field
 
 
-def test_before_the_first_attempt_there_is_nothing_to_read(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_before_the_first_attempt_there_is_nothing_to_read(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     batch = served.run("01-walls", mode="queue")
     for what in ("log", "diff"):
         told = served.get(f"/api/batches/{batch}/tasks/01-walls/{what}", 409)
@@ -146,23 +146,23 @@ def test_before_the_first_attempt_there_is_nothing_to_read(served: Served) -> No
 
 
 @pytest.mark.parametrize("task", ["a/b", "TODO:63", "ünï", "a b", "x?y#z", "log", "a/log", "%2e"])
-def test_any_id_can_be_named_in_a_path(served: Served, task: str) -> None:
-    served.yard.task("01", f"echo {len(task)}", id=json.dumps(task))
+def test_any_id_can_be_named_in_a_path(served: RunningServer, task: str) -> None:
+    served.project.task("01", f"echo {len(task)}", id=json.dumps(task))
     listed = [each["id"] for each in served.get("/api/tasks")["tasks"]]
     if task not in listed:
         pytest.skip(f"no source makes such an id: {listed}")
     batch = served.run(task)
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     assert log(served, batch, task).text == f"{len(task)}\n"
-    assert served.get(f"/api/batches/{batch}/tasks/{spelt(task)}/explain")["taskId"] == task
-    assert served.get(f"/api/tasks/{spelt(task)}")["id"] == task
+    assert served.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/explain")["taskId"] == task
+    assert served.get(f"/api/tasks/{quote_task_id(task)}")["id"] == task
 
 
-def test_an_explanation_tells_the_reason_and_the_way_out(served: Served) -> None:
-    served.yard.task("01-walls", "exit 3")
-    served.yard.task("02-roof", "true", needs="[01-walls]")
+def test_an_explanation_tells_the_reason_and_the_way_out(served: RunningServer) -> None:
+    served.project.task("01-walls", "exit 3")
+    served.project.task("02-roof", "true", needs="[01-walls]")
     batch = served.run("01-walls", "02-roof", settings={"retries": 0})
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     told = served.get(f"/api/batches/{batch}/tasks/02-roof/explain")
     assert (told["status"], told["needs"][0]["status"]) == ("blocked", "failed")
     failed = served.get(f"/api/batches/{batch}/tasks/01-walls/explain")
@@ -171,13 +171,13 @@ def test_an_explanation_tells_the_reason_and_the_way_out(served: Served) -> None
     assert served.get(f"/api/batches/{batch}/tasks/nobody/explain", 404)["error"]
 
 
-def test_a_change_is_told_as_git_tells_it(served_estate: Served, estate: Estate) -> None:
+def test_a_change_is_told_as_git_tells_it(served_estate: RunningServer, estate: WorktreeProject) -> None:
     served = served_estate
     estate.task("01-walls", "seq 1 20000 > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt")
-    estate.begin()
+    estate.commit_all()
     batch = served.run("01-walls", "02-roof")
-    assert served.until_over(batch)["status"] == "completed"
+    assert served.wait_until_finished(batch)["status"] == "completed"
     path = f"/api/batches/{batch}/tasks/01-walls/diff"
     answer = served.client.get(path)
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -196,9 +196,9 @@ def test_a_change_is_told_as_git_tells_it(served_estate: Served, estate: Estate)
     assert served.get(path, 404, attempt=2)["error"] == "01-walls has no attempt 2 to write"
 
 
-def test_in_place_there_is_nothing_to_compare(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_in_place_there_is_nothing_to_compare(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     batch = served.run("01-walls")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     assert served.get(f"/api/batches/{batch}/diff", 409)["state"] == "completed"
     assert served.get(f"/api/batches/{batch}/tasks/01-walls/diff", 409)["state"] == "done"

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from tests.support.running_server import Served
+from tests.support.running_server import RunningServer
 
 
 def printed(seed: str) -> str:
@@ -20,7 +20,7 @@ def printed(seed: str) -> str:
     return done.stdout
 
 
-def test_it_is_what_the_server_says_and_always_the_same_text(served: Served) -> None:
+def test_it_is_what_the_server_says_and_always_the_same_text(served: RunningServer) -> None:
     told = printed("1")
     assert json.loads(told) == served.get("/api/openapi.json")
     assert told == printed("2")

@@ -17,9 +17,9 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
-from tests.support.running_server__serving import serve
-from tests.support.security_harness import Siege
-from tests.support.temp_project import PATIENCE, yard as make_yard
+from tests.support.running_server__serving import start_server
+from tests.support.security_harness import SecurityHarness
+from tests.support.temp_project import TIMEOUT_SECONDS, temp_project as make_yard
 
 from plait.server.auth import SESSION_COOKIE
 
@@ -30,43 +30,43 @@ PRINTS = rf"printf '\033]0;owned\007\033[2J{HTML}\n'"
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]:
     with make_yard(tmp_path_factory.mktemp("siege")) as yard:
         yard.task("01-work", WORKS)
         yard.task("02-print", PRINTS, title=json.dumps(f"{HTML} {ESCAPES} title"))
-        server = serve(yard)
+        server = start_server(yard)
         fresh = httpx.Limits(max_keepalive_connections=0)  # each request comes on a connection of its own
         with httpx.Client(
-            base_url=server.url, timeout=PATIENCE, trust_env=False, verify=False, limits=fresh
+            base_url=server.url, timeout=TIMEOUT_SECONDS, trust_env=False, verify=False, limits=fresh
         ) as client:
-            siege = Siege(yard, server, client)
-            made = siege.owner("POST", "/api/batches", {"taskIds": ["01-work", "02-print"]})
+            siege = SecurityHarness(yard, server, client)
+            made = siege.request_as_owner("POST", "/api/batches", {"taskIds": ["01-work", "02-print"]})
             siege.batch = made.raise_for_status().json()["id"]
-            yard.until(lambda: siege.statuses()["02-print"] == "done" and siege.ticks())
+            yard.wait_until(lambda: siege.statuses()["02-print"] == "done" and siege.ticks())
             yield siege
             yard.write("go", "")
-            over = yard.until(
+            over = yard.wait_until(
                 lambda: (told := siege.get(f"/api/batches/{siege.batch}"))["completedAt"] and told
             )
         assert over["status"] == "completed"
         assert over["progress"]["completed"] == 2
         assert server.end() == 0
-        assert server.front.stderr is not None
-        assert server.front.stderr.read() == ""  # nothing of what anybody sent, no token, and no bug
+        assert server.process.stderr is not None
+        assert server.process.stderr.read() == ""  # nothing of what anybody sent, no token, and no bug
 
 
 @pytest.fixture
-def siege(begun: Siege) -> Iterator[Siege]:
+def siege(begun: SecurityHarness) -> Iterator[SecurityHarness]:
     known = begun.batches()
     yield begun
     before = begun.ticks()
     assert begun.get("/health")["status"] == "ok"
     assert begun.batches() == known
     assert begun.statuses() == {"01-work": "running", "02-print": "done"}
-    begun.yard.until(lambda: begun.ticks() > before)
+    begun.project.wait_until(lambda: begun.ticks() > before)
 
 
-def routes(siege: Siege) -> Iterator[tuple[str, str]]:
+def routes(siege: SecurityHarness) -> Iterator[tuple[str, str]]:
     """Every method of every route, with a name wherever one belongs."""
     described: dict[str, dict[str, Any]] = siege.get("/api/openapi.json")["paths"]  # Any: as it is described
     for path, methods in described.items():
@@ -76,58 +76,59 @@ def routes(siege: Siege) -> Iterator[tuple[str, str]]:
     yield "POST", "/logout"
 
 
-def test_without_a_token_there_is_nothing_but_health(siege: Siege) -> None:
-    told = {(method, path): siege.ask(method, path).status_code for method, path in routes(siege)}
+def test_without_a_token_there_is_nothing_but_health(siege: SecurityHarness) -> None:
+    told = {(method, path): siege.request(method, path).status_code for method, path in routes(siege)}
     assert told.pop(("GET", "/health")) == 200
     assert len(told) > 30
     assert set(told.values()) == {401}
 
 
-def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(siege: Siege) -> None:
+def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(siege: SecurityHarness) -> None:
     wrong = ["x", "no", siege.server.token[:-1], siege.server.token.upper() + "0", "0" * 64, *"abcdef"]
-    told = [siege.ask("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
+    told = [siege.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
     assert [each.status_code for each in told] == [401] * 10 + [429]
     assert int(told[-1].headers["Retry-After"]) > 0
-    assert siege.ask("GET", f"/api/batches?token={siege.server.token}").status_code == 401
-    assert siege.owner("GET", "/api/batches").status_code == 200
+    assert siege.request("GET", f"/api/batches?token={siege.server.token}").status_code == 401
+    assert siege.request_as_owner("GET", "/api/batches").status_code == 200
 
 
-def test_an_expired_cookie_is_none(siege: Siege) -> None:
+def test_an_expired_cookie_is_none(siege: SecurityHarness) -> None:
     now = time.time()
-    assert siege.ask("GET", "/api/batches", Cookie=siege.cookie(now - 1)).status_code == 401
-    assert siege.ask("GET", "/api/batches", Cookie=siege.cookie(now + 60)).status_code == 200
+    assert siege.request("GET", "/api/batches", Cookie=siege.cookie(now - 1)).status_code == 401
+    assert siege.request("GET", "/api/batches", Cookie=siege.cookie(now + 60)).status_code == 200
     _, nonce, signature = siege.cookie(now - 1).split(".")
     later = f"{SESSION_COOKIE}={int(now + 60)}.{nonce}.{signature}"
-    assert siege.ask("GET", "/api/batches", Cookie=later).status_code == 401
+    assert siege.request("GET", "/api/batches", Cookie=later).status_code == 401
 
 
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"]
 )
-def test_a_post_of_another_origin_is_refused(siege: Siege, origin: str) -> None:
+def test_a_post_of_another_origin_is_refused(siege: SecurityHarness, origin: str) -> None:
     cookie, own = siege.cookie(time.time() + 60), siege.server.url
     path = f"/api/batches/{siege.batch}/cancel"
-    said = siege.ask("POST", path, {}, Cookie=cookie, Origin=origin.format(port=siege.port))
+    said = siege.request("POST", path, {}, Cookie=cookie, Origin=origin.format(port=siege.port))
     assert (said.status_code, "origin" in said.json()["error"]) == (403, True)
-    assert siege.ask("POST", path, {}, Cookie=cookie).status_code == 403  # a form that hides its page
-    preflight = siege.ask(
+    assert siege.request("POST", path, {}, Cookie=cookie).status_code == 403  # a form that hides its page
+    preflight = siege.request(
         "OPTIONS", path, Origin=origin.format(port=siege.port), Access_Control_Request_Method="POST"
     )
     assert preflight.status_code == 403
     assert not any(name.startswith("access-control") for name in preflight.headers)
     assert (
-        siege.ask("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code == 200
+        siege.request("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code
+        == 200
     )
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost.", "a@localhost"]
 )
-def test_a_name_that_was_made_to_point_here_is_not_answered(siege: Siege, host: str) -> None:
+def test_a_name_that_was_made_to_point_here_is_not_answered(siege: SecurityHarness, host: str) -> None:
     named = host.format(port=siege.port)
-    said = siege.owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
+    said = siege.request_as_owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
     assert said.status_code == 421
-    assert siege.ask("GET", "/health", Host=named).status_code == 421
+    assert siege.request("GET", "/health", Host=named).status_code == 421
 
 
 OUT = [
@@ -142,9 +143,9 @@ OUT = [
 
 
 @pytest.mark.parametrize("name", OUT)
-def test_an_id_is_no_path(siege: Siege, name: str) -> None:
-    siege.yard.write("../secret", "the secret")
-    spelt, ask = quote(name, safe="").replace(".", "%2E"), siege.owner
+def test_an_id_is_no_path(siege: SecurityHarness, name: str) -> None:
+    siege.project.write("../secret", "the secret")
+    spelt, ask = quote(name, safe="").replace(".", "%2E"), siege.request_as_owner
     paths = [
         f"/api/batches/{spelt}",
         f"/api/tasks/{spelt}",
@@ -161,37 +162,40 @@ def test_an_id_is_no_path(siege: Siege, name: str) -> None:
     told.append(ask("POST", "/api/projects", {"path": name}))
     assert {each.status_code for each in told} <= {404, 405, 422}
     assert not any("the secret" in each.text or "root:" in each.text for each in told)
-    assert siege.yard.read("../secret") == "the secret\n"
+    assert siege.project.read("../secret") == "the secret\n"
 
 
-def test_a_title_names_no_file_outside_of_the_tasks(siege: Siege) -> None:
+def test_a_title_names_no_file_outside_of_the_tasks(siege: SecurityHarness) -> None:
     def files() -> set[Path]:
-        return set(siege.yard.top.parent.rglob("*.md")) | set(siege.yard.top.glob(".git/hooks/*"))
+        return set(siege.project.top.parent.rglob("*.md")) | set(siege.project.top.glob(".git/hooks/*"))
 
     before = files()
-    siege.owner("POST", "/api/tasks", {"title": "../../../x/../.git/hooks/post-commit"})
+    siege.request_as_owner("POST", "/api/tasks", {"title": "../../../x/../.git/hooks/post-commit"})
     (new,) = files() - before
     new.unlink()
-    assert new.parent == siege.yard.top / "tasks"
+    assert new.parent == siege.project.top / "tasks"
 
 
-def test_what_a_link_of_the_repository_leads_to_is_not_told(siege: Siege) -> None:
-    looks = siege.yard.plait("token", "--read-only").out.strip()
-    (token,) = Path(siege.yard.env["HOME"]).rglob("plait/token")
-    link = siege.yard.top / "tasks/03-link.md"
+def test_what_a_link_of_the_repository_leads_to_is_not_told(siege: SecurityHarness) -> None:
+    looks = siege.project.plait("token", "--read-only").out.strip()
+    (token,) = Path(siege.project.env["HOME"]).rglob("plait/token")
+    link = siege.project.top / "tasks/03-link.md"
     link.symlink_to(token)
     try:
-        told = siege.ask("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
+        told = siege.request("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
         assert (told.status_code, told.json()["body"], told.json()["editable"]) == (200, "", False)
-        listed = siege.ask("GET", "/api/tasks", Authorization=f"Bearer {looks}")
+        listed = siege.request("GET", "/api/tasks", Authorization=f"Bearer {looks}")
     finally:
         link.unlink()
     assert siege.server.token not in told.text + listed.text
 
 
-def test_html_and_terminal_escapes_in_titles_are_text(siege: Siege) -> None:
-    told = [siege.owner("GET", path) for path in ("/api/tasks", f"/api/batches/{siege.batch}", "/metrics")]
-    told.append(siege.owner("GET", f"/api/batches/{siege.batch}/graph"))
+def test_html_and_terminal_escapes_in_titles_are_text(siege: SecurityHarness) -> None:
+    told = [
+        siege.request_as_owner("GET", path)
+        for path in ("/api/tasks", f"/api/batches/{siege.batch}", "/metrics")
+    ]
+    told.append(siege.request_as_owner("GET", f"/api/batches/{siege.batch}/graph"))
     assert HTML in told[1].json()["tasks"][1]["title"]
     assert ESCAPES in told[1].json()["tasks"][1]["title"]
     for each in told:
@@ -201,8 +205,8 @@ def test_html_and_terminal_escapes_in_titles_are_text(siege: Siege) -> None:
         assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", each.content)
 
 
-def test_html_and_terminal_escapes_in_logs_are_text(siege: Siege) -> None:
-    log = siege.owner("GET", f"/api/batches/{siege.batch}/tasks/02-print/log")
+def test_html_and_terminal_escapes_in_logs_are_text(siege: SecurityHarness) -> None:
+    log = siege.request_as_owner("GET", f"/api/batches/{siege.batch}/tasks/02-print/log")
     assert (log.text, log.headers["Content-Type"]) == (f"{HTML}\n", "text/plain; charset=utf-8")
     heard = ""
     path = f"/api/events?batch={siege.batch}"
@@ -215,11 +219,11 @@ def test_html_and_terminal_escapes_in_logs_are_text(siege: Siege) -> None:
     assert heard.isprintable()
 
 
-def test_a_body_of_a_gigabyte_is_not_taken(siege: Siege) -> None:
+def test_a_body_of_a_gigabyte_is_not_taken(siege: SecurityHarness) -> None:
     process, most = psutil.Process(siege.server.pid), 1 << 30
     before = process.memory_info().rss
     head = f"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: {siege.bearer}\r\n"
-    said = siege.say(f"{head}Content-Length: {most}\r\n\r\n".encode())
+    said = siege.send_raw(f"{head}Content-Length: {most}\r\n\r\n".encode())
     assert said.startswith(b"HTTP/1.1 413 ")
     sent, chunk = 0, b"10000\r\n" + b" " * 65536 + b"\r\n"
     with siege.connect() as client:
@@ -230,11 +234,11 @@ def test_a_body_of_a_gigabyte_is_not_taken(siege: Siege) -> None:
                 sent += 65536
     assert sent < most >> 3
     assert process.memory_info().rss - before < 64 << 20
-    stranger = siege.say(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
+    stranger = siege.send_raw(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
     assert stranger.startswith(b"HTTP/1.1 401 ")
 
 
-def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(siege: Siege) -> None:
+def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(siege: SecurityHarness) -> None:
     process = psutil.Process(siege.server.pid)
     with ExitStack() as stack:
         slow = [stack.enter_context(siege.connect()) for _ in range(300)]
@@ -245,13 +249,13 @@ def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(siege: Siege) -> No
             for client in slow[1::2]:
                 with suppress(ConnectionError):
                     client.sendall(b"x")
-            assert siege.owner("GET", "/api/batches").status_code == 200
+            assert siege.request_as_owner("GET", "/api/batches").status_code == 200
             return process.num_fds() < 150
 
-        siege.yard.until(dripped)
+        siege.project.wait_until(dripped)
 
 
-def test_nobody_brings_a_header_or_a_request_along(siege: Siege) -> None:
+def test_nobody_brings_a_header_or_a_request_along(siege: SecurityHarness) -> None:
     host, auth = "Host: localhost\r\n", f"Authorization: {siege.bearer}\r\n"
     inner = f"GET /api/batches HTTP/1.1\r\n{host}{auth}\r\n"
     hidden = f"POST /api/plan HTTP/1.1\r\n{host}{auth}"
@@ -265,13 +269,13 @@ def test_nobody_brings_a_header_or_a_request_along(siege: Siege) -> None:
         f"{hidden}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
         f"{hidden}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n{inner}",
     ):
-        heard = siege.say(data.encode())
+        heard = siege.send_raw(data.encode())
         assert re.match(rb"HTTP/1.1 400 ", heard), data
         assert heard.count(b"HTTP/1.1 ") == 1
         assert b"set-cookie" not in heard.lower()
 
 
-def test_what_is_nested_or_counts_without_end_is_refused(siege: Siege) -> None:
+def test_what_is_nested_or_counts_without_end_is_refused(siege: SecurityHarness) -> None:
     bodies = [
         '{"taskIds":' + "[" * 200_000,
         '{"taskIds":' + "[" * 100_000 + "]" * 100_000 + "}",
@@ -281,7 +285,7 @@ def test_what_is_nested_or_counts_without_end_is_refused(siege: Siege) -> None:
         "\0",
     ]
     for body in bodies:
-        client = http.client.HTTPConnection("127.0.0.1", siege.port, timeout=PATIENCE)
+        client = http.client.HTTPConnection("127.0.0.1", siege.port, timeout=TIMEOUT_SECONDS)
         client.request(
             "POST",
             "/api/batches",
@@ -294,8 +298,8 @@ def test_what_is_nested_or_counts_without_end_is_refused(siege: Siege) -> None:
         client.close()
 
 
-def test_a_repository_can_t_take_the_server_down(siege: Siege) -> None:
-    deep = siege.yard.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
+def test_a_repository_can_t_take_the_server_down(siege: SecurityHarness) -> None:
+    deep = siege.project.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
     try:
         told = siege.get("/api/tasks")
     finally:

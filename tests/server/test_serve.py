@@ -15,9 +15,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from tests.support.running_server__serving import Follower, ServeProcess, serve
-from tests.support.temp_project import Yard
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server__serving import EventFollower, ServerProcess, start_server
+from tests.support.temp_project import TempProject
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.git.location import find_repo
 from plait.store.project_files import find_engine
@@ -25,18 +25,18 @@ from plait.store.project_files import find_engine
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
 
-def repository(yard: Yard, name: str) -> Path:
+def repository(yard: TempProject, name: str) -> Path:
     top = yard.top.parent / name
     yard.git_in(yard.top, "init", "--quiet", "-b", "main", str(top))
     return top
 
 
-def beside(yard: Yard, top: Path) -> Yard:
+def beside(yard: TempProject, top: Path) -> TempProject:
     """The same home, another repository."""
-    return Yard(top, yard.env, yard.fronts, yard.terminals)
+    return TempProject(top, yard.env, yard.cli_processes, yard.terminals)
 
 
-def run(server: ServeProcess, *tasks: str, project: str = "", **settings: object) -> str:
+def run(server: ServerProcess, *tasks: str, project: str = "", **settings: object) -> str:
     made = server.post(
         f"/api/batches?project={project}" if project else "/api/batches",
         {"taskIds": tasks, "settings": settings},
@@ -45,19 +45,19 @@ def run(server: ServeProcess, *tasks: str, project: str = "", **settings: object
     return made["id"]
 
 
-def until_completed(yard: Yard, server: ServeProcess, batch: str, project: str = "") -> None:
+def until_completed(yard: TempProject, server: ServerProcess, batch: str, project: str = "") -> None:
     path = f"/api/batches/{batch}" + (f"?project={project}" if project else "")
-    yard.until(lambda: server.get(path)["status"] == "completed")
+    yard.wait_until(lambda: server.get(path)["status"] == "completed")
 
 
-def until_done(yard: Yard, *tasks: str) -> None:
-    yard.until(lambda: yard.statuses() == dict.fromkeys(tasks, "done"))
+def until_done(yard: TempProject, *tasks: str) -> None:
+    yard.wait_until(lambda: yard.statuses() == dict.fromkeys(tasks, "done"))
 
 
 # What it says
 
 
-def test_one_link_is_printed_and_nothing_else_that_lets_in(yard: Yard) -> None:
+def test_one_link_is_printed_and_nothing_else_that_lets_in(yard: TempProject) -> None:
     front = yard.start("serve", "--port", "0")
     assert front.stdout is not None
     said = [front.stdout.readline() for _ in range(4)]
@@ -68,7 +68,7 @@ def test_one_link_is_printed_and_nothing_else_that_lets_in(yard: Yard) -> None:
     assert (front.returncode, out, err) == (0, "", "")
 
 
-def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_one(yard: Yard) -> None:
+def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_one(yard: TempProject) -> None:
     front = yard.start("serve", "--port", "0", env={"JOURNAL_STREAM": "8:1234"})
     assert front.stdout is not None
     first, second = front.stdout.readline(), front.stdout.readline()
@@ -80,9 +80,9 @@ def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_o
     assert (front.returncode, out, err) == (0, "", "")
 
 
-def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: Yard) -> None:
+def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: TempProject) -> None:
     terminal = yard.terminal("serve", "--port", "0")
-    terminal.until("Ctrl+C ends the server")
+    terminal.wait_for("Ctrl+C ends the server")
     assert terminal.text.count("/login?code=") == 1
     assert f"plait serves {yard.top} at http://127.0.0.1:" in terminal.text
     (link,) = (word for word in terminal.text.split() if "/login?" in word)
@@ -97,9 +97,9 @@ def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: Yard) -> None
     assert "Traceback" not in terminal.text
 
 
-def test_programs_are_told_on_one_line(yard: Yard) -> None:
-    server = serve(yard)
-    assert server.front.pid == server.pid
+def test_programs_are_told_on_one_line(yard: TempProject) -> None:
+    server = start_server(yard)
+    assert server.process.pid == server.pid
     assert server.link.startswith(f"{server.url}/login?code=")
     assert server.get("/health")["status"] == "ok"
     assert [each["path"] for each in server.get("/api/projects")["projects"]] == [str(yard.top)]
@@ -107,28 +107,28 @@ def test_programs_are_told_on_one_line(yard: Yard) -> None:
 
 
 def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
-    yard: Yard, tmp_path: Path
+    yard: TempProject, tmp_path: Path
 ) -> None:
     script = tmp_path / "browser"
     script.write_text(
         f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n'
     )
     script.chmod(0o755)
-    server = serve(yard, "--open", env={"BROWSER": str(script)})
-    yard.until((tmp_path / "opened").exists)
+    server = start_server(yard, "--open", env={"BROWSER": str(script)})
+    yard.wait_until((tmp_path / "opened").exists)
     assert (tmp_path / "opened").read_text() == f"{server.link}\n"
-    other = serve(yard, "--open", env={"BROWSER": "/nowhere/browser"})
+    other = start_server(yard, "--open", env={"BROWSER": "/nowhere/browser"})
     assert other.get("/health")["status"] == "ok"
     assert other.end() == 0
 
 
-def test_a_server_in_no_project_serves_those_that_are_added(yard: Yard) -> None:
+def test_a_server_in_no_project_serves_those_that_are_added(yard: TempProject) -> None:
     home = Path(yard.env["HOME"])
     front = beside(yard, home).start("serve", "--port", "0")
     assert front.stdout is not None
     assert front.stdout.readline().startswith("plait serves no project yet at ")
-    server = serve(beside(yard, home))
-    refused = server.ask("GET", "/api/batches")
+    server = start_server(beside(yard, home))
+    refused = server.request("GET", "/api/batches")
     assert refused.status_code == 404
     assert "not started in a project" in refused.json()["error"]
     added = server.post("/api/projects", {"path": str(yard.top)})
@@ -142,8 +142,8 @@ def test_a_server_in_no_project_serves_those_that_are_added(yard: Yard) -> None:
 # Where it listens
 
 
-def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: Yard) -> None:
-    server = serve(yard)
+def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: TempProject) -> None:
+    server = start_server(yard)
     port = server.url.rpartition(":")[2]
     told = yard.plait("serve", "--port", port)
     assert (told.code, told.out) == (2, "")
@@ -165,7 +165,7 @@ def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: Yard
     ],
 )
 def test_what_can_t_be_listened_at_is_refused_before_anything_starts(
-    yard: Yard, words: list[str], why: str
+    yard: TempProject, words: list[str], why: str
 ) -> None:
     told = yard.plait("serve", "--port", "0", *words)
     assert (told.code, told.out) == (2, "")
@@ -173,13 +173,13 @@ def test_what_can_t_be_listened_at_is_refused_before_anything_starts(
     assert not (Path(yard.env["XDG_STATE_HOME"]) / "plait" / "token").exists()
 
 
-def test_another_address_says_who_can_reach_it(yard: Yard) -> None:
-    server = serve(yard, "--host", "0.0.0.0")
+def test_another_address_says_who_can_reach_it(yard: TempProject) -> None:
+    server = start_server(yard, "--host", "0.0.0.0")
     assert server.url.startswith("http://127.0.0.1:")
     assert server.get("/health")["status"] == "ok"
     assert server.end() == 0
-    assert server.front.stderr is not None
-    told = server.front.stderr.read()
+    assert server.process.stderr is not None
+    told = server.process.stderr.read()
     assert "whoever reaches this machine" in told
     assert "no TLS" in told
     port = server.url.rpartition(":")[2]
@@ -189,12 +189,12 @@ def test_another_address_says_who_can_reach_it(yard: Yard) -> None:
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
-def test_it_listens_by_ipv6(yard: Yard) -> None:
+def test_it_listens_by_ipv6(yard: TempProject) -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no address ::1")
-    server = serve(yard, "--host", "[::1]")
+    server = start_server(yard, "--host", "[::1]")
     assert server.url.startswith("http://[::1]:")
     assert server.get("/api/projects")["projects"]
 
@@ -227,9 +227,9 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return cert, secret
 
 
-def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(yard: Yard, tmp_path: Path) -> None:
+def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(yard: TempProject, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
-    server = serve(yard, "--certfile", str(cert), "--keyfile", str(key))
+    server = start_server(yard, "--certfile", str(cert), "--keyfile", str(key))
     assert server.url.startswith("https://")
     assert server.link.startswith("https://")
     server.certificate = str(cert)
@@ -242,13 +242,13 @@ def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(yard: Yard, tmp_
     assert server.end() == 0
 
 
-def test_a_new_token_makes_the_old_one_worthless(yard: Yard) -> None:
-    first = serve(yard)
-    assert first.ask("GET", "/api/projects").status_code == 200
-    second = serve(yard, "--rotate-token")
+def test_a_new_token_makes_the_old_one_worthless(yard: TempProject) -> None:
+    first = start_server(yard)
+    assert first.request("GET", "/api/projects").status_code == 200
+    second = start_server(yard, "--rotate-token")
     assert second.token != first.token
-    assert second.ask("GET", "/api/projects").status_code == 200
-    assert first.ask("GET", "/api/projects").status_code == 401
+    assert second.request("GET", "/api/projects").status_code == 200
+    assert first.request("GET", "/api/projects").status_code == 401
 
 
 # How it ends
@@ -256,28 +256,28 @@ def test_a_new_token_makes_the_old_one_worthless(yard: Yard) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_ends_at_once_though_somebody_listens_and_its_batch_goes_on(
-    yard: Yard, number: signal.Signals, code: int
+    yard: TempProject, number: signal.Signals, code: int
 ) -> None:
     yard.task("one", WAITS.format(name="one"))
-    server = serve(yard)
+    server = start_server(yard)
     with server.client() as client:
         headers = {"Authorization": f"Bearer {server.token}"}
         with client.stream("GET", "/api/events", headers=headers) as stream:
             lines = stream.iter_lines()
             assert next(lines).startswith("retry:")
             run(server, "one")
-            yard.until_file("runs-one")
+            yard.wait_for_file("runs-one")
             assert server.end(number) == code
             assert any(line.startswith("event:") for line in lines)  # and then it ends, as if it were whole
-    assert server.front.stderr is not None
-    assert server.front.stderr.read() == ""
+    assert server.process.stderr is not None
+    assert server.process.stderr.read() == ""
     yard.write("go-one", "")
     until_done(yard, "one")
     assert yard.read("runs-one").count("\n") == 1
 
 
-def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(yard: Yard) -> None:
-    server = serve(yard)
+def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(yard: TempProject) -> None:
+    server = start_server(yard)
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), 60) as client:
         client.sendall(
@@ -286,10 +286,10 @@ def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(yard: 
         )
         assert client.recv(100).startswith(b"HTTP/1.1 100 ")
         os.kill(server.pid, signal.SIGINT)
-        yard.until(lambda: not listens(host, int(port)))
+        yard.wait_until(lambda: not listens(host, int(port)))
         assert server.end(signal.SIGINT) == 130
-    assert server.front.stderr is not None
-    assert server.front.stderr.read() == ""
+    assert server.process.stderr is not None
+    assert server.process.stderr.read() == ""
 
 
 def listens(host: str, port: int) -> bool:
@@ -297,35 +297,35 @@ def listens(host: str, port: int) -> bool:
         return client.connect_ex((host, port)) == 0
 
 
-def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(yard: Yard) -> None:
-    server = serve(yard)
+def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(yard: TempProject) -> None:
+    server = start_server(yard)
     added = server.post("/api/projects", {"path": str(repository(yard, "other"))})
     with server.client() as client:
         headers = {"Authorization": f"Bearer {server.token}"}
         with client.stream("GET", f"/api/events?project={added['id']}", headers=headers) as stream:
             lines = stream.iter_lines()
             assert next(lines).startswith("retry:")
-            assert server.ask("DELETE", f"/api/projects/{added['id']}").status_code == 204
+            assert server.request("DELETE", f"/api/projects/{added['id']}").status_code == 204
             list(lines)
-    assert server.ask("GET", f"/api/batches?project={added['id']}").status_code == 404
+    assert server.request("GET", f"/api/batches?project={added['id']}").status_code == 404
 
 
 # Projects
 
 
-def test_two_projects_have_batches_at_once_each_of_its_own(yard: Yard) -> None:
+def test_two_projects_have_batches_at_once_each_of_its_own(yard: TempProject) -> None:
     other = beside(yard, repository(yard, "other"))
     for each in (yard, other):
         each.task("one", WAITS.format(name="one"))
-    server = serve(yard)
+    server = start_server(yard)
     project = server.post("/api/projects", {"path": str(other.top)})["id"]
-    follower = Follower(server.url, server.token, f"/api/events?project={project}")
-    follower.until(lambda: follower.connections)
+    follower = EventFollower(server.url, server.token, f"/api/events?project={project}")
+    follower.wait_until(lambda: follower.connections)
     mine, theirs = run(server, "one"), run(server, "one", project=project)
     for each in (yard, other):
-        each.until_file("runs-one")
+        each.wait_for_file("runs-one")
     assert find_engine(find_repo(yard.top)) != find_engine(find_repo(other.top))
-    assert server.ask("GET", f"/api/batches/{theirs}").status_code == 404
+    assert server.request("GET", f"/api/batches/{theirs}").status_code == 404
     told = server.get(f"/api/batches/{theirs}?project={project}")
     assert told["projectId"] == project
     assert server.get(f"/api/batches/{mine}")["projectId"] != project
@@ -333,35 +333,39 @@ def test_two_projects_have_batches_at_once_each_of_its_own(yard: Yard) -> None:
         each.write("go-one", "")
     until_completed(yard, server, mine)
     until_completed(yard, server, theirs, project)
-    follower.until_heard("batch:completed")
+    follower.wait_for_event("batch:completed")
     follower.close()
-    assert {each.data["batchId"] for each in follower.heard} <= {None, theirs}
+    assert {each.data["batchId"] for each in follower.events} <= {None, theirs}
 
 
-def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_now(estate: Estate) -> None:
+def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_now(
+    estate: WorktreeProject,
+) -> None:
     estate.task("one", "echo 1 > one")
-    estate.begin()
-    server = serve(beside(estate, Path(estate.env["HOME"])))
+    estate.commit_all()
+    server = start_server(beside(estate, Path(estate.env["HOME"])))
     added = server.post("/api/projects", {"url": estate.remote.as_uri()})
     assert added["url"] == estate.remote.as_uri()
     estate.task("two", "echo 2 > two")
-    estate.begin()  # after it was added
-    before = estate.own()
+    estate.commit_all()  # after it was added
+    before = estate.snapshot_user_files()
     batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
     until_completed(estate, server, batch)
     told = server.get(f"/api/batches/{batch}")
     mirror = find_repo(Path(added["path"])).state.parent
     assert told["settings"]["isolation"] == "worktree"
     assert estate.git_in(mirror, "show", f"{told['branch']}:two") == "2"
-    assert estate.own() == before
+    assert estate.snapshot_user_files() == before
 
 
-def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_is_there(yard: Yard) -> None:
+def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_is_there(
+    yard: TempProject,
+) -> None:
     other = beside(yard, repository(yard, "other"))
     for each in (yard, other):
         each.task("one", WAITS.format(name="one"))
         each.task("two", WAITS.format(name="two"))
-    server = serve(yard)
+    server = start_server(yard)
     project = server.post("/api/projects", {"path": str(other.top)})["id"]
     batches = [
         run(server, "one", "two", maxBatchSize=1),
@@ -369,7 +373,7 @@ def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_i
     ]
     engines = []
     for each in (yard, other):
-        each.until_file("runs-one")
+        each.wait_for_file("runs-one")
         engine = find_engine(find_repo(each.top))
         assert engine is not None
         engines.append(engine.pid)
@@ -379,7 +383,7 @@ def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_i
     for each in (yard, other):
         each.write("go-one", "")
         each.write("go-two", "")
-    again = serve(yard, token=server.token)  # and nobody asks it for anything
+    again = start_server(yard, token=server.token)  # and nobody asks it for anything
     for each in (yard, other):
         until_done(each, "one", "two")
         assert each.read("runs-one").count("\n") == 1
@@ -387,19 +391,21 @@ def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_i
     assert again.get(f"/api/batches/{batches[1]}?project={project}")["status"] == "completed"
 
 
-def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing_else(yard: Yard) -> None:
+def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing_else(
+    yard: TempProject,
+) -> None:
     gone = repository(yard, "gone")
-    server = serve(yard)
+    server = start_server(yard)
     server.post("/api/projects", {"path": str(gone)})
     assert server.end() == 0
     gone.rename(gone.with_name("elsewhere"))
-    server = serve(yard)
-    assert server.front.stderr is not None
-    assert "gone can't be opened" in server.front.stderr.readline()
+    server = start_server(yard)
+    assert server.process.stderr is not None
+    assert "gone can't be opened" in server.process.stderr.readline()
     assert server.get("/api/batches")["batches"] == []
 
 
-def test_other_verbs_do_not_wait_for_what_only_the_server_needs(yard: Yard) -> None:
+def test_other_verbs_do_not_wait_for_what_only_the_server_needs(yard: TempProject) -> None:
     words = "import sys, plait.cli.app; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
-    told = yard.answer(yard.popen([sys.executable, "-P", "-c", words]))
+    told = yard.finish(yard.popen([sys.executable, "-P", "-c", words]))
     assert (told.code, told.out) == (0, "[]\n")

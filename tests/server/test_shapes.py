@@ -10,8 +10,8 @@ import anyio
 import httpx
 import pytest
 from fastapi import FastAPI
-from tests.support.running_server import Served
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server import RunningServer
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.core.errors import Bug
 from plait.server.http.app import create_app
@@ -49,7 +49,7 @@ def shapes(batch: str) -> Iterator[tuple[str, type[ApiModel]]]:
     yield "/api/me", Me
 
 
-def test_every_answer_is_of_its_shape(served_estate: Served, estate: Estate) -> None:
+def test_every_answer_is_of_its_shape(served_estate: RunningServer, estate: WorktreeProject) -> None:
     served = served_estate
     estate.write("roof.txt", "none")
     estate.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
@@ -57,13 +57,13 @@ def test_every_answer_is_of_its_shape(served_estate: Served, estate: Estate) -> 
     estate.task("03-tiles", "echo tiles > roof.txt", needs="[01-walls]")
     estate.task("04-flag", "exit 1")
     estate.task("05-door", "echo door > door.txt", needs="[04-flag]")
-    estate.begin()
+    estate.commit_all()
     names = ["01-walls", "02-roof", "03-tiles", "04-flag", "05-door"]
     body = {"taskIds": names, "settings": {"gate": "true", "verify": "true", "retries": 1, "budget": None}}
     preview = served.client.post("/api/plan", json=body).content
     PlanShape.model_validate_json(preview, strict=True, extra="forbid")
     batch = served.run(*names, settings=body["settings"])
-    for path, shape in shapes(batch) if served.until_over(batch) else ():
+    for path, shape in shapes(batch) if served.wait_until_finished(batch) else ():
         answer = served.client.get(path)
         assert answer.status_code == 200, (path, answer.text)
         shape.model_validate_json(answer.content, strict=True, extra="forbid")
@@ -72,7 +72,7 @@ def test_every_answer_is_of_its_shape(served_estate: Served, estate: Estate) -> 
     torn = next(task for task, status in statuses.items() if status == "conflicted")
     answer = served.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
     assert ConflictShape.model_validate_json(answer.content, strict=True, extra="forbid").files
-    with served.listening(batch=batch) as events:
+    with served.stream_events(batch=batch) as events:
         told = next(iter(events))
         while told["type"] != "batch:failed":
             event = EventShape.model_validate_json(json.dumps(told | {"id": None}), strict=True)

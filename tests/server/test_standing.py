@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from tests.support.running_server import Served
+from tests.support.running_server import RunningServer
 
 from plait.server.event_buffer__mark import EventCursor
 
 HOSTILE = "a&b=c +%2F é"
 
 
-def asked(served: Served, batch: str, *tasks: str) -> list[str]:
-    told = served.said(served.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200)
+def asked(served: RunningServer, batch: str, *tasks: str) -> list[str]:
+    told = served.check_status(
+        served.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200
+    )
     return [run["taskId"] for run in told["tasks"]]
 
 
-def test_a_run_is_what_the_list_of_tasks_has_of_it(served: Served) -> None:
-    served.yard.task("01-walls", "true")
-    served.yard.task("02-roof", "exit 1", retries=0)
-    served.yard.task("03-tiles", "true", needs="[02-roof]")
+def test_a_run_is_what_the_list_of_tasks_has_of_it(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
+    served.project.task("02-roof", "exit 1", retries=0)
+    served.project.task("03-tiles", "true", needs="[02-roof]")
     batch = served.run("01-walls", "02-roof", "03-tiles")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     listed = {task["id"]: task["batch"] for task in served.get("/api/tasks")["tasks"]}
     told = served.get(f"/api/batches/{batch}/standing", task="03-tiles")
     assert told["tasks"] == [listed["03-tiles"]]
@@ -29,9 +31,9 @@ def test_a_run_is_what_the_list_of_tasks_has_of_it(served: Served) -> None:
     assert served.get(f"/api/batches/{batch}/standing")["tasks"] == list(listed.values())
 
 
-def test_only_those_that_are_asked_for_by_their_exact_names(served: Served) -> None:
+def test_only_those_that_are_asked_for_by_their_exact_names(served: RunningServer) -> None:
     for name in ("01-walls", "02-roof", "03-tiles"):
-        served.yard.task(name, "true")
+        served.project.task(name, "true")
     batch = served.run("01-walls", "02-roof", "03-tiles")
     assert asked(served, batch) == ["01-walls", "02-roof", "03-tiles"]
     assert asked(served, batch, "03-tiles", "01-walls", "03-tiles") == ["03-tiles", "01-walls"]
@@ -39,25 +41,25 @@ def test_only_those_that_are_asked_for_by_their_exact_names(served: Served) -> N
     assert asked(served, batch, "nobody") == []
 
 
-def test_whoever_listens_from_its_mark_on_misses_nothing(served: Served) -> None:
-    served.yard.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
+def test_whoever_listens_from_its_mark_on_misses_nothing(served: RunningServer) -> None:
+    served.project.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
     batch = served.run("01-walls")
-    served.until_task(batch, "01-walls", "running")
+    served.wait_for_task(batch, "01-walls", "running")
     answer = served.client.get(f"/api/batches/{batch}/standing", params={"task": "01-walls"})
     assert answer.json()["tasks"][0]["status"] == "running"
     mark = answer.headers["Plait-Mark"]
     found = EventCursor.parse(mark)
     assert found is not None
     assert found.seq > 0
-    served.yard.write("go", "")
-    with served.listening(last=mark, batch=batch, logs=False) as events:
+    served.project.write("go", "")
+    with served.stream_events(last=mark, batch=batch, logs=False) as events:
         kinds = {next(events)["type"] for _ in range(2)}
     assert "batch:task:started" not in kinds
 
 
-def test_a_batch_or_a_question_that_can_not_be(served: Served) -> None:
-    served.yard.task("01-walls", "true")
+def test_a_batch_or_a_question_that_can_not_be(served: RunningServer) -> None:
+    served.project.task("01-walls", "true")
     batch = served.run("01-walls")
     assert served.get("/api/batches/nobody/standing", 404)["error"]
     many = served.client.get(f"/api/batches/{batch}/standing", params={"task": ["a"] * 201})
-    assert served.said(many, 422)["field"] == "task"
+    assert served.check_status(many, 422)["field"] == "task"

@@ -11,15 +11,15 @@ from plait.client.stream_event import EventType, StreamEvent
 from plait.core.events import Record
 from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventBuffer, encode_events
 from plait.server.event_buffer__mark import EventCursor
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 JOURNAL = "0123456789abcdef0123456789abcdef"
 
 
 @cache
 def history(seed: int) -> Sequence[Record]:
-    return tuple(run(stormy(seed)).journal)
+    return tuple(simulate(make_stormy(seed)).journal)
 
 
 @cache

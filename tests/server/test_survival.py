@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from tests.support.running_server__serving import Follower, serve
-from tests.support.temp_project import Yard
+from tests.support.running_server__serving import EventFollower, start_server
+from tests.support.temp_project import TempProject
 
 from plait.client.event_stream import EventStream
 from plait.git.location import find_repo
@@ -14,7 +14,7 @@ TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2
 
 
-def told(yard: Yard) -> list[str]:
+def told(yard: TempProject) -> list[str]:
     """The ids of all events that follow from the journal, as somebody hears them who was never cut off."""
     feed, found = EventStream(), list[str]()
     with closing(open_project_journal(find_repo(yard.top))) as reader:
@@ -24,24 +24,24 @@ def told(yard: Yard) -> list[str]:
     return found
 
 
-def finish(yard: Yard, name: str) -> None:
+def finish(yard: TempProject, name: str) -> None:
     yard.write(f"go-{name}", "")
-    yard.until(lambda: yard.statuses()[name] == "done")
+    yard.wait_until(lambda: yard.statuses()[name] == "done")
 
 
 def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_where_they_were(
-    yard: Yard,
+    yard: TempProject,
 ) -> None:
     for name in TASKS:
         yard.task(name, f"echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done")
-    server = serve(yard)
+    server = start_server(yard)
     port = int(server.url.rpartition(":")[2])
-    follower = Follower(server.url, server.token)
-    follower.until(lambda: follower.connections)
+    follower = EventFollower(server.url, server.token)
+    follower.wait_until(lambda: follower.connections)
     made = server.post(
         "/api/batches", {"taskIds": TASKS, "mode": "parallel", "settings": {"maxBatchSize": AT_ONCE}}
     )
-    yard.until_file(f"runs-{TASKS[0]}")
+    yard.wait_for_file(f"runs-{TASKS[0]}")
     engine = find_engine(find_repo(yard.top))
     assert engine is not None
 
@@ -50,18 +50,18 @@ def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_
             server.kill()
             finish(yard, name)
             assert find_engine(find_repo(yard.top)) == engine or name == TASKS[-1]
-            server = serve(yard, port=port, token=server.token)
+            server = start_server(yard, port=port, token=server.token)
         else:
             finish(yard, name)
-        follower.until_heard("batch:task:completed", name)
+        follower.wait_for_event("batch:task:completed", name)
 
-    follower.until_heard("batch:completed")
-    yard.until(lambda: find_engine(find_repo(yard.top)) is None)
-    follower.until_heard("engine:released")
+    follower.wait_for_event("batch:completed")
+    yard.wait_until(lambda: find_engine(find_repo(yard.top)) is None)
+    follower.wait_for_event("engine:released")
     follower.close()
     assert follower.connections == 1 + len(TASKS) // 2
-    assert [each.id for each in follower.heard if each.id] == told(yard)
-    assert not follower.has("reset")
-    assert [each.type for each in follower.heard].count("engine:taken") == 1
+    assert [each.id for each in follower.events if each.id] == told(yard)
+    assert not follower.has_event("reset")
+    assert [each.type for each in follower.events].count("engine:taken") == 1
     assert {yard.read(f"runs-{name}").count("\n") for name in TASKS} == {1}
     assert server.get(f"/api/batches/{made['id']}")["status"] == "completed"

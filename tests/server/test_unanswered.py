@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server import Served, served as serve
-from tests.support.temp_project import Yard
+from tests.support.running_server import RunningServer, running_server as serve
+from tests.support.temp_project import TempProject
 
 from plait.core.settings import Settings
 from plait.git.location import find_repo
@@ -19,7 +19,7 @@ from plait.store.project_files import JOURNAL_FILE, LOG_FILE
 
 
 @pytest.fixture
-def held(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def held(yard: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
     """With a batch `b`, half of it done; nobody waits long."""
     monkeypatch.setattr(project_session__handing, "SUBMIT_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(project_session__handing, "ANSWER_TIMEOUT_SECONDS", 1.0)
@@ -32,7 +32,7 @@ def held(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
             yield made
 
 
-def test_a_request_is_safe_before_it_is_answered(held: Served) -> None:
+def test_a_request_is_safe_before_it_is_answered(held: RunningServer) -> None:
     told = held.post("/api/batches/b/pause", None, 202)
     assert told["results"] == [
         {**told["results"][0], "result": "accepted", "taskId": None, "status": "running", "tasks": []}
@@ -41,32 +41,32 @@ def test_a_request_is_safe_before_it_is_answered(held: Served) -> None:
     assert many["results"][0]["result"] == "accepted"
 
 
-def test_a_batch_is_there_as_soon_as_it_is_safe(held: Served) -> None:
-    held.yard.task("01-walls", "true")
+def test_a_batch_is_there_as_soon_as_it_is_safe(held: RunningServer) -> None:
+    held.project.task("01-walls", "true")
     body, key = {"taskIds": ["01-walls"]}, {"Idempotency-Key": "k"}
-    told = held.said(held.client.post("/api/batches", json=body, headers=key), 202)
+    told = held.check_status(held.client.post("/api/batches", json=body, headers=key), 202)
     assert (told["accepted"], told["status"]) == (True, "pending")
     assert "no engine has taken it" in told["problems"][-1]["message"]
     assert held.batch(told["id"])["status"] == "pending"
-    again = held.said(held.client.post("/api/batches", json=body, headers=key), 202)
+    again = held.check_status(held.client.post("/api/batches", json=body, headers=key), 202)
     assert again["id"] == told["id"]
     assert [batch["id"] for batch in held.get("/api/batches")["batches"]] == [told["id"], "b"]
 
 
-def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(served: Served) -> None:
-    served.yard.task("01-walls", "exit 1")
+def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(served: RunningServer) -> None:
+    served.project.task("01-walls", "exit 1")
     batch = served.run("01-walls", settings={"retries": 0})
-    served.until_over(batch)
-    served.yard.until(lambda: served.get("/api/batches")["engine"] is None)
-    log = find_repo(served.yard.top).state / LOG_FILE
+    served.wait_until_finished(batch)
+    served.project.wait_until(lambda: served.get("/api/batches")["engine"] is None)
+    log = find_repo(served.project.top).state / LOG_FILE
     log.unlink()
     log.mkdir()
     told = served.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
     assert told["result"] == "accepted"
     assert "the engine can't be started" in told["reason"]
-    saved = served.said(served.client.patch("/api/settings", json={"retries": 1}), 202)
+    saved = served.check_status(served.client.patch("/api/settings", json={"retries": 1}), 202)
     assert saved["accepted"] is True
     assert "the engine can't be started" in saved["notes"][-1]["message"]
     log.rmdir()
-    assert served.until_task(batch, "01-walls", "failed")
-    served.yard.until(lambda: served.batch(batch)["tasks"][0]["attempt"] == 2)
+    assert served.wait_for_task(batch, "01-walls", "failed")
+    served.project.wait_until(lambda: served.batch(batch)["tasks"][0]["attempt"] == 2)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tests.support.running_server import Served
+from tests.support.running_server import RunningServer
 
 
-def test_a_graph_has_statuses_and_reasons(served: Served) -> None:
-    served.yard.task("01-walls", "exit 1")
-    served.yard.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]")
-    served.yard.task("03-tiles", "true", touches="[roof.txt]")
+def test_a_graph_has_statuses_and_reasons(served: RunningServer) -> None:
+    served.project.task("01-walls", "exit 1")
+    served.project.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]")
+    served.project.task("03-tiles", "true", touches="[roof.txt]")
     batch = served.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     told = served.get(f"/api/batches/{batch}/graph")
     assert {node["taskId"]: (node["status"], node["wave"]) for node in told["nodes"]} == {
         "01-walls": ("failed", 1),
@@ -26,13 +26,13 @@ def test_a_graph_has_statuses_and_reasons(served: Served) -> None:
     assert served.get("/api/batches/nobody/graph", 404)["error"]
 
 
-def test_a_timeline_has_attempts_and_waits(served: Served) -> None:
-    served.yard.task("01-walls", "test -e once || { touch once; exit 1; }")
-    served.yard.task("02-roof", "true", needs="[01-walls]")
+def test_a_timeline_has_attempts_and_waits(served: RunningServer) -> None:
+    served.project.task("01-walls", "test -e once || { touch once; exit 1; }")
+    served.project.task("02-roof", "true", needs="[01-walls]")
     batch = served.run("01-walls", "02-roof", settings={"retries": 0})
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     served.post(f"/api/batches/{batch}/retry")
-    served.until_over(batch)
+    served.wait_until_finished(batch)
     told = served.get(f"/api/batches/{batch}/timeline")
     walls, roof = told["tasks"]
     assert [(span["kind"], span["n"], span["result"]) for span in walls["spans"]] == [

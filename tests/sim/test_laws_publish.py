@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.handwritten_history import SETTINGS, History, breaks, ended, name, start
+from tests.support.handwritten_history import (
+    SETTINGS,
+    History,
+    attempt_of,
+    attempt_started,
+    expect_violation,
+    task_ended,
+)
 
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.settings import FileConflicts, Publish
@@ -20,134 +27,141 @@ END = d.BatchEnded("B", BatchStatus.COMPLETED, "2 done")
 
 def over(history: History) -> History:
     """Both are done, and nothing else is under way."""
-    history.done()(start("b", base="base+a")).exits("b").merges("b", "base+a")
-    return history(ended("b", TaskStatus.DONE))
+    history.finish()(attempt_started("b", base="base+a")).exit_attempt("b").merge("b", "base+a")
+    return history(task_ended("b", TaskStatus.DONE))
 
 
 def test_a_good_history_breaks_no_law() -> None:
     history = over(History(PUBLIC))(FIRST)
-    history.rests()
-    assert not history.auditor.finished
-    history(r.PublishFailed("B", 1, "the forge said no", commit=BOTH), END).rests()
-    history.grants(q.Ship("ship", "B", Publish.PR))(d.PublishStarted("B", 2, BOTH, Publish.PR, BOTH))
-    assert not history.auditor.finished
-    history(r.PublishDone("B", 2, "url", BOTH)).rests()
-    assert history.auditor.finished
+    history.check_idle()
+    assert not history.auditor.is_finished
+    history(r.PublishFailed("B", 1, "the forge said no", commit=BOTH), END).check_idle()
+    history.grant(q.Ship("ship", "B", Publish.PR))(d.PublishStarted("B", 2, BOTH, Publish.PR, BOTH))
+    assert not history.auditor.is_finished
+    history(r.PublishDone("B", 2, "url", BOTH)).check_idle()
+    assert history.auditor.is_finished
 
 
-@breaks("owed")
+@expect_violation("owed")
 def test_publishing_forgotten() -> None:
-    over(History(PUBLIC)).rests()
+    over(History(PUBLIC)).check_idle()
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_a_wish_forgotten() -> None:
-    over(History()).grants(q.Ship("ship", "B")).rests()
+    over(History()).grant(q.Ship("ship", "B")).check_idle()
 
 
-@breaks("batch-ended")
+@expect_violation("batch-ended")
 def test_ended_unpublished() -> None:
     over(History(PUBLIC))(END)
 
 
-@breaks("batch-ended")
+@expect_violation("batch-ended")
 def test_ended_while_it_is_published() -> None:
     over(History(PUBLIC))(FIRST, END)
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_published_twice_at_once() -> None:
     history = over(History(PUBLIC))(FIRST)
-    history.grants(q.Ship("ship", "B"))(replace(FIRST, n=2))
+    history.grant(q.Ship("ship", "B"))(replace(FIRST, n=2))
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_published_twice_for_nothing() -> None:
     over(History(PUBLIC))(FIRST, r.PublishDone("B", 1, "url", BOTH), replace(FIRST, n=2, expected=BOTH))
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_published_too_soon() -> None:
-    History(PUBLIC).done()(d.PublishStarted("B", 1, "base+a", Publish.PR))
+    History(PUBLIC).finish()(d.PublishStarted("B", 1, "base+a", Publish.PR))
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_published_though_nobody_asked() -> None:
     over(History())(FIRST)
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_published_while_it_is_paused() -> None:
-    over(History(PUBLIC)).grants(q.Pause("p", "B"))(FIRST)
+    over(History(PUBLIC)).grant(q.Pause("p", "B"))(FIRST)
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_another_thing_than_was_asked_for() -> None:
-    over(History()).grants(q.Ship("ship", "B", Publish.PUSH))(FIRST)
+    over(History()).grant(q.Ship("ship", "B", Publish.PUSH))(FIRST)
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_a_commit_of_another_line() -> None:
     over(History(PUBLIC))(replace(FIRST, commit="base+b"))
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_what_was_dropped() -> None:
-    history = over(History(PUBLIC)).grants(q.Drop("d", "B", "b"), "b")(ended("b", TaskStatus.SKIPPED))
-    history.grants(q.Ship("ship", "B"))(FIRST)
+    history = over(History(PUBLIC)).grant(q.Drop("d", "B", "b"), "b")(task_ended("b", TaskStatus.SKIPPED))
+    history.grant(q.Ship("ship", "B"))(FIRST)
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_over_what_somebody_else_pushed() -> None:
     over(History(PUBLIC))(replace(FIRST, expected="theirs"))
 
 
 def test_what_a_person_says_is_said_until_somebody_says_something_else() -> None:
-    history = over(History()).grants(q.Ship("s1", "B", title="Walls", body="Agreed."))
+    history = over(History()).grant(q.Ship("s1", "B", title="Walls", body="Agreed."))
     history(replace(FIRST, title="Walls", body="Agreed.", renamed=True), r.PublishDone("B", 1, "url", BOTH))
     again = d.PublishStarted("B", 2, BOTH, Publish.PR, BOTH, "Walls", "")
-    history.grants(q.Ship("s2", "B", body=""))(again)
+    history.grant(q.Ship("s2", "B", body=""))(again)
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_a_persons_words_forgotten() -> None:
-    over(History()).grants(q.Ship("ship", "B", title="Walls"))(replace(FIRST, renamed=True))
+    over(History()).grant(q.Ship("ship", "B", title="Walls"))(replace(FIRST, renamed=True))
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_renamed_though_nobody_said_so() -> None:
-    over(History()).grants(q.Ship("ship", "B", body="Agreed."))(replace(FIRST, body="Agreed.", renamed=True))
+    over(History()).grant(q.Ship("ship", "B", body="Agreed."))(replace(FIRST, body="Agreed.", renamed=True))
 
 
-@breaks("request")
+@expect_violation("request")
 def test_a_title_of_two_lines() -> None:
-    over(History()).grants(q.Ship("ship", "B", title="two\nlines"))
+    over(History()).grant(q.Ship("ship", "B", title="two\nlines"))
 
 
-@breaks("publish")
+@expect_violation("publish")
 def test_untested() -> None:
-    history = History(GATED).starts().exits().merges()
-    history.grants(q.Ship("ship", "B"))(d.PublishStarted("B", 1, "base+a", Publish.PR))
+    history = History(GATED).start_attempt().exit_attempt().merge()
+    history.grant(q.Ship("ship", "B"))(d.PublishStarted("B", 1, "base+a", Publish.PR))
 
 
-@breaks("batch-ended")
+@expect_violation("batch-ended")
 def test_ended_with_a_gate_that_passed_something_else() -> None:
     history = History(replace(GATED, publish=Publish.OFF), apart=True)
-    history.starts().exits().merges().starts("b", base="base+a").exits("b").merges("b", "base+a")
+    history.start_attempt().exit_attempt().merge().start_attempt("b", base="base+a").exit_attempt("b").merge(
+        "b", "base+a"
+    )
     gate = d.GateStarted("B", 1, BOTH, 2, 3600.0, "make gate")
-    history(gate, r.GateDone("B", 1, passed=True), ended("a", TaskStatus.DONE), ended("b", TaskStatus.DONE))
-    history.grants(q.Drop("d", "B", "b"), "b")(ended("b", TaskStatus.SKIPPED))
+    history(
+        gate,
+        r.GateDone("B", 1, passed=True),
+        task_ended("a", TaskStatus.DONE),
+        task_ended("b", TaskStatus.DONE),
+    )
+    history.grant(q.Drop("d", "B", "b"), "b")(task_ended("b", TaskStatus.SKIPPED))
     line = (d.Change("a", "base", "base+a"),)
     history(d.RebuildStarted("B", 1, ("b",), line))
     history(r.RebuildDone("B", 1, (r.MergedTask("a", "base+a"),)), END)
 
 
-@breaks("holds")
+@expect_violation("holds")
 def test_a_file_that_an_unmerged_task_has_changed() -> None:
-    History(apart=True, wants="x").starts().exits(files=("x",)).starts("b")
+    History(apart=True, wants="x").start_attempt().exit_attempt(files=("x",)).start_attempt("b")
 
 
 def test_a_file_that_nobody_minds() -> None:
     settings = replace(SETTINGS, file_conflicts=FileConflicts.DECLARED)
-    history = History(settings, apart=True, wants="x").starts().exits(files=("x",))
-    history(d.StepPassed(name(), Step.MERGE)).starts("b")
+    history = History(settings, apart=True, wants="x").start_attempt().exit_attempt(files=("x",))
+    history(d.StepPassed(attempt_of(), Step.MERGE)).start_attempt("b")

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.support.handwritten_history import WRITE, History, breaks, ended, name, start
+from tests.support.handwritten_history import (
+    WRITE,
+    History,
+    attempt_of,
+    attempt_started,
+    expect_violation,
+    task_ended,
+)
 
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
@@ -12,69 +19,73 @@ from plait.testing.laws.auditor import Auditor
 
 
 def test_a_good_history_breaks_no_law() -> None:
-    history = History().starts()
-    history.rests(wake=history.now + 1800)
-    history(r.AttemptLaunched(name()), r.AttemptActive(name())).exits().merges()
-    history(ended("a", TaskStatus.DONE), start("b", base="base+a")).rests(wake=history.now + 1800)
-    history.exits("b").merges("b", "base+a")(ended("b", TaskStatus.DONE))
-    history(d.BatchEnded("B", BatchStatus.COMPLETED, "2 done")).rests()
-    assert history.auditor.finished
+    history = History().start_attempt()
+    history.check_idle(wake=history.now + 1800)
+    history(r.AttemptLaunched(attempt_of()), r.AttemptActive(attempt_of())).exit_attempt().merge()
+    history(task_ended("a", TaskStatus.DONE), attempt_started("b", base="base+a")).check_idle(
+        wake=history.now + 1800
+    )
+    history.exit_attempt("b").merge("b", "base+a")(task_ended("b", TaskStatus.DONE))
+    history(d.BatchEnded("B", BatchStatus.COMPLETED, "2 done")).check_idle()
+    assert history.auditor.is_finished
 
 
 def test_reports_about_what_is_over_or_unknown_change_nothing() -> None:
-    history = History().done()
+    history = History().finish()
     ghost = Attempt("B", "a", WRITE, 9)
     history(
-        r.AttemptExited(name(), r.Outcome(Category.TASK)), r.AttemptLost(ghost, "?"), r.AttemptActive(ghost)
+        r.AttemptExited(attempt_of(), r.Outcome(Category.TASK)),
+        r.AttemptLost(ghost, "?"),
+        r.AttemptActive(ghost),
     )
     history(r.MergeDone("B", "a", 7, "x"), r.GateDone("B", 3, passed=False), r.RebuildDone("B", 4, ()))
-    history(r.MergeDone("nowhere", "a", 1, "x"))(start("b", base="base+a"))
+    history(r.MergeDone("nowhere", "a", 1, "x"))(attempt_started("b", base="base+a"))
 
 
-@breaks("paused")
+@expect_violation("paused")
 def test_unpaused_by_nobody() -> None:
-    History().grants(q.Pause("p", "B"))(d.BatchUnpaused("B", "go"))
+    History().grant(q.Pause("p", "B"))(d.BatchUnpaused("B", "go"))
 
 
-@breaks("known")
+@expect_violation("known")
 def test_unknown_batch() -> None:
     History()(d.BatchHalted("nowhere", "a", "?"))
 
 
-@breaks("request")
+@expect_violation("request")
 def test_request_twice() -> None:
     History()(q.Pause("p", "B"), q.Pause("p", "B"))
 
 
-@breaks("request")
+@expect_violation("request")
 def test_answered_twice() -> None:
     History()(q.Pause("p", "B"), d.RequestGranted("p"), d.RequestGranted("p"))
 
 
-@breaks("request")
+@expect_violation("request")
 def test_refused_without_a_word() -> None:
     History()(q.Pause("p", "B"), d.RequestRefused("p", ""))
 
 
 def test_saved_settings_are_nobody_s_batch() -> None:
-    History().grants(q.SaveSettings("v", (("verify", '"make"'), ("gate", None))))
+    History().grant(q.SaveSettings("v", (("verify", '"make"'), ("gate", None))))
 
 
-@breaks("request")
+@expect_violation("request")
 def test_saved_what_no_setting_is_like() -> None:
-    History().grants(q.SaveSettings("v", (("", "1"),)))
+    History().grant(q.SaveSettings("v", (("", "1"),)))
 
 
-@breaks("request")
+@expect_violation("request")
 def test_granted_to_nobody() -> None:
     History()(q.Retry("x", "B", "a"), d.RequestGranted("x", ("a",)))
 
 
-@breaks("answered")
+@expect_violation("answered")
 def test_unanswered() -> None:
-    History()(q.Pause("p", "B")).rests()
+    History()(q.Pause("p", "B")).check_idle()
 
 
-@breaks("order")
+@expect_violation("order")
 def test_gap_in_the_list() -> None:
     Auditor(lambda _: frozenset()).observe(Record(2, 0.0, r.EngineTaken(1)))

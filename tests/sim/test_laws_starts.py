@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.handwritten_history import SETTINGS, VERIFY, History, again, breaks, ended, name, start
+from tests.support.handwritten_history import (
+    SETTINGS,
+    VERIFY,
+    History,
+    attempt_of,
+    attempt_started,
+    expect_violation,
+    retry_granted,
+    task_ended,
+)
 
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.settings import Budget, Mode, Spend
@@ -14,113 +23,119 @@ from plait.core.task import Step
 QUEUE = replace(SETTINGS, mode=Mode.QUEUE)
 
 
-@breaks("needs")
+@expect_violation("needs")
 def test_starts_too_soon() -> None:
-    History().starts("b")
+    History().start_attempt("b")
 
 
-@breaks("base")
+@expect_violation("base")
 def test_base_lacks_need() -> None:
-    History().done().starts("b")
+    History().finish().start_attempt("b")
 
 
-@breaks("workspace")
+@expect_violation("workspace")
 def test_two_at_once() -> None:
-    History().starts()(start(n=2))
+    History().start_attempt()(attempt_started(n=2))
 
 
-@breaks("twice")
+@expect_violation("twice")
 def test_same_number() -> None:
-    history = History().starts().exits(category=Category.TASK)(again())
-    history.later(2000)(d.BackoffEnded("B", "a"), start())
+    history = History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted())
+    history.advance(2000)(d.BackoffEnded("B", "a"), attempt_started())
 
 
-@breaks("step")
+@expect_violation("step")
 def test_wrong_step() -> None:
-    History().starts(step=VERIFY, timeout=1800.0)
+    History().start_attempt(step=VERIFY, timeout=1800.0)
 
 
-@breaks("phase")
+@expect_violation("phase")
 def test_phase_closed() -> None:
-    History(phase="2").starts()
+    History(phase="2").start_attempt()
 
 
-@breaks("paused")
+@expect_violation("paused")
 def test_paused() -> None:
-    History().grants(q.Pause("p", "B")).starts()
+    History().grant(q.Pause("p", "B")).start_attempt()
 
 
-@breaks("pressure")
+@expect_violation("pressure")
 def test_pressed() -> None:
-    History()(r.PressureChanged("memory")).starts()
+    History()(r.PressureChanged("memory")).start_attempt()
 
 
-@breaks("cancelled")
+@expect_violation("cancelled")
 def test_cancelled() -> None:
-    History().grants(q.CancelTask("c", "B", "a"), "a").starts()
+    History().grant(q.CancelTask("c", "B", "a"), "a").start_attempt()
 
 
-@breaks("blocked")
+@expect_violation("blocked")
 def test_halted() -> None:
     history = History(replace(SETTINGS, stop_on_fail=True, retries=0), apart=True)
-    history.starts().exits(category=Category.TASK)(ended("a", TaskStatus.FAILED))
-    history(d.BatchHalted("B", "a", "a failed")).starts("b")
+    history.start_attempt().exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.FAILED))
+    history(d.BatchHalted("B", "a", "a failed")).start_attempt("b")
 
 
-@breaks("judged")
+@expect_violation("judged")
 def test_unjudged() -> None:
-    History().starts().exits(category=Category.TASK)(start(n=2))
+    History().start_attempt().exit_attempt(category=Category.TASK)(attempt_started(n=2))
 
 
-@breaks("waits")
+@expect_violation("waits")
 def test_in_backoff() -> None:
-    History().starts().exits(category=Category.TASK)(again()).later()(start(n=2))
+    History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted()).advance()(
+        attempt_started(n=2)
+    )
 
 
-@breaks("ended")
+@expect_violation("ended")
 def test_ended_already() -> None:
-    History().done()(start(n=2))
+    History().finish()(attempt_started(n=2))
 
 
-@breaks("rebuild")
+@expect_violation("rebuild")
 def test_rebuild_owed() -> None:
-    history = History(apart=True).done()
-    history.grants(q.Drop("d", "B", "a"), "a")(ended("a", TaskStatus.SKIPPED)).starts("b")
+    history = History(apart=True).finish()
+    history.grant(q.Drop("d", "B", "a"), "a")(task_ended("a", TaskStatus.SKIPPED)).start_attempt("b")
 
 
-@breaks("queue")
+@expect_violation("queue")
 def test_queue_busy() -> None:
-    history = History(QUEUE, apart=True).grants(q.Approve("1", "B"), "a").grants(q.Approve("2", "B"), "b")
-    history.starts().starts("b")
+    history = History(QUEUE, apart=True).grant(q.Approve("1", "B"), "a").grant(q.Approve("2", "B"), "b")
+    history.start_attempt().start_attempt("b")
 
 
-@breaks("approval")
+@expect_violation("approval")
 def test_not_approved() -> None:
-    History(QUEUE).starts()
+    History(QUEUE).start_attempt()
 
 
-@breaks("order")
+@expect_violation("order")
 def test_out_of_order() -> None:
-    History(apart=True).starts("b")
+    History(apart=True).start_attempt("b")
 
 
-@breaks("starved")
+@expect_violation("starved")
 def test_starved() -> None:
-    History().rests()
+    History().check_idle()
 
 
-@breaks("feedback")
+@expect_violation("feedback")
 def test_words_are_repeated_until_an_attempt_succeeds_with_them() -> None:
-    history = History().grants(q.Feedback("f", "B", "a", "blue"), "a").starts(feedback="blue")
-    history.exits(category=Category.RATE_LIMIT)(again(at=history.now, counted=False))
+    history = History().grant(q.Feedback("f", "B", "a", "blue"), "a").start_attempt(feedback="blue")
+    history.exit_attempt(category=Category.RATE_LIMIT)(retry_granted(at=history.now, counted=False))
     history(
         d.BreakerOpened("north", history.now, 1, "429"), d.BreakerClosed("north"), d.BackoffEnded("B", "a")
     )
-    history(start(n=2))
+    history(attempt_started(n=2))
 
 
 def test_money_that_is_short_stops_no_verification() -> None:
     settings = replace(SETTINGS, verify="make", budget=Budget(100), reserve=Spend(60))
-    history = History(settings).starts(reserve=Spend(60)).exits()(d.StepPassed(name(), Step.VERIFY))
+    history = (
+        History(settings)
+        .start_attempt(reserve=Spend(60))
+        .exit_attempt()(d.StepPassed(attempt_of(), Step.VERIFY))
+    )
     history(d.BatchPaused("B", PauseCause.BUDGET, "no money"))
-    history(start(step=VERIFY, timeout=1800.0, idle_timeout=1800.0, command="make", base="base+a"))
+    history(attempt_started(step=VERIFY, timeout=1800.0, idle_timeout=1800.0, command="make", base="base+a"))

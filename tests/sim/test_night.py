@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 import pytest
-from tests.support.rate_limit_sim import Night, Terms
+from tests.support.rate_limit_sim import RateLimit, RateLimitRun
 
 from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, RetryGranted, TaskEnded
 from plait.core.status import BatchStatus
@@ -14,14 +14,14 @@ MINUTE, HOUR = 60.0, 3600.0
 TASKS = 100
 
 
-def ideal(night: Night) -> float:
+def ideal(night: RateLimitRun) -> float:
     """Every window is used from its first moment, and the last tasks are worked as many at once as may be."""
     windows = ceil(night.tasks / night.terms.requests)
     last = night.tasks - (windows - 1) * night.terms.requests
-    return (windows - 1) * night.terms.window + ceil(last / night.parallel) * night.lasts
+    return (windows - 1) * night.terms.window + ceil(last / night.parallel) * night.task_seconds
 
 
-def told(night: Night, kind: type) -> int:
+def told(night: RateLimitRun, kind: type) -> int:
     return sum(isinstance(record.event, kind) for record in night.records)
 
 
@@ -40,7 +40,13 @@ def told(night: Night, kind: type) -> int:
 def test_a_night_of_a_hundred_tasks(
     *, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool
 ) -> None:
-    night = Night(TASKS, parallel, lasts, Terms(says=says, anchored=anchored), tells=tells)
+    night = RateLimitRun(
+        TASKS,
+        parallel,
+        lasts,
+        RateLimit(tells_reset=says, starts_at_first_request=anchored),
+        reports_usage=tells,
+    )
     provider = night.run()
     batch = night.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED
@@ -68,7 +74,7 @@ def test_a_night_of_a_hundred_tasks(
 
 
 def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
-    night = Night(TASKS, 4, 10 * MINUTE, Terms())
+    night = RateLimitRun(TASKS, 4, 10 * MINUTE, RateLimit())
     night.run()
     closed_until = 0.0
     for record in night.records:
@@ -82,14 +88,14 @@ def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
 
 
 def test_who_does_not_say_when_is_asked_one_at_a_time() -> None:
-    night = Night(TASKS, 20, 30 * MINUTE, Terms(says=False))
+    night = RateLimitRun(TASKS, 20, 30 * MINUTE, RateLimit(tells_reset=False))
     provider = night.run()
     openings = told(night, BreakerOpened)
     assert provider.refused < openings + 4 * 20
 
 
 def test_a_week_without_a_word_is_asked_less_and_less() -> None:
-    night = Night(40, 4, 10 * MINUTE, Terms(window=7 * 24 * HOUR, says=False))
+    night = RateLimitRun(40, 4, 10 * MINUTE, RateLimit(window=7 * 24 * HOUR, tells_reset=False))
     provider = night.run()
     assert provider.refused < 150
     assert night.time.now <= 1.05 * ideal(night)
@@ -99,7 +105,9 @@ def test_a_week_without_a_word_is_asked_less_and_less() -> None:
 @pytest.mark.parametrize("says", [True, False], ids=["says-when", "does-not-say"])
 def test_far_more_at_work_than_a_window_allows(*, says: bool, tells: bool) -> None:
     """Somebody is refused in every window, and somebody served: neither is anybody's failure, nor a refusal without end."""
-    night = Night(300, 20, 5 * MINUTE, Terms(requests=5, window=HOUR, says=says), tells=tells)
+    night = RateLimitRun(
+        300, 20, 5 * MINUTE, RateLimit(requests=5, window=HOUR, tells_reset=says), reports_usage=tells
+    )
     night.run()
     batch = night.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED

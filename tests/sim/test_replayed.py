@@ -13,16 +13,16 @@ from plait.core.reducers.dispatch import evolve
 from plait.core.scheduler.rules import list_due
 from plait.core.state import State
 from plait.core.state__fork import copy_state
-from plait.testing.index_check import differences
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.scenario import stormy
+from plait.testing.index_check import find_index_errors
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.scenario import make_stormy
 
 SEEDS = range(24)
 
 
 @cache
 def journal(seed: int) -> tuple[Record, ...]:
-    return run(stormy(seed)).journal
+    return simulate(make_stormy(seed)).journal
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -30,7 +30,7 @@ def test_the_indexes_are_what_a_recount_gives(seed: int) -> None:
     state = State()
     for record in journal(seed):
         evolve(state, record)
-        assert differences(state) == [], record
+        assert find_index_errors(state) == [], record
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -56,4 +56,4 @@ def test_looking_ahead_changes_nothing(seed: int) -> None:
             forecast_batch(state, name, record.at)
         assert list(list_due(state)) == before
         assert list(list_due(copy_state(state))) == before
-        assert differences(state) == []
+        assert find_index_errors(state) == []

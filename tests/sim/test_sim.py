@@ -10,53 +10,53 @@ from plait.core.reports import EngineReleased, EngineTaken
 from plait.store.codec import encode_record
 from plait.testing.laws.violation import Violation
 from plait.testing.simulation import main
-from plait.testing.simulator.campaign import Errand, Tally, do, replay
-from plait.testing.simulator.campaign__report import table
-from plait.testing.simulator.engine__crashes import Never, Once, Random
-from plait.testing.simulator.engine__run import run
-from plait.testing.simulator.event_queue import Timeline
-from plait.testing.simulator.scenario import calm, stormy
-from plait.testing.simulator.seeded_random import Chance
+from plait.testing.simulator.campaign import CampaignResult, SimulationJob, replay, run_job
+from plait.testing.simulator.campaign__report import format_result
+from plait.testing.simulator.engine__crashes import CrashOnce, NoCrashes, RandomCrashes
+from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.scenario import make_calm, make_stormy
+from plait.testing.simulator.seeded_random import SeededRandom
 
 SEEDS = range(12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_law_is_broken_in_a_storm(seed: int) -> None:
-    journal = run(stormy(seed)).journal
+    journal = simulate(make_stormy(seed)).journal
     assert isinstance(journal[-1].event, EngineReleased)
     ended = {record.event.batch for record in journal if isinstance(record.event, BatchEnded)}
-    assert ended == {submit.batch for submit in stormy(seed).submits}
+    assert ended == {submit.batch for submit in make_stormy(seed).submits}
 
 
 @pytest.mark.parametrize("seed", [3, 6])
 def test_the_same_seed_gives_the_same_journal(seed: int) -> None:
-    first, second = run(stormy(seed)), run(stormy(seed))
+    first, second = simulate(make_stormy(seed)), simulate(make_stormy(seed))
     assert list(map(encode_record, first.journal)) == list(map(encode_record, second.journal))
 
 
 def test_another_seed_gives_another_journal() -> None:
-    assert run(stormy(1)).journal != run(stormy(2)).journal
+    assert simulate(make_stormy(1)).journal != simulate(make_stormy(2)).journal
 
 
 @pytest.mark.parametrize("seed", [1, 4])
 def test_a_crash_after_any_record_changes_no_outcome(seed: int) -> None:
-    tally = do(Errand("crash", range(seed, seed + 1)))
+    tally = run_job(SimulationJob("crash", range(seed, seed + 1)))
     assert not tally.violations
-    assert tally.crash_points == len(run(calm(seed), Never()).journal)
+    assert tally.crash_points == len(simulate(make_calm(seed), NoCrashes()).journal)
 
 
 def test_a_crash_loses_no_durable_record_and_brings_another_engine() -> None:
-    whole = run(calm(4), Never()).journal
+    whole = simulate(make_calm(4), NoCrashes()).journal
     point = len(whole) // 2
-    crashed = run(calm(4), Once(point)).journal
+    crashed = simulate(make_calm(4), CrashOnce(point)).journal
     assert crashed[:point] == whole[:point]
     assert sum(isinstance(record.event, EngineTaken) for record in crashed) == 2
 
 
 def test_no_attempt_is_started_twice_by_a_crash() -> None:
     for point in range(5, 60, 9):
-        journal = run(calm(4), Once(point)).journal
+        journal = simulate(make_calm(4), CrashOnce(point)).journal
         started = [record.event.attempt for record in journal if isinstance(record.event, AttemptStarted)]
         assert len(started) == len(set(started))
 
@@ -69,25 +69,25 @@ def test_the_package_gives_what_a_plugin_needs() -> None:
 
 
 def test_chance_depends_on_names_and_not_on_order() -> None:
-    one, two = Chance(7), Chance(7)
+    one, two = SeededRandom(7), SeededRandom(7)
     assert (one.roll("a"), one.roll("b")) == (two.roll("a"), two.roll("b"))
     assert two.roll("b") == one.roll("b")
-    assert one.roll("a") != Chance(8).roll("a")
-    assert one.rng("x").random() == two.rng("x").random()
+    assert one.roll("a") != SeededRandom(8).roll("a")
+    assert one.stream("x").random() == two.stream("x").random()
 
 
 def test_crashes_come_at_the_rate_that_was_asked_for() -> None:
-    crashes, length, deaths = Random(Chance(1), rate=20), 0, 0
-    while (length := crashes.after(length + 1) or 0) < 10_000:
+    crashes, length, deaths = RandomCrashes(SeededRandom(1), rate=20), 0, 0
+    while (length := crashes.next_crash(length + 1) or 0) < 10_000:
         deaths += 1
     assert 150 < deaths < 250
 
 
 def test_equal_times_keep_their_order_and_infinity_never_comes() -> None:
-    time, seen = Timeline(), list[str]()
+    time, seen = EventQueue(), list[str]()
     for when, what in ((2.0, "c"), (1.0, "a"), (1.0, "b"), (float("inf"), "never")):
-        time.at(when, lambda said=what: seen.append(said))  # type: ignore[misc]
-    while time.next() is not None:
+        time.schedule_at(when, lambda said=what: seen.append(said))  # type: ignore[misc]
+    while time.next_time() is not None:
         time.step()
     assert (seen, time.now) == (["a", "b", "c"], 2.0)
 
@@ -97,15 +97,15 @@ def test_a_violation_is_counted_and_says_how_to_replay_it(monkeypatch: pytest.Mo
         raise Violation("needs", "b started before a")
 
     monkeypatch.setattr("plait.testing.simulator.campaign.run", broken)
-    tally = do(Errand("storm", range(41, 42)))
-    said = table(tally, 1.0, complete=False)
+    tally = run_job(SimulationJob("storm", range(41, 42)))
+    said = format_result(tally, 1.0, complete=False)
     assert "needs: b started before a\n  replay: python -m plait.testing.simulation --seed 41" in said
     assert said.endswith("1 violation")
     assert isinstance(replay("storm", 41, None)[1], Violation)
 
 
 def test_what_is_never_seen_is_said() -> None:
-    said = table(Tally(), 1.0, complete=True)
+    said = format_result(CampaignResult(), 1.0, complete=True)
     assert "never seen: submit, cancel-batch" in said
     assert said.endswith("0 violations")
 

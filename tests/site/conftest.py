@@ -5,28 +5,30 @@ from pathlib import Path
 from subprocess import run
 
 import pytest
-from tests.support.local_executor import local_scene
+from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup, process_tree__scoping
-from plait.testing.contracts.executor__scene import Scene
+from plait.testing.contracts.executor__scene import ExecutorSetup
 
 
 @pytest.fixture(params=["with scopes", "without scopes"])
-def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+def scene(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ExecutorSetup]:
     if request.param == "without scopes":
         monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     elif not cgroup.parent_cgroup():
         pytest.skip("no control groups can be made here")
     monkeypatch.setattr(process_tree__scoping, "MIN_AGE_SECONDS", 0.02)
-    with local_scene(tmp_path) as scene:
+    with local_executor_setup(tmp_path) as scene:
         yield scene
 
 
 @pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
     """A scene without scopes, which see everything: what else finds processes has to find them alone."""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
-    with local_scene(tmp_path) as scene:
+    with local_executor_setup(tmp_path) as scene:
         yield scene
 
 

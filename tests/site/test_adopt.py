@@ -21,8 +21,8 @@ from plait.store.interfaces import ExitedProcess, LostProcess, ProbeResult, Runn
 from plait.system import psutil_processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import AttemptFolder, StateFolder
-from plait.testing.contracts.executor import STUBBORN, UNTIL_GO
-from plait.testing.contracts.executor__scene import Scene, Told, lives
+from plait.testing.contracts.executor import IGNORES_SIGNALS, UNTIL_GO
+from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
 
 ATTEMPT = Attempt("batch", "one", Step.WRITE, 1)
 
@@ -42,7 +42,7 @@ def stranger(tmp_path: Path) -> Iterator[Popen[bytes]]:
         process.kill()
 
 
-def found(scene: Scene, folder: AttemptFolder, *line: object) -> ProbeResult:
+def found(scene: ExecutorSetup, folder: AttemptFolder, *line: object) -> ProbeResult:
     folder.pidfile.write_text(" ".join(map(str, line)) + "\n")
     return scene.executor.adopt(ATTEMPT)
 
@@ -54,14 +54,14 @@ def identity(pid: int) -> tuple[int, str]:
 
 
 def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
-    bare: Scene, folder: AttemptFolder, stranger: Popen[bytes]
+    bare: ExecutorSetup, folder: AttemptFolder, stranger: Popen[bytes]
 ) -> None:
     start, boot = identity(stranger.pid)
     for line in ((stranger.pid, start, boot), (stranger.pid, 0, boot), (stranger.pid,)):
         assert isinstance(found(bare, folder, *line), LostProcess)
         bare.executor.terminate(ATTEMPT, at_once=True)
-        bare.executor.start(bare.script("true"))
-    assert bare.told.count == 6
+        bare.executor.start(bare.make_job("true"))
+    assert bare.callbacks.count == 6
     assert stranger.poll() is None
 
 
@@ -91,7 +91,7 @@ class Look:
     ],
 )
 def test_a_warden_is_one_in_every_respect(
-    bare: Scene, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
+    bare: ExecutorSetup, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
 ) -> None:
     signature = f"{psutil_processes.clock_ticks() + look.since} {look.boot or psutil_processes.boot_id()}"
     words = [look.name, str(look.folder or folder.path), "/tmp", look.signature or signature]
@@ -101,7 +101,7 @@ def test_a_warden_is_one_in_every_respect(
     }
     with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
         folder.pidfile.write_text(f"{process.pid} {signature}\n")
-        assert bare.until(lambda: len(psutil_processes.command_line(process.pid)) == 7)
+        assert bare.wait_until(lambda: len(psutil_processes.command_line(process.pid)) == 7)
         signed = pidfile.read_pidfile(folder.pidfile)
         assert signed is not None
         found = supervisor__warden.find_supervisor(
@@ -114,19 +114,19 @@ def test_a_warden_is_one_in_every_respect(
 
 
 def test_a_process_of_the_attempt_that_has_the_pid_now_is_not_taken_for_its_warden(
-    bare: Scene, folder: AttemptFolder, tmp_path: Path
+    bare: ExecutorSetup, folder: AttemptFolder, tmp_path: Path
 ) -> None:
     """It carries the right marker. Without its warden it is ended, and the attempt is lost."""
     environment = {**os.environ, "PLAIT_MARK": attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT)}
     with Popen(["sleep", "60"], env=environment, start_new_session=True) as orphan:
         start, boot = identity(orphan.pid)
         assert found(bare, folder, orphan.pid, start, boot) == RunningProcess(orphan.pid)
-        assert bare.end_of(ATTEMPT) == "nothing of it runs any more, and it left no exit status"
+        assert bare.wait_for_end(ATTEMPT) == "nothing of it runs any more, and it left no exit status"
         assert orphan.wait(30) == -SIGKILL
 
 
 def test_after_a_restart_of_the_machine_nothing_runs(
-    bare: Scene, folder: AttemptFolder, stranger: Popen[bytes]
+    bare: ExecutorSetup, folder: AttemptFolder, stranger: Popen[bytes]
 ) -> None:
     start, _ = identity(stranger.pid)
     gone = found(bare, folder, stranger.pid, start, "another-boot")
@@ -135,18 +135,18 @@ def test_after_a_restart_of_the_machine_nothing_runs(
     assert bare.executor.adopt(ATTEMPT) == ExitedProcess(3)
 
 
-def test_one_that_died_and_was_not_waited_for_is_gone(bare: Scene) -> None:
-    attempt = bare.start(STUBBORN)
+def test_one_that_died_and_was_not_waited_for_is_gone(bare: ExecutorSetup) -> None:
+    attempt = bare.start(IGNORES_SIGNALS)
     bare.executor.close()
-    warden = bare.told.launches[0][1]
+    warden = bare.callbacks.launches[0][1]
     os.kill(warden, SIGKILL)
     os.waitid(os.P_PID, warden, os.WEXITED | os.WNOWAIT)
-    later = Told()
+    later = RecordedCallbacks()
     # Its command still runs, and must not.
-    assert isinstance(bare.site(later).adopt(attempt), RunningProcess)
-    assert bare.until(lambda: later.count == 1)
+    assert isinstance(bare.open_executor(later).adopt(attempt), RunningProcess)
+    assert bare.wait_until(lambda: later.count == 1)
     assert isinstance(later.ends[attempt], str)
-    assert bare.site(Told()).adopt(attempt) == LostProcess(
+    assert bare.open_executor(RecordedCallbacks()).adopt(attempt) == LostProcess(
         "nothing of it runs any more, and it left no exit status"
     )
 
@@ -154,98 +154,106 @@ def test_one_that_died_and_was_not_waited_for_is_gone(bare: Scene) -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"123", b"\xff\xfe\n", b"-1 0 x\n", b"x" * 10_000, b"99999999999999999999 1 b\n"]
 )
-def test_a_claim_that_nobody_signed_is_of_nobody(bare: Scene, folder: AttemptFolder, text: bytes) -> None:
+def test_a_claim_that_nobody_signed_is_of_nobody(
+    bare: ExecutorSetup, folder: AttemptFolder, text: bytes
+) -> None:
     folder.pidfile.write_bytes(text)
     assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
-def test_a_warden_that_has_not_signed_yet_is_found(bare: Scene, tmp_path: Path) -> None:
+def test_a_warden_that_has_not_signed_yet_is_found(bare: ExecutorSetup, tmp_path: Path) -> None:
     attempt = bare.start(f"{UNTIL_GO}; exit 4")
     bare.executor.close()
     path = StateFolder(tmp_path / "state").attempt(attempt).pidfile
     path.write_bytes(b"")
-    later = Told()
-    assert bare.site(later).adopt(attempt) == RunningProcess(bare.told.launches[0][1])
+    later = RecordedCallbacks()
+    assert bare.open_executor(later).adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
     (bare.workspace / "go").touch()
-    assert bare.until(lambda: later.count == 1)
+    assert bare.wait_until(lambda: later.count == 1)
     assert later.ends == {attempt: 4}
 
 
-def test_a_claim_that_cannot_be_read_is_not_taken_for_none(bare: Scene, folder: AttemptFolder) -> None:
+def test_a_claim_that_cannot_be_read_is_not_taken_for_none(
+    bare: ExecutorSetup, folder: AttemptFolder
+) -> None:
     folder.pidfile.symlink_to(folder.pidfile)
     assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
-def test_a_warden_whose_claim_cannot_be_read_is_found(bare: Scene, tmp_path: Path) -> None:
+def test_a_warden_whose_claim_cannot_be_read_is_found(bare: ExecutorSetup, tmp_path: Path) -> None:
     attempt = bare.start(f"{UNTIL_GO}; exit 4")
     bare.executor.close()
     path = StateFolder(tmp_path / "state").attempt(attempt).pidfile
     path.unlink()
     path.mkdir()
-    later = Told()
-    assert bare.site(later).adopt(attempt) == RunningProcess(bare.told.launches[0][1])
+    later = RecordedCallbacks()
+    assert bare.open_executor(later).adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
     (bare.workspace / "go").touch()
-    assert bare.until(lambda: later.count == 1)
+    assert bare.wait_until(lambda: later.count == 1)
     assert later.ends == {attempt: 4}
 
 
-def test_an_exit_status_that_cannot_be_read_is_none(bare: Scene, folder: AttemptFolder) -> None:
+def test_an_exit_status_that_cannot_be_read_is_none(bare: ExecutorSetup, folder: AttemptFolder) -> None:
     folder.pidfile.write_bytes(b"")
     folder.exit_status.mkdir()
     assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
-def test_the_state_folder_may_be_spelled_in_another_way(bare: Scene, tmp_path: Path) -> None:
+def test_the_state_folder_may_be_spelled_in_another_way(bare: ExecutorSetup, tmp_path: Path) -> None:
     attempt = bare.start(f"{UNTIL_GO}; exit 4")
     bare.executor.close()
     (tmp_path / "link").symlink_to(tmp_path / "state")
     with closing(SelectReactor()) as reactor:
-        executor = LocalExecutor(StateFolder(tmp_path / "link"), Told(), reactor)
-        assert executor.adopt(attempt) == RunningProcess(bare.told.launches[0][1])
+        executor = LocalExecutor(StateFolder(tmp_path / "link"), RecordedCallbacks(), reactor)
+        assert executor.adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
         executor.close()
 
 
-def test_another_warden_that_came_first_is_adopted(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_warden_that_came_first_is_adopted(
+    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An engine died between starting a warden and its claim; the next one started another."""
-    job = bare.script(f"echo ran >>runs; {UNTIL_GO}; exit 6")
+    job = bare.make_job(f"echo ran >>runs; {UNTIL_GO}; exit 6")
     bare.executor.start(job)
-    assert bare.until((bare.workspace / "up").exists)
+    assert bare.wait_until((bare.workspace / "up").exists)
     bare.executor.close()
-    later = Told()
-    second = bare.site(later)
+    later = RecordedCallbacks()
+    second = bare.open_executor(later)
     with monkeypatch.context() as blind:
         blind.setattr(pidfile, "read_pidfile", lambda _: None)
         second.start(job)
-    assert bare.until(lambda: len(later.launches) == 2)
-    assert later.launches[1] == bare.told.launches[0] != later.launches[0]
-    assert second.adopt(job.attempt) == RunningProcess(bare.told.launches[0][1])
+    assert bare.wait_until(lambda: len(later.launches) == 2)
+    assert later.launches[1] == bare.callbacks.launches[0] != later.launches[0]
+    assert second.adopt(job.attempt) == RunningProcess(bare.callbacks.launches[0][1])
     (bare.workspace / "go").touch()
-    assert bare.until(lambda: later.count == 1)
+    assert bare.wait_until(lambda: later.count == 1)
     assert later.ends == {job.attempt: 6}
     assert (bare.workspace / "runs").read_text() == "ran\n"
 
 
 def test_another_warden_that_came_first_and_is_over_is_told(
-    bare: Scene, monkeypatch: pytest.MonkeyPatch
+    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert bare.run("echo ran >>runs; exit 6") == 6
-    later = Told()
+    later = RecordedCallbacks()
     with monkeypatch.context() as blind:
         blind.setattr(pidfile, "read_pidfile", lambda _: None)
-        bare.site(later).start(bare.script(""))
-    assert bare.until(lambda: later.count == 1)
+        bare.open_executor(later).start(bare.make_job(""))
+    assert bare.wait_until(lambda: later.count == 1)
     assert later.ends == {ATTEMPT: 6}
 
 
-def test_an_end_reaches_the_warden_that_came_first(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    attempt = bare.start(f"echo $$ >self; {STUBBORN}")
+def test_an_end_reaches_the_warden_that_came_first(
+    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = bare.start(f"echo $$ >self; {IGNORES_SIGNALS}")
     bare.executor.close()
-    later = Told()
-    second = bare.site(later)
+    later = RecordedCallbacks()
+    second = bare.open_executor(later)
     with monkeypatch.context() as blind:
         blind.setattr(pidfile, "read_pidfile", lambda _: None)
-        second.start(bare.script("exit 0"))
+        second.start(bare.make_job("exit 0"))
         second.terminate(attempt, at_once=False)
-    assert bare.until(lambda: later.count == 1)
+    assert bare.wait_until(lambda: later.count == 1)
     assert later.ends == {attempt: 128 + SIGKILL}
-    assert not lives(bare.pid("self"))
+    assert not is_alive(bare.wait_for_pid("self"))

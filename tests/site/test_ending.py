@@ -7,128 +7,135 @@ from pathlib import Path
 from signal import SIGKILL, SIGSTOP
 
 import pytest
-from tests.support.leaked_processes import strays
-from tests.support.local_executor import local_scene
+from tests.support.leaked_processes import find_leaked_processes
+from tests.support.local_executor import local_executor_setup
 
 from plait.runtime.termination import GracePeriods
 from plait.system import processes, psutil_processes
 from plait.system.process_identity__process import Process
-from plait.testing.contracts.executor import POLITE, STUBBORN
-from plait.testing.contracts.executor__scene import Scene, Told, lives
+from plait.testing.contracts.executor import ENDS_ON_INT, IGNORES_SIGNALS
+from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
 
 LOOP = "while :; do sleep 0.05; done"
 
 
-def ended(scene: Scene, *, now: bool = False) -> int | str:
-    attempt = scene.script("").attempt
+def ended(scene: ExecutorSetup, *, now: bool = False) -> int | str:
+    attempt = scene.make_job("").attempt
     scene.executor.terminate(attempt, at_once=now)
-    return scene.end_of(attempt)
+    return scene.wait_for_end(attempt)
 
 
 @pytest.mark.parametrize("now", [False, True])
-def test_a_daemon_ends_with_its_attempt(scene: Scene, *, now: bool) -> None:
+def test_a_daemon_ends_with_its_attempt(scene: ExecutorSetup, *, now: bool) -> None:
     """It has forked twice and has no parent, no session and no terminal in common with it."""
     scene.start(f"(setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' &) ; : >up; {LOOP}")
-    child = scene.pid("child")
+    child = scene.wait_for_pid("child")
     ended(scene, now=now)
-    assert not lives(child)
+    assert not is_alive(child)
 
 
-def test_a_child_with_a_scrubbed_environment_is_found_by_its_session(bare: Scene) -> None:
+def test_a_child_with_a_scrubbed_environment_is_found_by_its_session(bare: ExecutorSetup) -> None:
     bare.start(f"(env -i sh -c 'echo $$ >child; {LOOP}' &); : >up; {LOOP}")
-    child = bare.pid("child")
+    child = bare.wait_for_pid("child")
     ended(bare, now=True)
-    assert not lives(child)
+    assert not is_alive(child)
 
 
-def test_a_child_with_a_scrubbed_environment_and_its_own_session_is_found_by_its_parents(bare: Scene) -> None:
+def test_a_child_with_a_scrubbed_environment_and_its_own_session_is_found_by_its_parents(
+    bare: ExecutorSetup,
+) -> None:
     bare.start(f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; {LOOP}")
-    child = bare.pid("child")
+    child = bare.wait_for_pid("child")
     ended(bare, now=True)
-    assert not lives(child)
+    assert not is_alive(child)
 
 
-def test_a_child_that_lost_its_parents_was_known(bare: Scene) -> None:
+def test_a_child_that_lost_its_parents_was_known(bare: ExecutorSetup) -> None:
     """Where nothing else tells any more, it helps to have seen it in time."""
     bare.start(
         f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; until [ -e go ]; do sleep 0.02; done; exit 0"
     )
-    child = bare.pid("child")
+    child = bare.wait_for_pid("child")
     bare.executor.measure_memory()
     (bare.workspace / "go").touch()
-    bare.end_of(bare.script("").attempt)
-    assert bare.until(lambda: not lives(child))
+    bare.wait_for_end(bare.make_job("").attempt)
+    assert bare.wait_until(lambda: not is_alive(child))
 
 
-def test_whatever_keeps_forking_is_stopped_and_killed(scene: Scene, tmp_path: Path) -> None:
+def test_whatever_keeps_forking_is_stopped_and_killed(scene: ExecutorSetup, tmp_path: Path) -> None:
     """Each child makes another, in a session of its own, and exits; after 2,000 of them it is over by itself."""
     (scene.workspace / "fork").write_text(
         "trap '' INT TERM\n: >up\n[ $1 -gt 0 ] && setsid sh ./fork $(($1 - 1)) &\nsleep 0.001\n"
     )
     scene.start("for n in 1 2 3 4 5; do setsid sh ./fork 400 & done; wait; exec sleep 60")
     assert ended(scene, now=True) == 128 + SIGKILL
-    assert strays(tmp_path) == []
+    assert find_leaked_processes(tmp_path) == []
 
 
-def test_a_hundred_children_end_at_once(scene: Scene, tmp_path: Path) -> None:
+def test_a_hundred_children_end_at_once(scene: ExecutorSetup, tmp_path: Path) -> None:
     fork = "n=0; while [ $n -lt 50 ]; do setsid sleep 60 & sleep 60 & n=$((n + 1)); done"
     scene.start(f"trap '' INT TERM; {fork}; : >up; wait; wait; {LOOP}")
     assert ended(scene) == 128 + SIGKILL
-    assert strays(tmp_path) == []
+    assert find_leaked_processes(tmp_path) == []
 
 
-def test_one_that_is_stopped_hears_what_it_is_asked(scene: Scene) -> None:
-    scene.start(f"echo $$ >self; {POLITE}")
-    os.kill(scene.pid("self"), SIGSTOP)
+def test_one_that_is_stopped_hears_what_it_is_asked(scene: ExecutorSetup) -> None:
+    scene.start(f"echo $$ >self; {ENDS_ON_INT}")
+    os.kill(scene.wait_for_pid("self"), SIGSTOP)
     assert ended(scene) == 3
 
 
 def test_now_overtakes_a_soft_end(tmp_path: Path) -> None:
-    with local_scene(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000)) as scene:
+    with local_executor_setup(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000)) as scene:
         attempt = scene.start(f"trap ': >asked' INT; : >up; {LOOP}")
         scene.executor.terminate(attempt, at_once=False)
-        assert scene.until((scene.workspace / "asked").exists)
+        assert scene.wait_until((scene.workspace / "asked").exists)
         assert ended(scene, now=True) == 128 + SIGKILL
 
 
 def test_what_is_left_when_the_command_has_ended_is_not_waited_for_long(tmp_path: Path) -> None:
     """In a shell, what runs in the background does not hear INT."""
-    with local_scene(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000, leftover=0.2)) as scene:
+    with local_executor_setup(
+        tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000, leftover=0.2)
+    ) as scene:
         scene.start("sleep 60 & trap 'exit 3' INT; : >up; while :; do sleep 0.05; done")
         assert ended(scene) == 3
-        assert strays(tmp_path) == []
+        assert find_leaked_processes(tmp_path) == []
 
 
-def test_the_end_is_told_when_nothing_is_left(scene: Scene) -> None:
+def test_the_end_is_told_when_nothing_is_left(scene: ExecutorSetup) -> None:
     """Whoever is told may start the next attempt in the same workspace."""
-    scene.start(f"setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' & {POLITE}")
-    child = scene.pid("child")
-    attempt = scene.script("").attempt
+    scene.start(f"setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' & {ENDS_ON_INT}")
+    child = scene.wait_for_pid("child")
+    attempt = scene.make_job("").attempt
     scene.executor.terminate(attempt, at_once=False)
-    assert scene.until(lambda: attempt in scene.told.ends or not lives(child))
-    assert not lives(child)
-    assert scene.end_of(attempt) == 3
+    assert scene.wait_until(lambda: attempt in scene.callbacks.ends or not is_alive(child))
+    assert not is_alive(child)
+    assert scene.wait_for_end(attempt) == 3
 
 
-def test_an_attempt_whose_warden_was_killed_is_lost_and_leaves_nothing(scene: Scene) -> None:
-    scene.start(f"echo $$ >self; {STUBBORN}")
-    command = scene.pid("self")
-    os.kill(scene.told.launches[0][1], SIGKILL)
+def test_an_attempt_whose_warden_was_killed_is_lost_and_leaves_nothing(scene: ExecutorSetup) -> None:
+    scene.start(f"echo $$ >self; {IGNORES_SIGNALS}")
+    command = scene.wait_for_pid("self")
+    os.kill(scene.callbacks.launches[0][1], SIGKILL)
     assert (
-        scene.end_of(scene.script("").attempt) == "its warden was ended by signal 9, and left no exit status"
+        scene.wait_for_end(scene.make_job("").attempt)
+        == "its warden was ended by signal 9, and left no exit status"
     )
-    assert not lives(command)
+    assert not is_alive(command)
 
 
 def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
-    with local_scene(tmp_path, graces=GracePeriods(interrupt=0.1, terminate=0.1, supervisor=0.1)) as scene:
+    with local_executor_setup(
+        tmp_path, graces=GracePeriods(interrupt=0.1, terminate=0.1, supervisor=0.1)
+    ) as scene:
         attempt = scene.start(LOOP.replace("while", ": >up; while"))
-        os.kill(scene.told.launches[0][1], SIGSTOP)
+        os.kill(scene.callbacks.launches[0][1], SIGSTOP)
         scene.executor.terminate(attempt, at_once=True)
-        assert scene.end_of(attempt) == "its warden was ended by signal 9, and left no exit status"
+        assert scene.wait_for_end(attempt) == "its warden was ended by signal 9, and left no exit status"
 
 
-def test_many_end_in_the_same_passes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_end_in_the_same_passes(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass over all processes costs milliseconds: it is not made for each."""
     attempts = [bare.start(": >up; exec sleep 60", f"{number}") for number in range(12)]
     passes, every = 0, psutil_processes.list_processes
@@ -141,27 +148,27 @@ def test_many_end_in_the_same_passes(bare: Scene, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(processes, "list_processes", counted)
     for attempt in attempts:
         bare.executor.terminate(attempt, at_once=True)
-    assert bare.until(lambda: passes > 0)
+    assert bare.wait_until(lambda: passes > 0)
     assert passes < 6
-    assert bare.until(lambda: bare.told.count == 12)
-    assert set(bare.told.ends.values()) == {128 + SIGKILL}
+    assert bare.wait_until(lambda: bare.callbacks.count == 12)
+    assert set(bare.callbacks.ends.values()) == {128 + SIGKILL}
 
 
-def test_others_are_not_touched(scene: Scene) -> None:
-    other = scene.start(f"{STUBBORN}", "other")
-    attempt = scene.start(f"{STUBBORN}")
+def test_others_are_not_touched(scene: ExecutorSetup) -> None:
+    other = scene.start(f"{IGNORES_SIGNALS}", "other")
+    attempt = scene.start(f"{IGNORES_SIGNALS}")
     scene.executor.terminate(attempt, at_once=True)
-    assert scene.end_of(attempt) == 128 + SIGKILL
+    assert scene.wait_for_end(attempt) == 128 + SIGKILL
     assert list(scene.executor.measure_memory()) == [other]
-    assert lives(scene.told.launches[0][1])
-    assert other not in scene.told.ends
+    assert is_alive(scene.callbacks.launches[0][1])
+    assert other not in scene.callbacks.ends
 
 
-def test_ending_what_nobody_started_is_told_and_closes_the_way_for_a_late_warden(bare: Scene) -> None:
-    job = bare.script(": >ran")
+def test_ending_what_nobody_started_is_told_and_closes_the_way_for_a_late_warden(bare: ExecutorSetup) -> None:
+    job = bare.make_job(": >ran")
     bare.executor.terminate(job.attempt, at_once=True)
-    later = Told()
-    bare.site(later).start(job)
-    assert bare.until(lambda: later.count == 1)
+    later = RecordedCallbacks()
+    bare.open_executor(later).start(job)
+    assert bare.wait_until(lambda: later.count == 1)
     assert isinstance(later.ends[job.attempt], str)
     assert not (bare.workspace / "ran").exists()

@@ -10,13 +10,13 @@ import pytest
 
 from plait.store.interfaces import ExitedProcess, RunningProcess
 from plait.testing.contracts.executor import UNTIL_GO
-from plait.testing.contracts.executor__scene import Scene, Told
+from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks
 
 Engine = Callable[..., "Popen[str]"]
 
 
 @pytest.fixture
-def engine(scene: Scene, tmp_path: Path) -> Iterator[Engine]:
+def engine(scene: ExecutorSetup, tmp_path: Path) -> Iterator[Engine]:
     started: list[Popen[str]] = []
 
     def start(*words: str) -> Popen[str]:
@@ -36,30 +36,34 @@ def told(engine: Popen[str]) -> list[str]:
     return engine.stdout.readline().split()
 
 
-def test_an_attempt_outlives_the_engine_that_started_it(scene: Scene, engine: Engine) -> None:
+def test_an_attempt_outlives_the_engine_that_started_it(scene: ExecutorSetup, engine: Engine) -> None:
     first = engine("one", f"echo ran >>runs; {UNTIL_GO}; exit 5")
     _, pid = told(first)
     first.kill()
     first.wait()
-    attempt = scene.script("").attempt
-    assert scene.until((scene.workspace / "up").exists)
+    attempt = scene.make_job("").attempt
+    assert scene.wait_until((scene.workspace / "up").exists)
     assert scene.executor.adopt(attempt) == RunningProcess(int(pid))
     (scene.workspace / "go").touch()
-    assert scene.end_of(attempt) == 5
+    assert scene.wait_for_end(attempt) == 5
     assert (scene.workspace / "runs").read_text() == "ran\n"
 
 
-def test_an_end_while_there_is_no_engine_is_found(scene: Scene, engine: Engine) -> None:
+def test_an_end_while_there_is_no_engine_is_found(scene: ExecutorSetup, engine: Engine) -> None:
     first = engine("one", f"{UNTIL_GO}; exit 5")
     told(first)
     first.kill()
     first.wait()
     (scene.workspace / "go").touch()
-    attempt = scene.script("").attempt
-    assert scene.until(lambda: scene.site(Told()).adopt(attempt) == ExitedProcess(5))
+    attempt = scene.make_job("").attempt
+    assert scene.wait_until(
+        lambda: scene.open_executor(RecordedCallbacks()).adopt(attempt) == ExitedProcess(5)
+    )
 
 
-def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(scene: Scene, engine: Engine) -> None:
+def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(
+    scene: ExecutorSetup, engine: Engine
+) -> None:
     """Also between starting a warden and its claim: then the next engine starts another, and one of them runs."""
     names = [f"{number}" for number in range(12)]
     chance = Random(7)
@@ -71,8 +75,8 @@ def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(scene: Scene, e
         dying.kill()
         dying.wait()
     for name in names:
-        job = scene.script(script, name)
+        job = scene.make_job(script, name)
         scene.executor.start(type(job)(job.attempt, (*job.argv, "sh", name), job.cwd, job.env))
-    assert scene.until(lambda: len(scene.told.ends) == len(names))
-    assert set(scene.told.ends.values()) == {3}
+    assert scene.wait_until(lambda: len(scene.callbacks.ends) == len(names))
+    assert set(scene.callbacks.ends.values()) == {3}
     assert sorted((scene.workspace / "runs").read_text().split(), key=int) == names

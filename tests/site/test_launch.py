@@ -15,18 +15,18 @@ from plait.core.task import Attempt, Step
 from plait.runtime import supervisor
 from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor__scene import Scene
+from plait.testing.contracts.executor__scene import ExecutorSetup
 
 
-def test_each_attempt_has_a_session_of_its_own(bare: Scene) -> None:
+def test_each_attempt_has_a_session_of_its_own(bare: ExecutorSetup) -> None:
     assert bare.run("ps -o sess= -p $$ >session") == 0
-    assert int((bare.workspace / "session").read_text()) == bare.told.launches[0][1] != os.getsid(0)
+    assert int((bare.workspace / "session").read_text()) == bare.callbacks.launches[0][1] != os.getsid(0)
 
 
-def test_each_attempt_carries_its_marker_whatever_it_was_given(bare: Scene, tmp_path: Path) -> None:
-    job = bare.script('printf %s "$PLAIT_MARK" >marker', env={TAG_VARIABLE: "another's"})
+def test_each_attempt_carries_its_marker_whatever_it_was_given(bare: ExecutorSetup, tmp_path: Path) -> None:
+    job = bare.make_job('printf %s "$PLAIT_MARK" >marker', env={TAG_VARIABLE: "another's"})
     bare.executor.start(job)
-    assert bare.end_of(job.attempt) == 0
+    assert bare.wait_for_end(job.attempt) == 0
     assert (bare.workspace / "marker").read_text() == attempt_tag(tag_prefix(tmp_path / "state"), job.attempt)
 
 
@@ -42,11 +42,11 @@ def test_a_marker_follows_from_the_folder_and_the_name_alone(tmp_path: Path) -> 
 
 
 def test_what_it_prints_is_its_transcript_and_its_folder_is_for_its_owner_only(
-    bare: Scene, tmp_path: Path
+    bare: ExecutorSetup, tmp_path: Path
 ) -> None:
-    job = bare.script("echo out; echo err >&2; printf '\\377\\000'")
+    job = bare.make_job("echo out; echo err >&2; printf '\\377\\000'")
     bare.executor.start(job)
-    assert bare.end_of(job.attempt) == 0
+    assert bare.wait_for_end(job.attempt) == 0
     folder = StateFolder(tmp_path / "state").attempt(job.attempt)
     assert folder.transcript.read_bytes() == b"out\nerr\n\xff\x00"
     assert folder.transcript.stat().st_mode & 0o777 == 0o600
@@ -67,7 +67,7 @@ def _deaf() -> Iterator[None]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
 @pytest.mark.usefixtures("_deaf")
-def test_no_attempt_inherits_an_ignored_or_blocked_signal(bare: Scene) -> None:
+def test_no_attempt_inherits_an_ignored_or_blocked_signal(bare: ExecutorSetup) -> None:
     assert bare.run("cat /proc/self/status >status") == 0
     lines = (bare.workspace / "status").read_text().splitlines()
     masks = {line[:6]: int(line.split()[1], 16) for line in lines if line.startswith(("SigIgn", "SigBlk"))}
@@ -76,36 +76,36 @@ def test_no_attempt_inherits_an_ignored_or_blocked_signal(bare: Scene) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
-def test_no_attempt_inherits_a_descriptor(bare: Scene) -> None:
+def test_no_attempt_inherits_a_descriptor(bare: ExecutorSetup) -> None:
     assert bare.run("ls /proc/self/fd >fds") == 0
     # ls itself has its folder open.
     assert (bare.workspace / "fds").read_text().split() == ["0", "1", "2", "3"]
 
 
-def test_a_command_that_is_too_long_says_so(bare: Scene) -> None:
-    job = replace(bare.script(""), argv=("echo", *["x" * 100_000] * 30))
+def test_a_command_that_is_too_long_says_so(bare: ExecutorSetup) -> None:
+    job = replace(bare.make_job(""), argv=("echo", *["x" * 100_000] * 30))
     with pytest.raises(WorldError, match="longer than the system takes") as error:
         bare.executor.start(job)
     assert "standard input" in error.value.hint
     bare.executor.start(replace(job, argv=("true",)))
-    assert bare.end_of(job.attempt) == 0
+    assert bare.wait_for_end(job.attempt) == 0
 
 
-def test_a_standard_input_that_is_not_there_says_so(bare: Scene) -> None:
+def test_a_standard_input_that_is_not_there_says_so(bare: ExecutorSetup) -> None:
     with pytest.raises(WorldError, match=r"/nowhere/prompt\.md"):
-        bare.executor.start(replace(bare.script(""), stdin="/nowhere/prompt.md"))
+        bare.executor.start(replace(bare.make_job(""), stdin="/nowhere/prompt.md"))
 
 
-def test_a_folder_that_cannot_be_made_says_so(bare: Scene, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_says_so(bare: ExecutorSetup, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     with pytest.raises(WorldError, match="can't be made") as error:
-        bare.executor.start(bare.script(""))
+        bare.executor.start(bare.make_job(""))
     assert error.value.hint
-    bare.executor.terminate(bare.script("").attempt, at_once=True)
-    assert bare.told.ends == {bare.script("").attempt: "it was never launched"}
+    bare.executor.terminate(bare.make_job("").attempt, at_once=True)
+    assert bare.callbacks.ends == {bare.make_job("").attempt: "it was never launched"}
 
 
-def test_a_disk_without_room_says_so(bare: Scene, tmp_path: Path, small_disk: Path) -> None:
+def test_a_disk_without_room_says_so(bare: ExecutorSetup, tmp_path: Path, small_disk: Path) -> None:
     """Either at once, or by the warden, which then runs nothing."""
     (tmp_path / "state").symlink_to(small_disk)
     with (small_disk / "all").open("wb", buffering=0) as file, pytest.raises(OSError, match="space"):

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.local_executor import local_scene
+from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup
 from plait.runtime.local_executor import SWEEP_DELAY_SECONDS, LocalExecutor
@@ -14,67 +14,69 @@ from plait.runtime.termination import GracePeriods
 from plait.store.interfaces import Executor
 from plait.system import processes, psutil_processes
 from plait.system.process_identity__process import Process
-from plait.testing.contracts.executor import STUBBORN
-from plait.testing.contracts.executor__scene import Scene, Told, lives
+from plait.testing.contracts.executor import IGNORES_SIGNALS
+from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
 
 DAEMON = "setsid sh -c 'trap \"\" INT TERM; echo $$ >child; while :; do sleep 0.05; done' & until [ -e child ]; do sleep 0.02; done"
 
 
-def swept(scene: Scene, executor: Executor | None = None) -> bool:
+def swept(scene: ExecutorSetup, executor: Executor | None = None) -> bool:
     """As an engine does that is about to leave."""
     executor = executor or scene.executor
     assert isinstance(executor, LocalExecutor)
-    return scene.until(lambda: executor.end_leftovers() == 0)
+    return scene.wait_until(lambda: executor.end_leftovers() == 0)
 
 
-def test_what_is_left_in_the_group_is_ended_before_the_exit_is_told(scene: Scene) -> None:
+def test_what_is_left_in_the_group_is_ended_before_the_exit_is_told(scene: ExecutorSetup) -> None:
     assert (
         scene.run("sh -c 'echo $$ >child; sleep 60' & until [ -s child ]; do sleep 0.02; done; exit 2") == 2
     )
-    assert not lives(scene.pid("child"))
+    assert not is_alive(scene.wait_for_pid("child"))
 
 
-def test_what_is_left_in_the_session_is_ended(bare: Scene) -> None:
+def test_what_is_left_in_the_session_is_ended(bare: ExecutorSetup) -> None:
     """In a group of its own, without parents and environment, as soon as it began before its attempt's end."""
     scrub = "set -m; env -i sh -c 'echo $$ >child; exec sleep 60' & until [ -s child ]; do sleep 0.05; done; sleep 0.05"
     assert bare.run(scrub) == 0
     assert swept(bare)
-    assert not lives(bare.pid("child"))
+    assert not is_alive(bare.wait_for_pid("child"))
 
 
-def test_a_daemon_is_ended_by_the_sweep(bare: Scene) -> None:
+def test_a_daemon_is_ended_by_the_sweep(bare: ExecutorSetup) -> None:
     assert bare.run(DAEMON) == 0
-    assert lives(bare.pid("child"))
+    assert is_alive(bare.wait_for_pid("child"))
     assert swept(bare)
-    assert not lives(bare.pid("child"))
+    assert not is_alive(bare.wait_for_pid("child"))
 
 
-def test_a_daemon_is_ended_some_time_after_its_attempt(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_is_ended_some_time_after_its_attempt(
+    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", SWEEP_DELAY_SECONDS / 20)
     assert bare.run(DAEMON) == 0
-    assert bare.until(lambda: not lives(bare.pid("child")))
+    assert bare.wait_until(lambda: not is_alive(bare.wait_for_pid("child")))
 
 
-def test_a_daemon_that_an_engine_left_is_ended_by_the_next_one(bare: Scene) -> None:
+def test_a_daemon_that_an_engine_left_is_ended_by_the_next_one(bare: ExecutorSetup) -> None:
     assert bare.run(DAEMON) == 0
     bare.executor.close()
-    assert swept(bare, bare.site(Told()))
-    assert not lives(bare.pid("child"))
+    assert swept(bare, bare.open_executor(RecordedCallbacks()))
+    assert not is_alive(bare.wait_for_pid("child"))
 
 
-def test_attempts_that_run_keep_their_daemons(scene: Scene) -> None:
+def test_attempts_that_run_keep_their_daemons(scene: ExecutorSetup) -> None:
     """Those of another engine on this state folder, too, whose attempts this one has not looked at."""
-    scene.start(f"{DAEMON}; {STUBBORN}")
-    child = scene.pid("child")
-    other = scene.site(Told())
+    scene.start(f"{DAEMON}; {IGNORES_SIGNALS}")
+    child = scene.wait_for_pid("child")
+    other = scene.open_executor(RecordedCallbacks())
     for executor in (scene.executor, other):
         assert isinstance(executor, LocalExecutor)
         assert executor.end_leftovers() == 0
-    assert lives(child)
+    assert is_alive(child)
 
 
 def test_an_engine_that_was_started_inside_an_attempt_survives_it(
-    bare: Scene, monkeypatch: pytest.MonkeyPatch
+    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert bare.run("exit 0") == 0
     marker = next(iter(bare.executor._census.ended))  # type: ignore[attr-defined]
@@ -93,7 +95,9 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
     assert swept(bare)
 
 
-def test_no_op_attempts_cost_no_pass_over_all_processes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_op_attempts_cost_no_pass_over_all_processes(
+    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", 3600)
     passes, every = 0, psutil_processes.list_processes
 
@@ -112,8 +116,8 @@ def test_what_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.Mo
     """Somebody else's process, started through a door such as sudo: no engine waits for it for ever."""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     monkeypatch.setattr(processes, "send_signal", lambda *_: None)
-    with local_scene(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as scene:
+    with local_executor_setup(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as scene:
         assert scene.run("sleep 60 & exit 2", "in its group") == 2
         assert scene.run(DAEMON, "elsewhere") == 0
         assert swept(scene)
-        assert lives(scene.pid("child"))
+        assert is_alive(scene.wait_for_pid("child"))

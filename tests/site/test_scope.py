@@ -7,7 +7,7 @@ from signal import SIGKILL
 from subprocess import DEVNULL, Popen
 
 import pytest
-from tests.support.local_executor import local_scene
+from tests.support.local_executor import local_executor_setup
 
 from plait.core.task import Attempt
 from plait.runtime import cgroup, process_tree__scoping
@@ -15,7 +15,7 @@ from plait.runtime.local_executor import LocalExecutor
 from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import UNTIL_GO
-from plait.testing.contracts.executor__scene import Scene, Told, lives
+from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
 
 needed = pytest.mark.skipif(not cgroup.parent_cgroup(), reason="no control groups can be made here")
 
@@ -42,7 +42,7 @@ def test_a_scope_holds_who_joined_it_and_is_killed_as_a_whole(made: str) -> None
     while cgroup.list_members(made):
         pass
     assert cgroup.remove_cgroup(made)
-    assert not any(map(lives, members))
+    assert not any(map(is_alive, members))
 
 
 @needed
@@ -55,28 +55,28 @@ def test_making_one_that_is_there_and_removing_one_that_is_gone_is_no_error(made
 
 
 @pytest.fixture
-def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
     """Attempts get their scopes at once."""
     monkeypatch.setattr(process_tree__scoping, "MIN_AGE_SECONDS", 0.01)
-    with local_scene(tmp_path) as scene:
+    with local_executor_setup(tmp_path) as scene:
         yield scene
 
 
-def scope_of(scene: Scene, attempt: Attempt) -> str:
+def scope_of(scene: ExecutorSetup, attempt: Attempt) -> str:
     """Of a running attempt, as soon as all of it is in there."""
     folder = StateFolder(scene.workspace.parent / "state").attempt(attempt).path
-    assert scene.until(lambda: len(cgroup.list_members(cgroup.read_cgroup_path(folder))) > 0)
+    assert scene.wait_until(lambda: len(cgroup.list_members(cgroup.read_cgroup_path(folder))) > 0)
     return cgroup.read_cgroup_path(folder)
 
 
 @needed
-def test_an_attempt_that_lasts_gets_a_scope_without_its_warden(scene: Scene) -> None:
+def test_an_attempt_that_lasts_gets_a_scope_without_its_warden(scene: ExecutorSetup) -> None:
     attempt = scene.start("env -i setsid sh -c 'echo $$ >child; exec sleep 60' & : >up; wait")
-    child, path = scene.pid("child"), scope_of(scene, attempt)
-    assert scene.until(lambda: child in cgroup.list_members(path))
-    assert scene.told.launches[0][1] not in cgroup.list_members(path)
+    child, path = scene.wait_for_pid("child"), scope_of(scene, attempt)
+    assert scene.wait_until(lambda: child in cgroup.list_members(path))
+    assert scene.callbacks.launches[0][1] not in cgroup.list_members(path)
     scene.executor.terminate(attempt, at_once=True)
-    assert scene.end_of(attempt) == 128 + SIGKILL
+    assert scene.wait_for_end(attempt) == 128 + SIGKILL
     assert not Path(path).exists()
 
 
@@ -84,42 +84,42 @@ HIDE = "env -i setsid sh -c '(setsid sh -c \"echo \\$\\$ >child; exec sleep 60\"
 
 
 @needed
-def test_nothing_hides_from_a_scope(scene: Scene) -> None:
+def test_nothing_hides_from_a_scope(scene: ExecutorSetup) -> None:
     """No parent, no session, no environment: only the scope knows."""
     attempt = scene.start(f"{UNTIL_GO}; {HIDE}; exec sleep 60")
     scope_of(scene, attempt)
     (scene.workspace / "go").touch()
-    child = scene.pid("child")
+    child = scene.wait_for_pid("child")
     scene.executor.terminate(attempt, at_once=True)
-    assert scene.end_of(attempt) == 128 + SIGKILL
-    assert not lives(child)
+    assert scene.wait_for_end(attempt) == 128 + SIGKILL
+    assert not is_alive(child)
 
 
 @needed
-def test_what_hides_in_a_scope_is_ended_when_its_attempt_exits(scene: Scene) -> None:
+def test_what_hides_in_a_scope_is_ended_when_its_attempt_exits(scene: ExecutorSetup) -> None:
     attempt = scene.start(f"{UNTIL_GO}; {HIDE}; until [ -s child ]; do sleep 0.02; done")
     path = scope_of(scene, attempt)
     (scene.workspace / "go").touch()
-    assert scene.end_of(attempt) == 0
-    assert not lives(scene.pid("child"))
-    assert scene.until(lambda: not Path(path).exists())
+    assert scene.wait_for_end(attempt) == 0
+    assert not is_alive(scene.wait_for_pid("child"))
+    assert scene.wait_until(lambda: not Path(path).exists())
 
 
 @needed
-def test_a_later_engine_knows_the_scope(scene: Scene) -> None:
+def test_a_later_engine_knows_the_scope(scene: ExecutorSetup) -> None:
     attempt = scene.start(f"{UNTIL_GO}; {HIDE}; exec sleep 60")
     scope_of(scene, attempt)
     scene.executor.close()
     (scene.workspace / "go").touch()
-    child = scene.pid("child")
-    later = Told()
-    scene.site(later).terminate(attempt, at_once=True)
-    assert scene.until(lambda: later.count == 1)
-    assert not lives(child)
+    child = scene.wait_for_pid("child")
+    later = RecordedCallbacks()
+    scene.open_executor(later).terminate(attempt, at_once=True)
+    assert scene.wait_until(lambda: later.count == 1)
+    assert not is_alive(child)
 
 
 @needed
-def test_a_scope_that_a_dead_engine_left_is_removed_and_one_in_use_is_not(scene: Scene) -> None:
+def test_a_scope_that_a_dead_engine_left_is_removed_and_one_in_use_is_not(scene: ExecutorSetup) -> None:
     attempt = scene.start(f"{UNTIL_GO}; exec sleep 60")
     used = scope_of(scene, attempt)
     left = cgroup.make_cgroup(f"{tag_prefix(scene.workspace.parent / 'state')}left")
@@ -132,7 +132,7 @@ def test_a_scope_that_a_dead_engine_left_is_removed_and_one_in_use_is_not(scene:
 
 @needed
 def test_short_attempts_get_no_scope(tmp_path: Path) -> None:
-    with local_scene(tmp_path) as scene:
+    with local_executor_setup(tmp_path) as scene:
         assert scene.run("true") == 0
         assert not list((tmp_path / "state").rglob("scope"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.support.local_executor import local_scene
+from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import transcript
 from plait.runtime.transcript import TranscriptChunk
@@ -154,7 +154,7 @@ def test_a_piece_is_true_wherever_it_begins(
 
 def test_a_line_of_a_hundred_megabytes_does_no_harm(tmp_path: Path) -> None:
     print_it = "head -c 100000000 /dev/zero | tr '\\0' x; printf '\\nthe end\\n'"
-    with local_scene(tmp_path, cap=CAP) as scene:
+    with local_executor_setup(tmp_path, cap=CAP) as scene:
         assert scene.run(print_it) == 0
     path = next((tmp_path / "state").rglob("transcript"))
     assert transcript.size(path) == 100_000_009

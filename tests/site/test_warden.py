@@ -14,7 +14,7 @@ from subprocess import DEVNULL, Popen
 from threading import Thread
 
 import pytest
-from tests.support.leaked_processes import clear
+from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.runtime import pidfile, pidfile__exitstatus
 from plait.runtime.supervisor import EXIT_CANNOT_WRITE, EXIT_CLAIMED, PROCESS_NAME, read_script
@@ -50,7 +50,7 @@ def ward(request: pytest.FixtureRequest, tmp_path: Path, folder: AttemptFolder) 
             )
 
     yield start
-    clear(tmp_path)
+    kill_leaked_processes(tmp_path)
 
 
 def test_it_signs_its_claim_and_leaves_the_exit_status(ward: Ward, folder: AttemptFolder) -> None:

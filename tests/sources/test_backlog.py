@@ -4,7 +4,13 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import by_id, material, needs, only, told
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
+)
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -13,11 +19,11 @@ from plait.sources.formats import Confidence, load_format
 from plait.sources.source_model import Reading, SourceEntry, SourceStatus, StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 BACKLOG = load_format("backlog")
@@ -44,7 +50,7 @@ Change `src/login.ts`.
 - [x] #2 It is tested in `login.test.ts`
 <!-- AC:END -->
 """
-SUBJECT = Subject(
+SUBJECT = FormatUnderTest(
     "backlog",
     PATH,
     {
@@ -58,7 +64,7 @@ SUBJECT = Subject(
 
 def read(files: dict[str, str]) -> Reading:
     files = {name: dedent(text) for name, text in files.items()}
-    return BACKLOG.read(material("backlog", "backlog/tasks", files))
+    return BACKLOG.read(make_source_files("backlog", "backlog/tasks", files))
 
 
 def task(name: str, *lines: str, status: str = "To Do") -> str:
@@ -82,7 +88,7 @@ def line(status: str) -> str:
 
 class TestReading:
     def test_one_file_is_one_task_and_acceptance_boxes_are_none(self) -> None:
-        entry = only(SUBJECT.read(TASK))
+        entry = get_single(SUBJECT.read(TASK))
         assert (entry.task.id, entry.task.title) == ("task-12", "Add login: the form")
         assert (entry.status, entry.status_text, entry.task.priority) == (SourceStatus.TODO, "To Do", 0)
         assert entry.task.body.startswith("\n## Description")
@@ -100,12 +106,12 @@ class TestReading:
         ],
     )
     def test_statuses(self, said: str, mark: SourceStatus) -> None:
-        assert only(SUBJECT.read(line(f"status: {said}"))).status is mark
+        assert get_single(SUBJECT.read(line(f"status: {said}"))).status is mark
 
     def test_a_status_of_the_projects_own_is_told_and_counts_as_not_started(self) -> None:
         reading = SUBJECT.read(line("status: Waiting for Godot"))
-        assert only(reading).status is SourceStatus.TODO
-        assert told(reading, Severity.WARNING) == [
+        assert get_single(reading).status is SourceStatus.TODO
+        assert format_problems(reading, Severity.WARNING) == [
             f"{PATH}:4: Waiting for Godot is not a status that is known here; the task counts as not started"
         ]
 
@@ -116,15 +122,22 @@ class TestReading:
             "task-8.1 - C.md": task("task-8.1"),
             "task-9 - D.md": task("TASK-9", "dependencies: [task-7, TASK-8, '8.1', task-99]"),
         }
-        assert list(needs(by_id(read(files))["TASK-9"])) == ["TASK-007", "task-8", "task-8.1", "task-99"]
+        assert list(read_needs(index_by_id(read(files))["TASK-9"])) == [
+            "TASK-007",
+            "task-8",
+            "task-8.1",
+            "task-99",
+        ]
 
     def test_a_dependency_on_a_task_that_is_gone_is_not_one_on_its_subtasks(self) -> None:
-        found = by_id(read({"a.md": task("task-3.1"), "b.md": task("task-4", "dependencies:\n  - task-3")}))
-        assert list(needs(found["task-4"])) == ["task-3"]
+        found = index_by_id(
+            read({"a.md": task("task-3.1"), "b.md": task("task-4", "dependencies:\n  - task-3")})
+        )
+        assert list(read_needs(found["task-4"])) == ["task-3"]
 
     def test_a_parent_comes_after_its_subtasks_and_may_find_nothing_left(self) -> None:
         files = {"a.md": task("task-3"), "b.md": task("task-3.1", "parent_task_id: TASK-3")}
-        found = by_id(read(files))
+        found = index_by_id(read(files))
         at = Origin("backlog/tasks/b.md", 5)
         assert found["task-3"].task.needs == (Need("task-3.1", reason="parent_task_id: TASK-3", at=at),)
         assert found["task-3"].task.allow_empty
@@ -136,7 +149,7 @@ class TestReading:
         assert build_checked_plan([entry.task for entry in reading.entries]).plan is not None
 
     def test_without_an_id_the_files_name_tells_it(self) -> None:
-        entry = only(read({"back-4.02 - Do-it-well.md": "---\nstatus: Done\n---\n"}))
+        entry = get_single(read({"back-4.02 - Do-it-well.md": "---\nstatus: Done\n---\n"}))
         assert (entry.task.id, entry.task.title, entry.status) == (
             "back-4.02",
             "Do it well",
@@ -146,7 +159,10 @@ class TestReading:
     @pytest.mark.parametrize("text", ["# No front matter\n", "---\nid: [\n---\n"])
     def test_what_cannot_be_read_is_known_by_name(self, text: str) -> None:
         reading = read({"task-5 - X.md": text})
-        assert (only(reading).task.id, only(reading).status) == ("task-5", SourceStatus.UNREADABLE)
+        assert (get_single(reading).task.id, get_single(reading).status) == (
+            "task-5",
+            SourceStatus.UNREADABLE,
+        )
         assert len(reading.problems) == 1
 
     def test_an_empty_folder_is_an_error(self) -> None:
@@ -229,7 +245,7 @@ class TestWriting:
 
 class TestLikeness:
     def like(self, folder: str, text: str) -> Confidence:
-        return BACKLOG.detect(material("backlog", folder, {"a.md": text}))
+        return BACKLOG.detect(make_source_files("backlog", folder, {"a.md": text}))
 
     def test_by_place_and_content(self) -> None:
         assert self.like("backlog/tasks", task("a")) is Confidence.NAME
@@ -266,25 +282,25 @@ def _file(draw: st.DrawFn) -> str:
 @given(_file(), st.sampled_from(("\n", "\r\n", "\r")))
 @settings(max_examples=100, deadline=None)
 def test_writing_what_is_there_changes_nothing(text: str, eol: str) -> None:
-    keeps_every_byte(SUBJECT, text.replace("\n", eol))
+    check_lossless(SUBJECT, text.replace("\n", eol))
 
 
 @given(_file(), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK, SourceStatus.UNREADABLE]))
 @settings(max_examples=150, deadline=None)
 def test_only_the_status_line_changes(text: str, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(SUBJECT, text, 0, mark)
+    check_status_change(SUBJECT, text, 0, mark)
 
 
 @given(_file(), st.sampled_from(list(SourceStatus)))
 @settings(max_examples=100, deadline=None)
 def test_one_line_at_most_differs(text: str, mark: SourceStatus) -> None:
-    entry: SourceEntry = only(SUBJECT.read(text))
+    entry: SourceEntry = get_single(SUBJECT.read(text))
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark)])
     pairs = zip(text.split("\n"), written.split("\n"), strict=True)
     assert all(old == new or old.startswith("status:") for old, new in pairs)
 
 
-@given(mangled(_file()))
+@given(mangled_texts(_file()))
 @settings(max_examples=200, deadline=None)
 def test_no_text_makes_it_raise(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)

@@ -15,11 +15,11 @@ from plait.sources.source_model import Document, Reading, SourceEntry, SourceFil
 from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.source_format import (
     NOW,
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 SETTINGS = settings(max_examples=100, deadline=None)
@@ -32,7 +32,7 @@ TELLS = {
     SourceStatus.BLOCKED: SourceStatus.BLOCKED,
     SourceStatus.SKIPPED: SourceStatus.SKIPPED,
 }
-SUBJECT = Subject("beads", PATH, TELLS)
+SUBJECT = FormatUnderTest("beads", PATH, TELLS)
 
 
 def line(name: str, **fields: Any) -> str:
@@ -452,7 +452,7 @@ def junk(draw: st.DrawFn) -> str:
 @SETTINGS
 @given(texts())
 def test_it_keeps_every_byte(text: str) -> None:
-    keeps_every_byte(SUBJECT, text)
+    check_lossless(SUBJECT, text)
 
 
 @SETTINGS
@@ -462,7 +462,7 @@ def test_it_keeps_every_byte(text: str) -> None:
     st.sampled_from([mark for mark in SourceStatus if mark is not SourceStatus.DOING]),
 )
 def test_one_change_changes_one_line(text: str, index: int, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(SUBJECT, text, index, mark)
+    check_status_change(SUBJECT, text, index, mark)
 
 
 @SETTINGS
@@ -486,15 +486,15 @@ def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int
 
 
 @SETTINGS
-@given(mangled(texts() | junk()))
+@given(mangled_texts(texts() | junk()))
 def test_it_never_raises(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)
 
 
 @SETTINGS
 @given(junk())
 def test_wrong_types_never_make_it_raise_nor_break_a_line(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)
     entries = read(text).entries
     written = SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE) for entry in entries])
     for each in TextLines(to_printable(written)).all:

@@ -4,7 +4,13 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import by_id, material, needs, only, told
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
+)
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
@@ -12,11 +18,11 @@ from plait.sources.formats import Confidence, load_format
 from plait.sources.source_model import Reading, SourceStatus, StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 CCPM = load_format("ccpm")
@@ -37,7 +43,7 @@ conflicts_with: []
 
 - [ ] It is there, in `src/form.ts`
 """
-SUBJECT = Subject(
+SUBJECT = FormatUnderTest(
     "ccpm",
     PATH,
     {
@@ -50,7 +56,7 @@ SUBJECT = Subject(
 
 def read(files: dict[str, str]) -> Reading:
     files = {name: dedent(text) for name, text in files.items()}
-    return CCPM.read(material("ccpm", EPIC, files))
+    return CCPM.read(make_source_files("ccpm", EPIC, files))
 
 
 def task(*lines: str) -> str:
@@ -65,7 +71,7 @@ def write(text: str, mark: SourceStatus) -> str:
 
 class TestReading:
     def test_one_file_is_one_task(self) -> None:
-        entry = only(SUBJECT.read(TASK))
+        entry = get_single(SUBJECT.read(TASK))
         assert (entry.task.id, entry.task.title, entry.status) == ("001", "Add the form", SourceStatus.TODO)
         assert entry.task.needs == (Need("002", reason="depends_on: 002", at=Origin(PATH, 6)),)
         assert (entry.task.exclusive, entry.mentions) == (None, ("src/form.ts",))
@@ -73,7 +79,7 @@ class TestReading:
     def test_files_about_the_epic_are_no_tasks(self) -> None:
         about = ("epic.md", "001-analysis.md", "execution-status.md", "github-mapping.md", "README.md")
         files = dict.fromkeys(about, task()) | {"notes.md": "# Notes\n", "001.md": task(), "extra.md": task()}
-        assert list(by_id(read(files))) == ["001", "extra"]
+        assert list(index_by_id(read(files))) == ["001", "extra"]
 
     def test_tasks_are_called_by_number_with_or_without_zeros_or_by_issue(self) -> None:
         files = {
@@ -81,12 +87,12 @@ class TestReading:
             "12.md": task("github: https://example.org/o/r/issues/345"),
             "13.md": task("depends_on: [1, '#345', 012, 99]", "conflicts_with:\n  - 001.md"),
         }
-        found = by_id(read(files))["13"]
-        assert list(needs(found)) == ["001", "12", "99"]
+        found = index_by_id(read(files))["13"]
+        assert list(read_needs(found)) == ["001", "12", "99"]
         assert found.task.conflicts_with == ("001",)
 
     def test_what_is_not_parallel_shares_one_group(self) -> None:
-        assert only(read({"001.md": task("parallel: false")})).task.exclusive == "serial"
+        assert get_single(read({"001.md": task("parallel: false")})).task.exclusive == "serial"
 
     @pytest.mark.parametrize(
         ("said", "mark"),
@@ -97,7 +103,7 @@ class TestReading:
         ],
     )
     def test_statuses(self, said: str, mark: SourceStatus) -> None:
-        assert only(SUBJECT.read(TASK.replace("open", said))).status is mark
+        assert get_single(SUBJECT.read(TASK.replace("open", said))).status is mark
 
     def test_what_cannot_be_read_is_known_by_name(self) -> None:
         reading = read(
@@ -108,7 +114,7 @@ class TestReading:
             SourceStatus.UNREADABLE,
             SourceStatus.TODO,
         ]
-        assert [text.partition(": ")[0] for text in told(reading)] == [
+        assert [text.partition(": ")[0] for text in format_problems(reading)] == [
             f"{EPIC}/001.md:1",
             f"{EPIC}/002.md:2",
             f"{EPIC}/003.md:1",
@@ -138,7 +144,7 @@ class TestWriting:
 
 class TestLikeness:
     def like(self, folder: str, text: str) -> Confidence:
-        return CCPM.detect(material("ccpm", folder, {"001.md": text}))
+        return CCPM.detect(make_source_files("ccpm", folder, {"001.md": text}))
 
     def test_by_place_and_content(self) -> None:
         assert self.like(EPIC, task()) is Confidence.NAME
@@ -173,11 +179,11 @@ def _file(draw: st.DrawFn) -> str:
 @settings(max_examples=150, deadline=None)
 def test_only_status_and_time_change(text: str, eol: str, mark: SourceStatus) -> None:
     text = text.replace("\n", eol)
-    keeps_every_byte(SUBJECT, text)
-    changes_only_its_own_lines(SUBJECT, text, 0, mark)
+    check_lossless(SUBJECT, text)
+    check_status_change(SUBJECT, text, 0, mark)
 
 
-@given(mangled(_file()))
+@given(mangled_texts(_file()))
 @settings(max_examples=150, deadline=None)
 def test_no_text_makes_it_raise(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)

@@ -9,15 +9,15 @@ from plait.core.task import NeedKind
 from plait.sources.formats import Confidence, checklist
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.testing.contracts.source_format import (
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 PATH = "TODO.md"
-CHECKLIST = Subject(
+CHECKLIST = FormatUnderTest(
     "checklist",
     PATH,
     {
@@ -395,19 +395,19 @@ _BETWEEN = st.sampled_from(
 @settings(max_examples=100, deadline=None)
 @given(lists())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
-    keeps_every_byte(CHECKLIST, text)
+    check_lossless(CHECKLIST, text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(lists(), st.integers(0, 20), st.sampled_from(list(CHECKLIST.tells)))
 def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(CHECKLIST, text, index, mark)
+    check_status_change(CHECKLIST, text, index, mark)
 
 
 @settings(max_examples=150, deadline=None)
-@given(mangled(lists()))
+@given(mangled_texts(lists()))
 def test_no_text_makes_it_raise(text: str) -> None:
-    never_raises(CHECKLIST, text)
+    check_any_text(CHECKLIST, text)
 
 
 @settings(max_examples=100, deadline=None)

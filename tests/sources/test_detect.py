@@ -7,7 +7,7 @@ from plait.core.errors import UserError
 from plait.sources.detection import QUICK_CHECKS, detect_format
 from plait.sources.formats import FORMATS, JSON_FORMATS, Confidence, load_format
 from plait.sources.source_model import Document, SourceFiles
-from plait.testing.contracts.source_format import mangled
+from plait.testing.contracts.source_format import mangled_texts
 
 LOOK_ALIKES = {
     ("plan", "notes/work.md"): "# Plan\n\n## Phase 1: Ground\n\n- [ ] 1.1 Dig\n- [x] 1.2 Pour\n",
@@ -85,7 +85,7 @@ def test_other_json_files_hold_no_tasks(text: str) -> None:
         detect_format(material("package.json", text))
 
 
-@given(st.sampled_from(sorted(LOOK_ALIKES)).flatmap(lambda key: mangled(st.just(LOOK_ALIKES[key]))))
+@given(st.sampled_from(sorted(LOOK_ALIKES)).flatmap(lambda key: mangled_texts(st.just(LOOK_ALIKES[key]))))
 def test_a_text_without_the_sign_of_a_format_is_never_its_own(text: str) -> None:
     """The signs only spare work: what they rule out, the format itself would refuse."""
     for name, sign in QUICK_CHECKS.items():

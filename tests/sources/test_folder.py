@@ -4,7 +4,13 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import by_id, material, needs, only, told
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
+)
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -13,18 +19,18 @@ from plait.sources.detection import detect_format
 from plait.sources.formats import Confidence, load_format
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.text import TextLines, to_printable
-from plait.testing.contracts.source_format import mangled
+from plait.testing.contracts.source_format import mangled_texts
 
 FOLDER = load_format("folder")
 
 
 def read(files: dict[str, str], *, named: bool = True, exclude: tuple[str, ...] = ()) -> Reading:
     files = {name: dedent(text) for name, text in files.items()}
-    return FOLDER.read(material("folder", "tasks", files, named=named, exclude=exclude))
+    return FOLDER.read(make_source_files("folder", "tasks", files, named=named, exclude=exclude))
 
 
 def one(text: str, name: str = "01-x.md") -> SourceEntry:
-    return only(read({name: text}))
+    return get_single(read({name: text}))
 
 
 def front(lines: str) -> SourceEntry:
@@ -44,23 +50,25 @@ class TestFiles:
         files = dict.fromkeys(
             ("README.md", "Readme.md", "PHASES.md", "_template.md", ".draft.md", "a.md"), "# A\n"
         )
-        assert list(by_id(read(files))) == ["a"]
+        assert list(index_by_id(read(files))) == ["a"]
 
     @pytest.mark.parametrize("glob", ["b*.md", "tasks/b.md", "**/b.md", "b.md"])
     def test_what_is_excluded_by_name_or_path_is_no_task(self, glob: str) -> None:
-        assert list(by_id(read({"a.md": "# A\n", "b.md": "# B\n"}, exclude=(glob,)))) == ["a"]
+        assert list(index_by_id(read({"a.md": "# A\n", "b.md": "# B\n"}, exclude=(glob,)))) == ["a"]
 
     def test_numbers_repeat_and_are_no_ids(self) -> None:
         files = {"08-a.md": "# A\n", "08-b.md": "# B\n", "08-c.md": "# C\n"}
-        assert list(by_id(read(files))) == ["08-a", "08-b", "08-c"]
+        assert list(index_by_id(read(files))) == ["08-a", "08-b", "08-c"]
 
     def test_prefix_words_are_not_part_of_the_id(self) -> None:
-        found = by_id(read({"task-01-x.md": "# X\n", "writer-prompt-02-y.md": "# Y\n", "task-.md": "# Z\n"}))
+        found = index_by_id(
+            read({"task-01-x.md": "# X\n", "writer-prompt-02-y.md": "# Y\n", "task-.md": "# Z\n"})
+        )
         assert list(found) == ["task-", "01-x", "02-y"]
         assert found["01-x"].aliases == ("task-01-x",)
 
     def test_files_that_would_share_an_id_keep_their_whole_stems(self) -> None:
-        assert list(by_id(read({"01-x.md": "# X\n", "task-01-x.md": "# X\n"}))) == ["01-x", "task-01-x"]
+        assert list(index_by_id(read({"01-x.md": "# X\n", "task-01-x.md": "# X\n"}))) == ["01-x", "task-01-x"]
 
     def test_an_id_in_the_front_matter_overrides_the_name(self) -> None:
         entry = front("id: login")
@@ -78,7 +86,7 @@ class TestFiles:
     def test_a_file_that_says_nothing_is_known_by_name_only(self) -> None:
         reading = read({"a.md": " \n", "b.md": "---\nrun: make\n---\n"})
         assert [entry.status for entry in reading.entries] == [SourceStatus.UNREADABLE, SourceStatus.TODO]
-        assert told(reading) == ["tasks/a.md:1: this file says nothing: it can't be run"]
+        assert format_problems(reading) == ["tasks/a.md:1: this file says nothing: it can't be run"]
 
     def test_no_status_is_written(self) -> None:
         assert FOLDER.writers("tasks", ()) == []
@@ -152,7 +160,7 @@ class TestFrontMatter:
     @pytest.mark.parametrize("value", ["[a, b]", "a, b", "a and b", "\n  - a\n  - b.md"])
     def test_needs_have_synonyms_and_may_be_lists_or_texts(self, key: str, value: str) -> None:
         reading = read({"01-x.md": f"---\n{key}: {value}\n---\n# X\n", "a.md": "# A\n", "b.md": "# B\n"})
-        assert list(needs(by_id(reading)["01-x"])) == ["a", "b"]
+        assert list(read_needs(index_by_id(reading)["01-x"])) == ["a", "b"]
         assert reading.problems == ()
 
     @pytest.mark.parametrize("key", ["touches", "files", "target_files", "output_file", "output_files"])
@@ -192,13 +200,13 @@ class TestFrontMatter:
     )
     def test_a_value_of_the_wrong_kind_costs_that_key(self, line: str, message: str) -> None:
         reading = read({"01-x.md": f"---\ntitle: X\n{line}\nmodel: opus\n---\nText\n"})
-        assert told(reading, Severity.WARNING) == [f"tasks/01-x.md:3: {message}"]
-        assert only(reading).task.model == "opus"
+        assert format_problems(reading, Severity.WARNING) == [f"tasks/01-x.md:3: {message}"]
+        assert get_single(reading).task.model == "opus"
         assert reading.problems[0].hint
 
     def test_an_unknown_key_is_a_warning_with_a_suggestion(self) -> None:
         reading = read({"a.md": "---\ntouchs: a.py\ncolour: red\n---\n# A\n"})
-        assert told(reading) == [
+        assert format_problems(reading) == [
             "tasks/a.md:2: touchs is not a key that means anything here; it was passed over",
             "tasks/a.md:3: colour is not a key that means anything here; it was passed over",
         ]
@@ -211,7 +219,7 @@ class TestFrontMatter:
 
     def test_recipes_are_noted(self) -> None:
         reading = read({"a.md": "---\nrecipe: review\n---\n# A\n"})
-        assert told(reading, Severity.INFO) == [
+        assert format_problems(reading, Severity.INFO) == [
             "tasks/a.md:2: recipes are not there yet: this key was passed over"
         ]
 
@@ -221,7 +229,7 @@ class TestFrontMatter:
             ("a", SourceStatus.UNREADABLE),
             ("b", SourceStatus.TODO),
         ]
-        assert told(reading)[0].startswith("tasks/a.md:2: the front matter can't be read")
+        assert format_problems(reading)[0].startswith("tasks/a.md:2: the front matter can't be read")
 
     @pytest.mark.parametrize("deep", ["[", "{a: ", "- ", "? ", "- [", "&a [", "!a ["])
     def test_front_matter_without_a_floor_takes_nobody_down_with_it(self, deep: str) -> None:
@@ -266,22 +274,22 @@ class TestNames:
     )
     def test_a_task_can_be_called_in_many_ways(self, said: str, on: str) -> None:
         reading = self.reading(said)
-        assert list(needs(by_id(reading)["me"])) == [on]
+        assert list(read_needs(index_by_id(reading)["me"])) == [on]
         assert reading.problems == ()
 
     def test_a_number_of_several_tasks_is_a_warning_that_names_them(self) -> None:
         reading = self.reading("08")
-        assert by_id(reading)["me"].task.needs == ()
-        assert told(reading) == ["tasks/me.md:2: 08 could be 08-a or 08-b: it was passed over"]
+        assert index_by_id(reading)["me"].task.needs == ()
+        assert format_problems(reading) == ["tasks/me.md:2: 08 could be 08-a or 08-b: it was passed over"]
 
     def test_a_task_does_not_mean_itself_by_its_number(self) -> None:
         reading = read({"08-a.md": "# A\n", "08-b.md": "---\nneeds: [08]\n---\n# B\n"})
-        assert list(needs(by_id(reading)["08-b"])) == ["08-a"]
+        assert list(read_needs(index_by_id(reading)["08-b"])) == ["08-a"]
 
     def test_a_need_tells_who_said_it_and_where(self) -> None:
         reading = self.reading("01")
         at = Origin("tasks/me.md", 2)
-        assert by_id(reading)["me"].task.needs == (Need("01-x", NeedKind.NEED, "needs: 01", at),)
+        assert index_by_id(reading)["me"].task.needs == (Need("01-x", NeedKind.NEED, "needs: 01", at),)
 
     def test_unknown_needs_are_the_plans_business(self) -> None:
         checked = build_checked_plan([entry.task for entry in self.reading("77-gone").entries])
@@ -311,11 +319,11 @@ class TestHeaderLines:
 
     def test_each_of_them(self) -> None:
         reading = read(self.files())
-        found = by_id(reading)
+        found = index_by_id(reading)
         task = found["01-x"].task
         assert (task.priority, task.weight, task.estimate) == (-1, 2.0, 9000.0)
         assert task.touches == ("a.py", "b.py", "src/core/", "lib/")
-        assert needs(found["01-x"]) == {"02-y": "Depends on: 02-y", "03-z": "Depends on: Task 03"}
+        assert read_needs(found["01-x"]) == {"02-y": "Depends on: 02-y", "03-z": "Depends on: Task 03"}
         assert found["04-w"].task.needs == (
             Need("01-x", reason="Enables: 04-w", at=Origin("tasks/01-x.md", 7)),
         )
@@ -336,15 +344,15 @@ class TestHeaderLines:
 
     def test_prose_about_dependencies_is_a_note(self) -> None:
         reading = read({"a.md": "# A\n\n**Depends on:** Stable code\n**Enables:** Everything\n"})
-        assert only(reading).task.needs == ()
-        assert told(reading, Severity.INFO) == [
+        assert get_single(reading).task.needs == ()
+        assert format_problems(reading, Severity.INFO) == [
             "tasks/a.md:4: Enables: Everything: this names no task here, so nothing waits because of it",
             "tasks/a.md:3: Depends on: Stable code: this names no task, so nothing waits for it",
         ]
 
     def test_nothing_is_said_by_none(self) -> None:
         reading = read({"a.md": "# A\n\n**Depends on:** None\n**Enables:** -\n"})
-        assert only(reading).task.needs == ()
+        assert get_single(reading).task.needs == ()
         assert reading.problems == ()
 
     def test_an_example_is_no_header(self) -> None:
@@ -457,7 +465,7 @@ class TestPhases:
         ]
         assert reading.phases[1].at == Origin("tasks/b.md", 2)
         assert reading.phases[1].gate is None
-        assert by_id(reading)["free"].task.phase is None
+        assert index_by_id(reading)["free"].task.phase is None
         assert (
             build_checked_plan([entry.task for entry in reading.entries], phases=reading.phases).plan
             is not None
@@ -496,7 +504,7 @@ class TestPhasesTable:
     @pytest.mark.parametrize("named", [True, False])
     def test_statuses_and_edges_are_read_from_the_table(self, named: bool) -> None:  # noqa: FBT001
         reading = read(ROWS | {"PHASES.md": TABLE}, named=named)
-        found = by_id(reading)
+        found = index_by_id(reading)
         assert {name: entry.status for name, entry in found.items()} == {
             "01-setup": SourceStatus.DONE,
             "02-split": SourceStatus.DOING,
@@ -506,7 +514,7 @@ class TestPhasesTable:
             "08-simplify-identity": SourceStatus.TODO,
             "08-third": SourceStatus.TODO,
         }
-        assert {name: list(needs(entry)) for name, entry in found.items() if entry.task.needs} == {
+        assert {name: list(read_needs(entry)) for name, entry in found.items() if entry.task.needs} == {
             "06-docs": ["05-tests"],
             "08-simplify-identity": ["02-split"],
         }
@@ -514,11 +522,11 @@ class TestPhasesTable:
         assert found["01-setup"].task.weight == 1.0
 
     def test_an_edge_is_told_with_its_row(self) -> None:
-        (need,) = by_id(read(ROWS | {"PHASES.md": TABLE}))["06-docs"].task.needs
+        (need,) = index_by_id(read(ROWS | {"PHASES.md": TABLE}))["06-docs"].task.needs
         assert need == Need("05-tests", reason="05 Blocks: 06", at=Origin("tasks/PHASES.md", 7))
 
     def test_prose_and_rows_without_a_file_are_notes(self) -> None:
-        assert told(read(ROWS | {"PHASES.md": TABLE})) == [
+        assert format_problems(read(ROWS | {"PHASES.md": TABLE})) == [
             "tasks/PHASES.md:7: Blocked By: All refactoring names no task, so nothing waits because of it",
             "tasks/PHASES.md:10: there is no task file for 09: nothing waits for what has none",
         ]
@@ -527,46 +535,46 @@ class TestPhasesTable:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("Simplify identity", "Whatever it is")})
         assert all(
             entry.status is SourceStatus.TODO
-            for name, entry in by_id(reading).items()
+            for name, entry in index_by_id(reading).items()
             if name.startswith("08")
         )
-        assert told(reading, Severity.WARNING) == [
+        assert format_problems(reading, Severity.WARNING) == [
             "tasks/PHASES.md:9: 08 could be 08-batch or 08-simplify-identity or 08-third: it was passed over"
         ]
 
     def test_columns_may_be_in_any_order_and_case_with_others_between(self) -> None:
         table = "| STATUS | Owner | blocked by | task |\n|--|--|--|--|\n| done | me | | 01 |\n| | | 01-setup | 02-split |\n"
-        found = by_id(read(ROWS | {"PHASES.md": table}))
+        found = index_by_id(read(ROWS | {"PHASES.md": table}))
         assert found["01-setup"].status is SourceStatus.DONE
-        assert list(needs(found["02-split"])) == ["01-setup"]
+        assert list(read_needs(found["02-split"])) == ["01-setup"]
 
     @pytest.mark.parametrize("column", ["Status", "Blocks", "Blocked By"])
     def test_one_column_that_tells_something_is_enough(self, column: str) -> None:
         said = {"Status": "DONE", "Blocks": "02-split", "Blocked By": "06-docs"}[column]
         table = f"| Task | {column} |\n|--|--|\n| 05-tests | {said} |\n"
-        found = by_id(read(ROWS | {"PHASES.md": table}))
+        found = index_by_id(read(ROWS | {"PHASES.md": table}))
         assert (found["05-tests"].status is SourceStatus.DONE) == (column == "Status")
-        assert list(needs(found["02-split"])) == (["05-tests"] if column == "Blocks" else [])
-        assert list(needs(found["05-tests"])) == (["06-docs"] if column == "Blocked By" else [])
+        assert list(read_needs(found["02-split"])) == (["05-tests"] if column == "Blocks" else [])
+        assert list(read_needs(found["05-tests"])) == (["06-docs"] if column == "Blocked By" else [])
 
     def test_a_table_in_an_example_is_not_read(self) -> None:
         table = "```\n| Task | Status | Blocks |\n|--|--|--|\n| 01 | DONE | - |\n```\n"
-        assert by_id(read(ROWS | {"PHASES.md": table}))["01-setup"].status is SourceStatus.TODO
+        assert index_by_id(read(ROWS | {"PHASES.md": table}))["01-setup"].status is SourceStatus.TODO
 
     def test_the_front_matter_knows_better(self) -> None:
         files = ROWS | {"PHASES.md": TABLE, "01-setup.md": "---\nstatus: open\n---\n# Set up\n"}
-        assert by_id(read(files))["01-setup"].status is SourceStatus.TODO
+        assert index_by_id(read(files))["01-setup"].status is SourceStatus.TODO
 
     def test_a_status_that_is_not_known_is_a_warning(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("✅ DONE", "sort of")})
-        assert told(reading, Severity.WARNING) == [
+        assert format_problems(reading, Severity.WARNING) == [
             "tasks/PHASES.md:5: sort of is not a status that is known; 01-setup counts as not started"
         ]
 
 
 class TestLikeness:
     def like(self, files: dict[str, str], *, named: bool = True) -> Confidence:
-        return FOLDER.detect(material("folder", "docs/work", files, named=named))
+        return FOLDER.detect(make_source_files("folder", "docs/work", files, named=named))
 
     def test_any_folder_of_markdown_files(self) -> None:
         assert self.like({"a.md": "# A\n"}) is Confidence.CONTENT
@@ -583,7 +591,7 @@ class TestLikeness:
         ],
     )
     def test_a_folder_of_another_format_is_left_to_it(self, text: str) -> None:
-        assert detect_format(material("folder", "docs/work", {"a.md": text}))[0] != "folder"
+        assert detect_format(make_source_files("folder", "docs/work", {"a.md": text}))[0] != "folder"
 
     @pytest.mark.parametrize(
         ("name", "text"),
@@ -649,7 +657,7 @@ def _file(draw: st.DrawFn) -> str:
     return "\n".join([*above, *lines, ""])
 
 
-@given(st.lists(mangled(_file()), min_size=1, max_size=4), mangled(_file()), st.booleans())
+@given(st.lists(mangled_texts(_file()), min_size=1, max_size=4), mangled_texts(_file()), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_no_text_makes_it_raise_and_every_problem_says_where(
     texts: list[str],
@@ -658,7 +666,7 @@ def test_no_text_makes_it_raise_and_every_problem_says_where(
 ) -> None:
     names = ("01-a.md", "b.md", "task-02-b.md", "02-c.md")
     files = dict(zip(names, texts, strict=False)) | {"PHASES.md": phases}
-    reading = FOLDER.read(material("folder", "tasks", files, named=named))
+    reading = FOLDER.read(make_source_files("folder", "tasks", files, named=named))
     assert len(reading.entries) == len(texts)
     lengths = {f"tasks/{name}": len(TextLines(to_printable(text))) for name, text in files.items()}
     for problem in reading.problems:
@@ -669,14 +677,14 @@ def test_no_text_makes_it_raise_and_every_problem_says_where(
         assert entry.task.title
         assert "\n" not in entry.task.title
         assert entry.task.origin is not None
-    FOLDER.detect(material("folder", "tasks", files, named=named))
+    FOLDER.detect(make_source_files("folder", "tasks", files, named=named))
 
 
 @given(_file(), st.sampled_from(("\r\n", "\r")))
 @settings(max_examples=50, deadline=None)
 def test_line_ends_make_no_difference(text: str, eol: str) -> None:
     def essence(text: str) -> tuple[object, ...]:
-        entry = only(FOLDER.read(SourceFiles("tasks", (Document("tasks/01-a.md", text),), folder=True)))
+        entry = get_single(FOLDER.read(SourceFiles("tasks", (Document("tasks/01-a.md", text),), folder=True)))
         task = entry.task
         return task.id, task.title, task.needs, task.touches, task.phase, entry.status, entry.mentions
 

@@ -6,7 +6,13 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import by_id, material, needs, only, told
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
+)
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -14,7 +20,7 @@ from plait.core.task import ModelJob, ModelJobMode, Need, Origin
 from plait.sources.formats import Confidence, load_format
 from plait.sources.source_model import Reading, SourceStatus, StatusChange
 from plait.sources.text import TextLines, to_printable
-from plait.testing.contracts.source_format import NOW, mangled
+from plait.testing.contracts.source_format import NOW, mangled_texts
 
 JOBS = load_format("jobs")
 STATUS = "_jobstatus.json"
@@ -25,7 +31,7 @@ def read(files: dict[str, str], statuses: object = None) -> Reading:
     files = {name: dedent(text) for name, text in files.items()}
     if statuses is not None:
         files[STATUS] = statuses if isinstance(statuses, str) else json.dumps(statuses)
-    return JOBS.read(material("jobs", "jobs", files))
+    return JOBS.read(make_source_files("jobs", "jobs", files))
 
 
 def job(*lines: str, writes: str = "src/out.rs") -> str:
@@ -51,7 +57,7 @@ class TestReading:
             "target_file: ./src/big.rs",
             "output_files:\n  - src/big/mod.rs\n  - src/big/a.rs",
         )
-        entry = only(read({"split_001.md": job(*lines, writes="src/big/mod.rs")}))
+        entry = get_single(read({"split_001.md": job(*lines, writes="src/big/mod.rs")}))
         assert (entry.task.id, entry.task.title, entry.task.agent) == ("split_001", "Do it", "model")
         assert entry.task.touches == ("src/big/mod.rs", "src/big/a.rs", "src/big.rs")
         assert entry.task.body == "\n# Do it\n\nText\n"
@@ -63,18 +69,20 @@ class TestReading:
 
     def test_system_files_are_no_jobs(self) -> None:
         assert list(
-            by_id(read({"_systemprompt.md": "# You are\n", "README.md": "# R\n", "a.md": job()}))
+            index_by_id(read({"_systemprompt.md": "# You are\n", "README.md": "# R\n", "a.md": job()}))
         ) == ["a"]
 
     def test_sequential_jobs_share_one_group(self) -> None:
-        assert only(read({"a.md": job("sequential: true")})).task.exclusive == "sequential"
-        assert only(read({"a.md": job("sequential: false")})).task.exclusive is None
+        assert get_single(read({"a.md": job("sequential: true")})).task.exclusive == "sequential"
+        assert get_single(read({"a.md": job("sequential: false")})).task.exclusive is None
 
     @pytest.mark.parametrize("key", ["output_dir", "output_file"])
     def test_a_job_without_a_required_key_is_known_by_name_only(self, key: str) -> None:
         reading = read({"a.md": job().replace(key, "test_file")})
-        assert only(reading).status is SourceStatus.UNREADABLE
-        assert told(reading, Severity.WARNING) == [f"jobs/a.md:1: {key} is missing: this job can't be run"]
+        assert get_single(reading).status is SourceStatus.UNREADABLE
+        assert format_problems(reading, Severity.WARNING) == [
+            f"jobs/a.md:1: {key} is missing: this job can't be run"
+        ]
 
     def test_modes_are_checked(self) -> None:
         modes = ("replace", "create", "edit", "split", "replace_pattern", "update_fixtures")
@@ -83,7 +91,7 @@ class TestReading:
         assert [entry.task.id for entry in reading.entries if entry.status is SourceStatus.UNREADABLE] == [
             "odd"
         ]
-        assert told(reading) == ["jobs/odd.md:4: mode is not known: edti; this job can't be run"]
+        assert format_problems(reading) == ["jobs/odd.md:4: mode is not known: edti; this job can't be run"]
 
     def test_keys_that_mean_nothing_are_told(self) -> None:
         reading = read(
@@ -92,12 +100,12 @@ class TestReading:
         assert [problem.hint for problem in reading.problems] == ["Did you mean context_files?"]
 
     def test_a_folder_without_jobs_is_an_error(self) -> None:
-        assert told(read({"_a.md": ""}), Severity.ERROR) == ["jobs: there are no jobs in jobs"]
+        assert format_problems(read({"_a.md": ""}), Severity.ERROR) == ["jobs: there are no jobs in jobs"]
 
 
 class TestJobs:
     def job(self, *lines: str, writes: str = "src/out.rs") -> ModelJob | None:
-        return only(read({"a.md": job(*lines, writes=writes)})).task.job
+        return get_single(read({"a.md": job(*lines, writes=writes)})).task.job
 
     def test_what_a_model_is_to_write(self) -> None:
         lines = (
@@ -142,42 +150,42 @@ class TestJobs:
 
     def test_one_that_can_not_be_read_has_none(self) -> None:
         assert self.job("mode: odd") is None
-        assert only(read({"a.md": "---\noutput_dir: src\n---\n# Do\n"})).task.job is None
-        assert only(read({"a.md": "---\noutput_dir: [\n---\n# Do\n"})).task.job is None
+        assert get_single(read({"a.md": "---\noutput_dir: src\n---\n# Do\n"})).task.job is None
+        assert get_single(read({"a.md": "---\noutput_dir: [\n---\n# Do\n"})).task.job is None
 
 
 class TestNeeds:
     def test_those_that_are_said(self) -> None:
-        (need,) = by_id(read({"a.md": job(), "b.md": job("depends_on: [a]", writes="src/b.rs")}))[
+        (need,) = index_by_id(read({"a.md": job(), "b.md": job("depends_on: [a]", writes="src/b.rs")}))[
             "b"
         ].task.needs
         assert need == Need("a", reason="depends_on: a", at=Origin("jobs/b.md", 4))
 
     def test_one_that_nobody_knows_is_an_error_that_names_it(self) -> None:
         reading = read({"b.md": job("depends_on: [nope]")})
-        assert told(reading, Severity.ERROR) == [
+        assert format_problems(reading, Severity.ERROR) == [
             "jobs/b.md:4: b depends on nope, which is not the id of any job"
         ]
 
     def test_one_that_has_passed_is_satisfied_even_if_its_file_is_gone(self) -> None:
         reading = read({"b.md": job("depends_on: [old]")}, [status("old", "pass")])
-        assert only(reading).task.needs == ()
+        assert get_single(reading).task.needs == ()
         assert reading.problems == ()
 
     def test_one_that_has_not_passed_and_is_gone_is_an_error(self) -> None:
         reading = read({"b.md": job("depends_on: [old]")}, [status("old", "fail")])
-        assert "has no file and has not passed (fail)" in told(reading, Severity.ERROR)[0]
+        assert "has no file and has not passed (fail)" in format_problems(reading, Severity.ERROR)[0]
 
     @pytest.mark.parametrize(
         "line", ["context_files: [./src/a.rs]", "mode: edit\ntarget_files:\n  - src/a.rs"]
     )
     def test_a_job_waits_for_what_it_reads_or_edits(self, line: str) -> None:
-        found = by_id(read({"z.md": job(writes="src/a.rs"), "b.md": job(line, writes="src/b.rs")}))
-        assert list(needs(found["b"])) == ["z"]
-        assert needs(found["z"]) == {}
+        found = index_by_id(read({"z.md": job(writes="src/a.rs"), "b.md": job(line, writes="src/b.rs")}))
+        assert list(read_needs(found["b"])) == ["z"]
+        assert read_needs(found["z"]) == {}
 
     def test_the_need_tells_the_file(self) -> None:
-        found = by_id(
+        found = index_by_id(
             read({"a.md": job(writes="a.rs"), "b.md": job("context_files: [x, a.rs]", writes="b.rs")})
         )
         assert found["b"].task.needs == (Need("a", reason="context_files: a.rs", at=Origin("jobs/b.md", 4)),)
@@ -187,33 +195,33 @@ class TestNeeds:
             "a.md": job("test_file: tests/x.rs", writes="src/x.rs"),
             "b.md": job("context_files: [tests/x.rs]", writes="src/b.rs"),
         }
-        found = by_id(read(files))
+        found = index_by_id(read(files))
         assert found["a"].task.touches == ("src/x.rs", "tests/x.rs")
-        assert list(needs(found["b"])) == ["a"]
+        assert list(read_needs(found["b"])) == ["a"]
 
     def test_all_the_outputs_of_a_job_count(self) -> None:
         files = {
             "a.md": job("output_files: [src/x.rs, src/y.rs]", writes="src/x.rs"),
             "b.md": job("context_files: [src/y.rs]", writes="src/b.rs"),
         }
-        assert list(needs(by_id(read(files))["b"])) == ["a"]
+        assert list(read_needs(index_by_id(read(files))["b"])) == ["a"]
 
     def test_jobs_that_edit_one_file_take_turns_in_any_order(self) -> None:
         edit = ("mode: edit", "target_files: [a.rs]", "context_files: [a.rs]")
         reading = read({"a.md": job(*edit, writes="a.rs"), "b.md": job(*edit, writes="a.rs")})
-        assert [needs(entry) for entry in reading.entries] == [{}, {}]
+        assert [read_needs(entry) for entry in reading.entries] == [{}, {}]
         assert {entry.task.touches for entry in reading.entries} == {("a.rs",)}
 
     def test_so_do_jobs_that_write_one_file_anew(self) -> None:
         anew = job("context_files: [a.rs]", writes="a.rs")
-        assert [needs(entry) for entry in read({"a.md": anew, "b.md": anew}).entries] == [{}, {}]
+        assert [read_needs(entry) for entry in read({"a.md": anew, "b.md": anew}).entries] == [{}, {}]
 
     def test_who_only_reads_waits_for_who_edits(self) -> None:
         files = {
             "a.md": job("context_files: [x.rs]", writes="a.rs"),
             "b.md": job("mode: edit", "target_file: x.rs", writes="x.rs"),
         }
-        assert list(needs(by_id(read(files))["a"])) == ["b"]
+        assert list(read_needs(index_by_id(read(files))["a"])) == ["b"]
 
     def test_two_that_read_each_others_output_go_in_the_order_of_their_names(self) -> None:
         files = {
@@ -221,9 +229,9 @@ class TestNeeds:
             "b.md": job("context_files: [a.rs, b.rs]", writes="b.rs"),
         }
         reading = read(files)
-        found = by_id(reading)
-        assert (list(needs(found["a"])), list(needs(found["b"]))) == ([], ["a"])
-        assert told(reading, Severity.INFO) == [
+        found = index_by_id(reading)
+        assert (list(read_needs(found["a"])), list(read_needs(found["b"]))) == ([], ["a"])
+        assert format_problems(reading, Severity.INFO) == [
             "jobs/a.md:4: a and b use each other's files (b.rs): a goes first"
         ]
         assert build_checked_plan([entry.task for entry in reading.entries]).plan is not None
@@ -234,8 +242,8 @@ class TestNeeds:
             "b.md": job("context_files: [a.rs]", writes="b.rs"),
         }
         reading = read(files)
-        found = by_id(reading)
-        assert (list(needs(found["a"])), list(needs(found["b"]))) == (["b"], [])
+        found = index_by_id(reading)
+        assert (list(read_needs(found["a"])), list(read_needs(found["b"]))) == (["b"], [])
         assert reading.problems == ()
 
 
@@ -253,7 +261,7 @@ class TestStatuses:
         ],
     )
     def test_are_read(self, said: str, mark: SourceStatus) -> None:
-        entry = only(read({"a.md": job()}, [status("a", said)]))
+        entry = get_single(read({"a.md": job()}, [status("a", said)]))
         assert (entry.status, entry.status_text, entry.since) == (
             mark,
             said,
@@ -283,8 +291,8 @@ class TestStatuses:
         reading = read(
             {"a.md": job()}, [7, {"id": "b"}, status("c", "odd"), status("a", "pass", updated_at="soon")]
         )
-        assert (only(reading).status, only(reading).since) == (SourceStatus.DONE, None)
-        assert len(told(reading, Severity.WARNING)) == 3
+        assert (get_single(reading).status, get_single(reading).since) == (SourceStatus.DONE, None)
+        assert len(format_problems(reading, Severity.WARNING)) == 3
 
 
 LIST = """\
@@ -384,7 +392,7 @@ class TestWriting:
 
 class TestLikeness:
     def like(self, folder: str, files: dict[str, str], *, named: bool = True) -> Confidence:
-        return JOBS.detect(material("jobs", folder, files, named=named))
+        return JOBS.detect(make_source_files("jobs", folder, files, named=named))
 
     def test_by_place_and_content(self) -> None:
         assert self.like("x/jobs", {"a.md": job()}) is Confidence.NAME
@@ -421,11 +429,15 @@ _STATUSES = st.lists(
 )
 
 
-@given(mangled(_file()), mangled(_file()), mangled(st.builds(lambda s: json.dumps(s, indent=1), _STATUSES)))
+@given(
+    mangled_texts(_file()),
+    mangled_texts(_file()),
+    mangled_texts(st.builds(lambda s: json.dumps(s, indent=1), _STATUSES)),
+)
 @settings(max_examples=200, deadline=None)
 def test_no_text_makes_it_raise(first: str, second: str, statuses: str) -> None:
     files = {"a.md": first, "b.md": second, STATUS: statuses}
-    found = material("jobs", "jobs", files)
+    found = make_source_files("jobs", "jobs", files)
     JOBS.detect(found)
     reading = JOBS.read(found)
     assert [entry.task.id for entry in reading.entries] == ["a", "b"]
@@ -453,4 +465,4 @@ def test_other_jobs_stay_as_they_are(
     written = json.loads(write(text, name, mark, "why"))
     assert [one for one in written if one["id"] != name] == [one for one in statuses if one["id"] != name]
     if mark in {SourceStatus.DONE, SourceStatus.FAILED, SourceStatus.PARTIAL}:
-        assert only(read({f"{name}.md": job()}, written)).status is mark
+        assert get_single(read({f"{name}.md": job()}, written)).status is mark

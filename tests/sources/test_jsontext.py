@@ -19,7 +19,7 @@ from plait.sources.json_text import (
     replace_value,
 )
 from plait.sources.text import apply_edits, to_printable
-from plait.testing.contracts.source_format import mangled
+from plait.testing.contracts.source_format import mangled_texts
 
 SETTINGS = settings(max_examples=150, deadline=None)
 TEXTS = st.text(max_size=8) | st.sampled_from(['a "quoted" {b}', "\\", "\U0001f600", "]", "é\n"])
@@ -85,7 +85,7 @@ def test_every_value_knows_where_it_is_written(text: str) -> None:
 
 
 @SETTINGS
-@given(mangled(styled()) | st.text())
+@given(mangled_texts(styled()) | st.text())
 def test_whatever_the_text_it_is_read_or_refused_with_a_place(text: str) -> None:
     text = to_printable(text)
     flaw = None

@@ -9,15 +9,15 @@ from plait.core.task import NeedKind
 from plait.sources.formats import Confidence, kiro
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.testing.contracts.source_format import (
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 PATH = ".kiro/specs/import/tasks.md"
-KIRO = Subject(
+KIRO = FormatUnderTest(
     "kiro",
     PATH,
     {
@@ -356,19 +356,19 @@ _BETWEEN = st.sampled_from(
 @settings(max_examples=100, deadline=None)
 @given(plans())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
-    keeps_every_byte(KIRO, text)
+    check_lossless(KIRO, text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(plans(), st.integers(0, 20), st.sampled_from(list(KIRO.tells)))
 def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(KIRO, text, index, mark)
+    check_status_change(KIRO, text, index, mark)
 
 
 @settings(max_examples=150, deadline=None)
-@given(mangled(plans()))
+@given(mangled_texts(plans()))
 def test_no_text_makes_it_raise(text: str) -> None:
-    never_raises(KIRO, text)
+    check_any_text(KIRO, text)
 
 
 @settings(max_examples=100, deadline=None)

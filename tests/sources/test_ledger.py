@@ -21,7 +21,7 @@ def script(*tasks: Task, write_back: WriteBack = WriteBack.CHECKOUT) -> Script:
     assert plan is not None
     told = Script(start=False)
     settings = Settings(retries=0, write_back=write_back)
-    told.happen(Submit("r0", BATCH, plan, settings, base="base", sources=SOURCES))
+    told.apply(Submit("r0", BATCH, plan, settings, base="base", sources=SOURCES))
     return told
 
 
@@ -45,8 +45,8 @@ def test_a_task_that_runs_is_in_progress_and_one_that_waits_is_not_owed() -> Non
 
 def test_the_end_is_told_with_its_reason() -> None:
     told = script(task("1"), task("2", "1"), task("3"))
-    told.exits("1", Category.TASK)
-    told.exits("3")
+    told.exit_attempt("1", Category.TASK)
+    told.exit_attempt("3")
     assert marks(told) == {"1": SourceStatus.FAILED, "2": SourceStatus.BLOCKED, "3": SourceStatus.DONE}
     reasons = {change.id: change.reason for bill in bills(*told.records) for change in bill.changes}
     assert "1" in reasons["2"]
@@ -59,8 +59,8 @@ def test_a_change_tells_what_a_task_needs_and_in_which_phase_it_is() -> None:
     ).plan
     assert plan is not None
     told = Script(start=False)
-    told.happen(Submit("r0", BATCH, plan, Settings(retries=0), base="base", sources=SOURCES))
-    told.exits("plan:1.1")
+    told.apply(Submit("r0", BATCH, plan, Settings(retries=0), base="base", sources=SOURCES))
+    told.exit_attempt("plan:1.1")
     (bill,) = bills(*told.records)
     assert [(change.id, change.phase, change.needs) for change in bill.changes] == [
         ("1.1", "", ()),
@@ -85,7 +85,7 @@ def test_a_task_is_owed_to_one_source_only() -> None:
     assert plan is not None
     told = Script(start=False)
     sources = ("folder:.", "plan:plan.md", "folder:sub")
-    told.happen(Submit("r0", BATCH, plan, Settings(), base="base", sources=sources))
+    told.apply(Submit("r0", BATCH, plan, Settings(), base="base", sources=sources))
     assert [(bill.path, bill.tasks) for bill in bills(*told.records)] == [
         (".", ("2",)),
         ("plan.md", ("1",)),
@@ -96,21 +96,21 @@ def test_a_task_is_owed_to_one_source_only() -> None:
 def test_what_was_written_is_not_owed_and_what_came_later_is() -> None:
     told = script(task("1"), task("2"))
     upto = told.records[-1].seq
-    told.exits("1")
-    told.happen(SourcesWritten(BATCH, ("1", "2"), upto))
+    told.exit_attempt("1")
+    told.apply(SourcesWritten(BATCH, ("1", "2"), upto))
     assert marks(told) == {"1": SourceStatus.DONE}
-    told.happen(SourcesWritten(BATCH, ("1",), told.records[-1].seq))
+    told.apply(SourcesWritten(BATCH, ("1",), told.records[-1].seq))
     assert marks(told) == {}
 
 
 def test_cancelled_and_stopped_work_is_open_again_and_dropped_work_is_not_wanted() -> None:
     told = script(task("1"), task("2"), task("3"))
-    told.ask(lambda name: CancelTask(name, BATCH, "1"))
-    told.exits("1", Category.KILLED)
-    told.ask(lambda name: Drop(name, BATCH, "2"))
-    told.exits("2", Category.KILLED)
-    told.ask(lambda name: Stop(name, BATCH))
-    told.exits("3", Category.KILLED)
+    told.request(lambda name: CancelTask(name, BATCH, "1"))
+    told.exit_attempt("1", Category.KILLED)
+    told.request(lambda name: Drop(name, BATCH, "2"))
+    told.exit_attempt("2", Category.KILLED)
+    told.request(lambda name: Stop(name, BATCH))
+    told.exit_attempt("3", Category.KILLED)
     assert marks(told) == {"1": SourceStatus.TODO, "2": SourceStatus.SKIPPED, "3": SourceStatus.TODO}
 
 

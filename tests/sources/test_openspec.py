@@ -8,15 +8,15 @@ from plait.core.plan import Severity
 from plait.sources.formats import Confidence, kiro, openspec
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.testing.contracts.source_format import (
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 PATH = "openspec/changes/add-login/tasks.md"
-OPENSPEC = Subject(
+OPENSPEC = FormatUnderTest(
     "openspec",
     PATH,
     {
@@ -250,16 +250,16 @@ _BETWEEN = st.sampled_from(
 @settings(max_examples=100, deadline=None)
 @given(changes())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
-    keeps_every_byte(OPENSPEC, text)
+    check_lossless(OPENSPEC, text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(changes(), st.integers(0, 20), st.sampled_from(list(OPENSPEC.tells)))
 def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(OPENSPEC, text, index, mark)
+    check_status_change(OPENSPEC, text, index, mark)
 
 
 @settings(max_examples=150, deadline=None)
-@given(mangled(changes()))
+@given(mangled_texts(changes()))
 def test_no_text_makes_it_raise(text: str) -> None:
-    never_raises(OPENSPEC, text)
+    check_any_text(OPENSPEC, text)

@@ -9,15 +9,15 @@ from plait.sources.formats import Confidence, load_format
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 PATH = "docs/plans/harbour.md"
-PLAN = Subject(
+PLAN = FormatUnderTest(
     "plan",
     PATH,
     {
@@ -407,21 +407,21 @@ PLANS = st.lists(
 
 class TestTheContract:
     @settings(max_examples=150, deadline=None)
-    @given(mangled(PLANS))
+    @given(mangled_texts(PLANS))
     def test_every_byte_is_kept(self, text: str) -> None:
-        keeps_every_byte(PLAN, text)
+        check_lossless(PLAN, text)
 
     @settings(max_examples=150, deadline=None)
     @given(
         PLANS, st.integers(0, 20), st.sampled_from([*PLAN.tells, SourceStatus.DOING, SourceStatus.SKIPPED])
     )
     def test_only_its_own_lines_change(self, text: str, index: int, mark: SourceStatus) -> None:
-        changes_only_its_own_lines(PLAN, text, index, mark)
+        check_status_change(PLAN, text, index, mark)
 
     @settings(max_examples=200, deadline=None)
-    @given(mangled(PLANS))
+    @given(mangled_texts(PLANS))
     def test_nothing_makes_it_raise(self, text: str) -> None:
-        never_raises(PLAN, text)
+        check_any_text(PLAN, text)
 
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("start", ["", "\ufeff"])

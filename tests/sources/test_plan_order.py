@@ -6,10 +6,10 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import NeedKind, Origin
 from plait.sources.source_model import Chain, Reading
-from plait.testing.contracts.source_format import Subject
+from plait.testing.contracts.source_format import FormatUnderTest
 
 PATH = "plan.md"
-PLAN = Subject("plan", PATH)
+PLAN = FormatUnderTest("plan", PATH)
 
 
 def read(text: str) -> Reading:

@@ -14,11 +14,11 @@ from plait.sources.formats import Confidence, prd
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 SETTINGS = settings(max_examples=100, deadline=None)
@@ -29,7 +29,7 @@ TELLS = {
     SourceStatus.FAILED: SourceStatus.TODO,
     SourceStatus.BLOCKED: SourceStatus.TODO,
 }
-SUBJECT = Subject("prd", PATH, TELLS)
+SUBJECT = FormatUnderTest("prd", PATH, TELLS)
 
 FILE = """\
 {
@@ -250,13 +250,13 @@ def masked(text: str) -> str:
 @SETTINGS
 @given(texts())
 def test_it_keeps_every_byte(text: str) -> None:
-    keeps_every_byte(SUBJECT, text)
+    check_lossless(SUBJECT, text)
 
 
 @SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
 def test_one_change_changes_one_story(text: str, index: int, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(SUBJECT, text, index, mark)
+    check_status_change(SUBJECT, text, index, mark)
 
 
 @SETTINGS
@@ -273,12 +273,12 @@ def test_nothing_but_passes_is_different(text: str, mark: SourceStatus) -> None:
 
 
 @SETTINGS
-@given(mangled(texts() | junk()))
+@given(mangled_texts(texts() | junk()))
 def test_it_never_raises(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)
 
 
 @SETTINGS
 @given(junk())
 def test_wrong_types_never_make_it_raise(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)

@@ -11,15 +11,15 @@ from plait.sources.formats import Confidence, kiro, openspec, speckit__speckit
 from plait.sources.formats.speckit_grammar import parse_orders
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.testing.contracts.source_format import (
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 PATH = "specs/003-accounts/tasks.md"
-SPECKIT = Subject(
+SPECKIT = FormatUnderTest(
     "speckit",
     PATH,
     {
@@ -506,19 +506,19 @@ _STATEMENTS = st.builds(
 @settings(max_examples=100, deadline=None)
 @given(files())
 def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
-    keeps_every_byte(SPECKIT, text)
+    check_lossless(SPECKIT, text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(files(), st.integers(0, 20), st.sampled_from(list(SPECKIT.tells)))
 def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
-    changes_only_its_own_lines(SPECKIT, text, index, mark)
+    check_status_change(SPECKIT, text, index, mark)
 
 
 @settings(max_examples=150, deadline=None)
-@given(mangled(files()))
+@given(mangled_texts(files()))
 def test_no_text_makes_it_raise(text: str) -> None:
-    never_raises(SPECKIT, text)
+    check_any_text(SPECKIT, text)
 
 
 @settings(max_examples=100, deadline=None)

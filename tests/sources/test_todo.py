@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from textwrap import dedent
 
 import pytest
-from tests.support.source_folders import by_id, needs, only, told
+from tests.support.source_folders import format_problems, get_single, index_by_id, read_needs
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
@@ -170,7 +170,7 @@ def line(words: str) -> int:
 
 
 def task(*lines: str, title: str = "### 1. One") -> SourceEntry:
-    return only(read("\n".join((title, *lines, ""))))
+    return get_single(read("\n".join((title, *lines, ""))))
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def reading() -> Reading:
 
 @pytest.fixture(scope="module")
 def entries(reading: Reading) -> dict[str, SourceEntry]:
-    return by_id(reading)
+    return index_by_id(reading)
 
 
 def test_every_numbered_heading_is_a_task_and_nothing_else_is(entries: dict[str, SourceEntry]) -> None:
@@ -234,7 +234,7 @@ def test_a_status_is_the_first_field_of_that_name_at_the_top_of_the_task(
 def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so(
     entries: dict[str, SourceEntry],
 ) -> None:
-    assert {name: sorted(needs(entry)) for name, entry in entries.items() if entry.task.needs} == {
+    assert {name: sorted(read_needs(entry)) for name, entry in entries.items() if entry.task.needs} == {
         "73": ["72"],
         "74": ["73"],
         "75": ["73"],
@@ -247,14 +247,14 @@ def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so
     assert entries["73"].task.needs == (
         Need("72", reason="Dependencies: Task 72", at=Origin(PATH, line("**Dependencies**: Task 72"))),
     )
-    assert needs(entries["74"]) == {"73": "Dependencies: 73"}
-    assert needs(entries["75"]) == {"73": "Blocking: Tasks 74, 75, 1000"}
+    assert read_needs(entries["74"]) == {"73": "Dependencies: 73"}
+    assert read_needs(entries["75"]) == {"73": "Blocking: Tasks 74, 75, 1000"}
 
 
 def test_a_task_called_finished_is_waited_for_only_if_the_file_says_otherwise(
     entries: dict[str, SourceEntry],
 ) -> None:
-    assert list(needs(entries["81"])) == ["77"]
+    assert list(read_needs(entries["81"])) == ["77"]
 
 
 def test_the_priority_is_the_tasks_own_or_its_sections(entries: dict[str, SourceEntry]) -> None:
@@ -325,7 +325,7 @@ def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
         second + 2: "84-83 runs backwards, and names no task",
         line("**Dependencies**: Benefits"): "read as a note, not as a dependency: Benefits from Task 73",
     }
-    assert told(reading) == [f"{PATH}:{number}: {message}" for number, message in expected.items()]
+    assert format_problems(reading) == [f"{PATH}:{number}: {message}" for number, message in expected.items()]
     assert all(problem.hint for problem in reading.problems)
     assert {problem.severity for problem in reading.problems} == {Severity.WARNING, Severity.INFO}
 
@@ -464,7 +464,7 @@ def test_a_title_goes_without_number_and_tick(heading: str, title: str, mark: So
 def test_other_headings_are_no_tasks(heading: str) -> None:
     reading = read(f"{heading}\n**Status**: [BLOCKED]\n")
     assert reading.entries == ()
-    assert told(reading) == [f"{PATH}:1: no task found"]
+    assert format_problems(reading) == [f"{PATH}:1: no task found"]
 
 
 def test_a_line_of_dashes_under_text_is_a_rule_and_leaves_the_section_as_it_is() -> None:
@@ -482,7 +482,7 @@ def test_a_section_may_be_underlined() -> None:
 
 def test_a_number_that_several_tasks_have_names_them_all() -> None:
     text = "### 1. A\n### 1. B\n### 2. C\n**Dependencies**: Task 1\n"
-    assert list(needs(by_id(read(text))["2"])) == ["1", "1.2"]
+    assert list(read_needs(index_by_id(read(text))["2"])) == ["1", "1.2"]
 
 
 def test_a_task_that_needs_itself_is_told_so_unless_a_range_runs_over_it() -> None:
@@ -491,23 +491,25 @@ def test_a_task_that_needs_itself_is_told_so_unless_a_range_runs_over_it() -> No
         Need("3", reason="Dependencies: Tasks 1-3", at=Origin(PATH, 2)),
     )
     reading = read("### 1. A\n**Dependencies**: Task 1\n")
-    assert only(reading).task.needs == ()
-    assert told(reading) == [f"{PATH}:2: 1 is said to need itself"]
+    assert get_single(reading).task.needs == ()
+    assert format_problems(reading) == [f"{PATH}:2: 1 is said to need itself"]
 
 
 def test_a_range_that_it_blocks_does_not_make_a_task_wait_for_itself() -> None:
-    entries = by_id(read("### 1. A\n**Blocking**: Tasks 1-2\n### 2. B\n"))
-    assert (list(needs(entries["1"])), list(needs(entries["2"]))) == ([], ["1"])
+    entries = index_by_id(read("### 1. A\n**Blocking**: Tasks 1-2\n### 2. B\n"))
+    assert (list(read_needs(entries["1"])), list(read_needs(entries["2"]))) == ([], ["1"])
 
 
 def test_leading_zeros_are_the_same_number() -> None:
-    assert list(needs(by_id(read("### 007. A\n### 8. B\n**Depends on:** Task 7\n"))["8"])) == ["007"]
+    assert list(read_needs(index_by_id(read("### 007. A\n### 8. B\n**Depends on:** Task 7\n"))["8"])) == [
+        "007"
+    ]
 
 
 def test_a_range_that_no_person_means_names_nothing() -> None:
     reading = read("### 1. A\n**Dependencies**: Tasks 1-999999999\n")
-    assert only(reading).task.needs == ()
-    assert told(reading) == [f"{PATH}:2: 1-999999999 is too wide, and names no task"]
+    assert get_single(reading).task.needs == ()
+    assert format_problems(reading) == [f"{PATH}:2: 1-999999999 is too wide, and names no task"]
 
 
 def test_a_task_has_at_most_one_note() -> None:
@@ -516,7 +518,9 @@ def test_a_task_has_at_most_one_note() -> None:
 
 
 def test_the_other_way_may_also_be_said_as_a_verb() -> None:
-    assert list(needs(by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == ["1"]
+    assert list(read_needs(index_by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == [
+        "1"
+    ]
 
 
 def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
@@ -535,15 +539,15 @@ def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
         "**Priority**: High",
     )
     entry = task(*lines)
-    assert list(needs(entry)) == ["7", "8"]
+    assert list(read_needs(entry)) == ["7", "8"]
     assert entry.task.touches == ("src/a.py", "docs/b.md")
     assert (entry.status, entry.task.priority) == (SourceStatus.DOING, 0)
 
 
 @pytest.mark.parametrize("key", ["Dependencies", "Dependency", "Depends on", "Blocked by"])
 def test_an_edge_has_several_names(key: str) -> None:
-    entries = by_id(read(f"### 1. A\n**Blocks**: Task 3\n### 2. B\n**{key}**: Task 1\n### 3. C\n"))
-    assert (list(needs(entries["2"])), list(needs(entries["3"]))) == (["1"], ["1"])
+    entries = index_by_id(read(f"### 1. A\n**Blocks**: Task 3\n### 2. B\n**{key}**: Task 1\n### 3. C\n"))
+    assert (list(read_needs(entries["2"])), list(read_needs(entries["3"]))) == (["1"], ["1"])
 
 
 def test_files_may_be_counted_in_the_label() -> None:

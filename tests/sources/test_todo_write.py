@@ -6,18 +6,18 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from tests.support.source_folders import told
+from tests.support.source_folders import format_problems
 
 from plait.sources.formats import load_format
 from plait.sources.source_model import Rewrite, SourceStatus, StatusChange
 from plait.sources.text import decode, encode
 from plait.testing.contracts.source_format import (
     NOW,
-    Subject,
-    changes_only_its_own_lines,
-    keeps_every_byte,
-    mangled,
-    never_raises,
+    FormatUnderTest,
+    check_any_text,
+    check_lossless,
+    check_status_change,
+    mangled_texts,
 )
 
 TODO = load_format("todo")
@@ -31,7 +31,7 @@ MARKS = (
     SourceStatus.BLOCKED,
     SourceStatus.PARTIAL,
 )
-SUBJECT = Subject("todo", PATH, {mark: mark for mark in MARKS})
+SUBJECT = FormatUnderTest("todo", PATH, {mark: mark for mark in MARKS})
 
 
 def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
@@ -488,7 +488,7 @@ FORMS = st.sampled_from(("\n", "\r\n", "\r"))
 @settings(max_examples=150)
 @given(files(), FORMS, st.booleans())
 def test_writing_what_is_there_keeps_every_byte(text: str, ends: str, bom: bool) -> None:  # noqa: FBT001
-    keeps_every_byte(SUBJECT, ("\ufeff" if bom else "") + text.replace("\n", ends))
+    check_lossless(SUBJECT, ("\ufeff" if bom else "") + text.replace("\n", ends))
 
 
 @settings(max_examples=200)
@@ -496,7 +496,7 @@ def test_writing_what_is_there_keeps_every_byte(text: str, ends: str, bom: bool)
 def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, mark: SourceStatus) -> None:
     if mark is SourceStatus.DOING:
         assume(all(entry.status is not SourceStatus.DONE for entry in SUBJECT.read(text).entries))
-    changes_only_its_own_lines(SUBJECT, text.replace("\n", ends), index, mark)
+    check_status_change(SUBJECT, text.replace("\n", ends), index, mark)
 
 
 @settings(max_examples=60)
@@ -519,12 +519,12 @@ def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(
 
 
 @settings(max_examples=200)
-@given(mangled(files()))
+@given(mangled_texts(files()))
 def test_nothing_that_the_world_does_to_a_file_makes_it_raise(text: str) -> None:
-    never_raises(SUBJECT, text)
+    check_any_text(SUBJECT, text)
 
 
 def test_problems_of_a_reading_are_not_made_by_writing() -> None:
     text = "### 1. One\n**Status**: [NOT STARTED]\n"
     for mark in MARKS:
-        assert told(SUBJECT.read(write(text, mark, reason="because of Task 4"))) == []
+        assert format_problems(SUBJECT.read(write(text, mark, reason="because of Task 4"))) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.git_repository import Repository
+from tests.support.git_repository import GitRepository
 
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
@@ -13,11 +13,11 @@ from plait.store.batch_inputs import MergeRules
 from plait.store.interfaces import MergeMessage
 
 
-class Line:
+class MergedBranch:
     """`head` is where the journal says the branch is, `changes` what is in it."""
 
     def __init__(
-        self, repository: Repository, base: str, batch: str = "7f3a", regenerate: Regenerate | None = None
+        self, repository: GitRepository, base: str, batch: str = "7f3a", regenerate: Regenerate | None = None
     ) -> None:
         self.repository = repository
         self.batch = batch
@@ -37,33 +37,33 @@ class Line:
         return refs.batch_branch(self.batch)
 
     @property
-    def at(self) -> str:
+    def read_head(self) -> str:
         """Where the branch really is; empty: nowhere."""
         return self.repository.run("rev-parse", "-q", "--verify", f"refs/heads/{self.branch}").stdout.strip()
 
-    def order(self, change: Change, n: int = 1) -> MergeStarted:
+    def make_merge(self, change: Change, n: int = 1) -> MergeStarted:
         return MergeStarted(self.batch, change.task, n, change.base, change.tip, self.head)
 
-    def words(self, task: str) -> MergeMessage:
+    def make_message(self, task: str) -> MergeMessage:
         return MergeMessage(f"Merge {task}", (("Plait-Attempt", f"{task}/write-1"),))
 
     def merge(
         self, task: str, tip: str, base: str = "", words: MergeMessage | None = None
     ) -> MergeDone | MergeConflicted:
         change = Change(task, base or self.base, tip)
-        done = self.integrator.merge(self.order(change), words or self.words(task), self.blending)
+        done = self.integrator.merge(self.make_merge(change), words or self.make_message(task), self.blending)
         if isinstance(done, MergeDone):
             self.head = done.commit
             self.changes.append(change)
         return done
 
-    def without(self, *tasks: str) -> RebuildStarted:
+    def make_rebuild(self, *tasks: str) -> RebuildStarted:
         """The order to make the branch anew without these."""
         kept = tuple(change for change in self.changes if change.task not in tasks)
         return RebuildStarted(self.batch, self.rebuilds + 1, tasks, kept)
 
     def rebuild(self, order: RebuildStarted) -> RebuildDone:
-        words = {change.task: self.words(change.task) for change in order.line}
+        words = {change.task: self.make_message(change.task) for change in order.line}
         done = self.integrator.rebuild(order, self.base, words, self.blending)
         left = {merged.task for merged in done.line}
         self.rebuilds = order.n

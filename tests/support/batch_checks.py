@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tests.support.git_repository__oracle import Oracle
-from tests.support.random_agent__handiwork import signature
-from tests.support.temp_project__estate import Estate
+from tests.support.git_repository__oracle import ReferenceMerger
+from tests.support.random_agent__handiwork import signature_path
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.events import Record
@@ -24,12 +24,12 @@ from plait.store.project_files import JOURNAL_FILE
 from plait.testing.laws.auditor import Auditor
 
 
-def records(estate: Estate) -> list[Record]:
+def read_records(estate: WorktreeProject) -> list[Record]:
     with closing(open_journal_reader(find_repo(estate.top).state / JOURNAL_FILE)) as reader:
         return list(reader.read())
 
 
-def prove_laws(estate: Estate, told: Sequence[Record]) -> None:
+def check_laws(estate: WorktreeProject, told: Sequence[Record]) -> None:
     """What the simulator is held to. What is in a commit is read from git."""
 
     def contents(commit: str) -> frozenset[str]:
@@ -41,7 +41,7 @@ def prove_laws(estate: Estate, told: Sequence[Record]) -> None:
         auditor.observe(record)
 
 
-def prove_merges(told: Sequence[Record], base: str, oracle: Oracle) -> None:
+def check_merges(told: Sequence[Record], base: str, oracle: ReferenceMerger) -> None:
     """Every merge and every branch made anew is what git makes of it, and every conflict is one."""
     merges: dict[tuple[str, int], MergeStarted] = {}
     rebuilds: dict[int, RebuildStarted] = {}
@@ -50,17 +50,17 @@ def prove_merges(told: Sequence[Record], base: str, oracle: Oracle) -> None:
             case MergeStarted():
                 merges[event.task, event.n] = event
             case MergeDone() | MergeConflicted():
-                _prove_merge(merges[event.task, event.n], event, oracle)
+                _check_merge(merges[event.task, event.n], event, oracle)
             case RebuildStarted():
                 rebuilds[event.n] = event
             case RebuildDone():
-                _prove_rebuild(rebuilds[event.n], event, base, oracle)
+                _check_rebuild(rebuilds[event.n], event, base, oracle)
             case _:
                 pass
 
 
-def _prove_merge(order: MergeStarted, done: MergeDone | MergeConflicted, oracle: Oracle) -> None:
-    tree = oracle.merged(order.onto, Change(order.task, order.base, order.tip))
+def _check_merge(order: MergeStarted, done: MergeDone | MergeConflicted, oracle: ReferenceMerger) -> None:
+    tree = oracle.merge_tree(order.onto, Change(order.task, order.base, order.tip))
     if isinstance(done, MergeConflicted):
         assert tree is None, f"git merges {order}, and plait told of a conflict in {done.files}"
     else:
@@ -68,7 +68,7 @@ def _prove_merge(order: MergeStarted, done: MergeDone | MergeConflicted, oracle:
         assert oracle.parents(done.commit)[0] == order.onto
 
 
-def _prove_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: Oracle) -> None:
+def _check_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: ReferenceMerger) -> None:
     replay = oracle.replay(base, order.line)
     assert tuple(merged.task for merged in done.line) == replay.kept, order
     assert tuple(clash.task for clash in done.clashes) == replay.clashes, order
@@ -76,12 +76,12 @@ def _prove_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: 
     assert oracle.tree(head) == replay.tree, order
 
 
-def prove_branch(estate: Estate, batch: BatchState, oracle: Oracle) -> None:
+def check_branch(estate: WorktreeProject, batch: BatchState, oracle: ReferenceMerger) -> None:
     """The batch branch is what is left, merged in the order of the line; each change once, and none but the done ones."""
     changes = [entry.change for entry in batch.merges]
     done = [task.task.id for task in batch.tasks if task.status is TaskStatus.DONE]
     assert sorted(change.task for change in changes) == sorted(done)
-    at = head(estate, batch)
+    at = find_branch_head(estate, batch)
     assert at == batch.head
     replay = oracle.replay(batch.base, changes)
     assert not replay.clashes
@@ -90,17 +90,17 @@ def prove_branch(estate: Estate, batch: BatchState, oracle: Oracle) -> None:
     assert merges[::-1] == [entry.commit for entry in batch.merges]
 
 
-def head(estate: Estate, batch: BatchState) -> str:
+def find_branch_head(estate: WorktreeProject, batch: BatchState) -> str:
     """Where the batch branch is; where nothing was ever merged there need not be one."""
     found = estate.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{batch.branch}")
     return found or batch.base
 
 
-def prove_kept(estate: Estate, told: Sequence[Record], signs: Path) -> None:
+def check_results_kept(estate: WorktreeProject, told: Sequence[Record], signs: Path) -> None:
     """Every attempt that ended was heard of once, and what it made is under a ref: its tip, and what it signed."""
     lines = Counter(signs.read_text().splitlines())
     assert set(lines.values()) == {1}, [line for line, count in lines.items() if count > 1]
-    begun, ended = _signed(lines, "begin"), _signed(lines, "end")
+    begun, ended = _parse_signatures(lines, "begin"), _parse_signatures(lines, "end")
     assert begun == ended, "an agent was killed"
     exits = [record.event for record in told if isinstance(record.event, AttemptExited)]
     writes = [exit_ for exit_ in exits if exit_.attempt.step is Step.WRITE]
@@ -111,29 +111,29 @@ def prove_kept(estate: Estate, told: Sequence[Record], signs: Path) -> None:
         assert one.outcome.tip in {None, "", held}, one
 
 
-def prove_signed(estate: Estate, attempts: Sequence[Attempt]) -> None:
+def check_signatures(estate: WorktreeProject, attempts: Sequence[Attempt]) -> None:
     """What each of them signed is in what is kept of it."""
     for attempt in attempts:
         names = estate.git("ls-tree", "-r", "--name-only", attempt_ref(attempt)).splitlines()
-        assert signature(attempt.task, attempt.n) in names, f"what {attempt} made is not whole"
+        assert signature_path(attempt.task, attempt.n) in names, f"what {attempt} made is not whole"
 
 
-def _signed(lines: Counter[str], word: str) -> Counter[tuple[str, str, str]]:
-    return Counter(_three(line) for line in lines if line.split()[0] == word)
+def _parse_signatures(lines: Counter[str], word: str) -> Counter[tuple[str, str, str]]:
+    return Counter(_parse_line(line) for line in lines if line.split()[0] == word)
 
 
-def _three(line: str) -> tuple[str, str, str]:
+def _parse_line(line: str) -> tuple[str, str, str]:
     _, batch, task, n = line.split()
     return batch, task, n
 
 
-def prove_tidy(estate: Estate) -> None:
+def check_no_leftovers(estate: WorktreeProject) -> None:
     """No worktree in use, none half made, no lock; what waits in the pool is on nobody's branch, and whole."""
-    assert estate.leftovers() == []
-    assert not [line for line in _worktrees(estate) if line.startswith(("branch ", "prunable"))]
+    assert estate.find_leftovers() == []
+    assert not [line for line in _list_worktrees(estate) if line.startswith(("branch ", "prunable"))]
 
 
-def _worktrees(estate: Estate) -> Iterator[str]:
+def _list_worktrees(estate: WorktreeProject) -> Iterator[str]:
     """Of all but the person's own."""
     _, *others = estate.git("worktree", "list", "--porcelain").split("\n\n")
     for other in others:

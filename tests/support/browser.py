@@ -14,11 +14,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
-from tests.support.running_server__serving import ServeProcess
+from tests.support.running_server__serving import ServerProcess
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Nothing but what a test asks for: the browser's own errands would be words to other hosts.
-_QUIET = (
+_OFFLINE_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-gpu",
@@ -26,50 +26,52 @@ _QUIET = (
     "--disable-sync",
     "--no-first-run",
 )
-_SAID = frozenset({"error", "warning"})
-_PATIENCE = 30_000  # milliseconds: no test waits that long for something that comes
+_REPORTED_LEVELS = frozenset({"error", "warning"})
+_TIMEOUT_MS = 30_000  # milliseconds: no test waits that long for something that comes
 WIDE = (1440, 900)
 PHONE = (390, 844)
 
 
 @dataclass
-class Window:
+class BrowserWindow:
     """`page` is Playwright's. `complaints` are what a person with the console open would have seen."""
 
     page: Page
     url: str
-    complaints: list[str] = field(default_factory=list)
+    console_errors: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.page.on("console", self._console)
         self.page.on("pageerror", self._failed)
         self.page.on("request", lambda request: self._request(request.url))
 
-    def expect_complaint(self, *words: str) -> None:
+    def ignore_errors(self, *words: str) -> None:
         """Take away those that hold any of these words: a test that breaks something on purpose says so."""
-        self.complaints = [each for each in self.complaints if not any(word in each for word in words)]
+        self.console_errors = [
+            each for each in self.console_errors if not any(word in each for word in words)
+        ]
 
     def go(self, path: str = "/") -> None:
         self.page.goto(f"{self.url}{path}")
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in _SAID:
-            self.complaints.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
+        if message.type in _REPORTED_LEVELS:
+            self.console_errors.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
 
     def _failed(self, error: Error) -> None:
-        self.complaints.append(f"uncaught: {error}")
+        self.console_errors.append(f"uncaught: {error}")
 
     def _request(self, url: str) -> None:
         told = urlsplit(url)
         if told.scheme not in {"data", "blob"} and f"{told.scheme}://{told.netloc}" != self.url:
-            self.complaints.append(f"a word to another host: {url}")
+            self.console_errors.append(f"a word to another host: {url}")
 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Chromium as it is here; one that Playwright has brought, where there is none."""
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=_executable(), args=_arguments())
+        made = playwright.chromium.launch(executable_path=_find_chromium(), args=_browser_flags())
         try:
             yield made
         finally:
@@ -78,8 +80,8 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def window(
-    browser: Browser, server: ServeProcess, *, size: tuple[int, int] = WIDE, dark: bool = False
-) -> Iterator[Window]:
+    browser: Browser, server: ServerProcess, *, size: tuple[int, int] = WIDE, dark: bool = False
+) -> Iterator[BrowserWindow]:
     """One that was logged in by a link, as a person is; a login of its own."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
@@ -88,32 +90,32 @@ def window(
         has_touch=size == PHONE,
     )
     try:
-        yield opened(context, server)
+        yield open_window(context, server)
     finally:
         context.close()
 
 
-def opened(context: BrowserContext, server: ServeProcess) -> Window:
+def open_window(context: BrowserContext, server: ServerProcess) -> BrowserWindow:
     """Another window of a browser; the first one logs it in."""
-    made = Window(context.new_page(), server.url)
-    context.set_default_timeout(_PATIENCE)
-    expect.set_options(timeout=_PATIENCE)
-    made.go(path_of(server) if not context.cookies() else "/")
+    made = BrowserWindow(context.new_page(), server.url)
+    context.set_default_timeout(_TIMEOUT_MS)
+    expect.set_options(timeout=_TIMEOUT_MS)
+    made.go(login_path(server) if not context.cookies() else "/")
     return made
 
 
-def path_of(server: ServeProcess) -> str:
+def login_path(server: ServerProcess) -> str:
     """What of a link comes after the host: each can be used once."""
     told = urlsplit(server.link)
     return f"{told.path}?{told.query}"
 
 
-def _executable() -> str | None:
+def _find_chromium() -> str | None:
     named = os.environ.get("PLAIT_CHROMIUM")
     found = named or next(filter(None, map(shutil.which, _NAMES)), None)
     return str(Path(found)) if found else None
 
 
-def _arguments() -> list[str]:
+def _browser_flags() -> list[str]:
     root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return [*_QUIET, *(["--no-sandbox"] if root else [])]  # as root, Chromium's sandbox refuses
+    return [*_OFFLINE_FLAGS, *(["--no-sandbox"] if root else [])]  # as root, Chromium's sandbox refuses

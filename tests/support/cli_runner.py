@@ -10,14 +10,14 @@ from typing import Protocol
 from plait.cli.app import run_cli
 
 
-class Capture(Protocol):
+class OutputCapture(Protocol):
     """What is needed of pytest's capsys."""
 
     def readouterr(self) -> tuple[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CliResult:
     code: int
     out: str
     err: str
@@ -29,7 +29,7 @@ class Answer:
         return "\n".join([*parts, f"exit {self.code}", ""])
 
 
-def ask(capture: Capture, where: Path, *words: str) -> Answer:
+def ask(capture: OutputCapture, where: Path, *words: str) -> CliResult:
     """`plait -C WHERE WORDS…`"""
     capture.readouterr()
     try:
@@ -37,4 +37,4 @@ def ask(capture: Capture, where: Path, *words: str) -> Answer:
     finally:
         gc.enable()  # short-lived processes go without, this one does not
     out, err = capture.readouterr()
-    return Answer(code, out, err)
+    return CliResult(code, out, err)

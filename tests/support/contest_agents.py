@@ -22,11 +22,11 @@ from plait.agents.output_parser__listening import PlainTextParser
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 
-FOLDER = "CONTENDERS"
+SCRIPTS_VARIABLE = "CONTENDERS"
 _SPENT = re.compile(r"spent (\d{1,9}) (\d{1,9})")
 
 
-class _Contender:
+class _ScriptAgent:
     reports = CostReporting.COST
 
     def __init__(self, spec: AgentSpec) -> None:
@@ -34,26 +34,26 @@ class _Contender:
         self.provider = spec.account or spec.name
 
     def build_command(self, context: AttemptContext) -> Command:
-        script = f'exec sh "${FOLDER}/{type(self).__name__.lower()}.sh"'
+        script = f'exec sh "${SCRIPTS_VARIABLE}/{type(self).__name__.lower()}.sh"'
         return Command(("sh", "-c", script), context.prompt_file)
 
     def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
-        return _Heard()
+        return _SpendParser()
 
 
-class Amber(_Contender):
+class Amber(_ScriptAgent):
     """One of two that write."""
 
 
-class Birch(_Contender):
+class Birch(_ScriptAgent):
     """The other one."""
 
 
-class Judge(_Contender):
+class Judge(_ScriptAgent):
     """It writes nothing."""
 
 
-class _Heard:
+class _SpendParser:
     def __init__(self) -> None:
         self._plain = PlainTextParser(use_output=True)
         self._spend = NO_SPEND

@@ -9,61 +9,61 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.cli_runner import Answer
-from tests.support.contest_agents import FOLDER
-from tests.support.temp_project__estate import Estate, estate
+from tests.support.cli_runner import CliResult
+from tests.support.contest_agents import SCRIPTS_VARIABLE
+from tests.support.temp_project__estate import WorktreeProject, worktree_project
 
 AMBER, BIRCH, JUDGE = (f"tests.support.contest_agents:{name}" for name in ("Amber", "Birch", "Judge"))
 
 
 @dataclass(frozen=True)
-class Arena:
+class ContestProject:
     """A repository with tasks, and two agents to be written."""
 
-    estate: Estate
+    project: WorktreeProject
     scripts: Path
 
-    def agent(self, name: str, script: str) -> None:
+    def write_agent(self, name: str, script: str) -> None:
         """What it does; the prompt is on its standard input, and it works in its worktree."""
         (self.scripts / f"{name}.sh").write_text(f"cat >/dev/null\n{script}\n")
 
-    def judge(self, script: str) -> None:
+    def write_judge(self, script: str) -> None:
         """It finds the prompt in $ASKED."""
         asked = self.scripts / "asked.md"
         (self.scripts / "judge.sh").write_text(f"cat >{asked}\nASKED={asked}\n{script}\n")
 
     @property
-    def asked(self) -> str:
+    def judge_prompt(self) -> str:
         return (self.scripts / "asked.md").read_text()
 
-    def run(self, *words: str, contest: str = f"{AMBER},{BIRCH}") -> Answer:
+    def run(self, *words: str, contest: str = f"{AMBER},{BIRCH}") -> CliResult:
         flags = ("--contest", contest) if contest else ()
-        answer = self.estate.plait("run", "tasks", "--yes", "--retries", "0", *flags, *words)
+        answer = self.project.plait("run", "tasks", "--yes", "--retries", "0", *flags, *words)
         if answer.code != 2:
-            self.estate.until_quiet()
+            self.project.wait_for_exit()
         return answer
 
-    def explained(self, task: str) -> dict[str, Any]:
+    def explain(self, task: str) -> dict[str, Any]:
         """As `plait explain --json` tells it: any JSON."""
-        answer = self.estate.plait("explain", task, "--json")
+        answer = self.project.plait("explain", task, "--json")
         assert answer.code == 0, answer
         return json.loads(answer.out)  # type: ignore[no-any-return]  # a test looks at what is there
 
-    def table(self, task: str = "a") -> dict[str, dict[str, Any]]:
-        return {row["entrant"]: row for row in self.explained(task)["contest"]["entrants"]}
+    def read_entrants(self, task: str = "a") -> dict[str, dict[str, Any]]:
+        return {row["entrant"]: row for row in self.explain(task)["contest"]["entrants"]}
 
-    def branches(self) -> set[str]:
-        return set(self.estate.git("branch", "--format=%(refname:short)").split())
+    def list_branches(self) -> set[str]:
+        return set(self.project.git("branch", "--format=%(refname:short)").split())
 
 
 @contextmanager
-def arena(folder: Path) -> Iterator[Arena]:
-    with estate(folder) as made:
+def contest_project(folder: Path) -> Iterator[ContestProject]:
+    with worktree_project(folder) as made:
         scripts = folder / "scripts"
         scripts.mkdir()
-        made.env[FOLDER] = str(scripts)
-        found = Arena(made, scripts)
-        found.agent("amber", "echo amber >a.txt")
-        found.agent("birch", "printf 'birch\\nbirch\\n' >a.txt")
+        made.env[SCRIPTS_VARIABLE] = str(scripts)
+        found = ContestProject(made, scripts)
+        found.write_agent("amber", "echo amber >a.txt")
+        found.write_agent("birch", "printf 'birch\\nbirch\\n' >a.txt")
         made.task("a")
         yield found

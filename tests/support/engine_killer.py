@@ -12,21 +12,21 @@ from random import Random
 from subprocess import Popen
 
 import psutil
-from tests.support.temp_project import PATIENCE
-from tests.support.temp_project__estate import Estate
+from tests.support.temp_project import TIMEOUT_SECONDS
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.git.location import find_repo
 from plait.store.project_files import JOURNAL_FILE, find_engine
 
-_GLANCE = 0.002
-_LONGEST = 0.4  # seconds from something that happened to the kill
-_BRANCHES = 5.0  # seconds in which a branch may move
+_POLL_SECONDS = 0.002
+_MAX_DELAY_SECONDS = 0.4  # seconds from something that happened to the kill
+_BRANCH_WAIT_SECONDS = 5.0  # seconds in which a branch may move
 
 
-class Killer:
+class EngineKiller:
     """`count` of `wanted` kills so far, `engines` of them of engines."""
 
-    def __init__(self, estate: Estate, chance: Random, wanted: int) -> None:
+    def __init__(self, estate: WorktreeProject, chance: Random, wanted: int) -> None:
         self._estate = estate
         self._chance = chance
         self.wanted = wanted
@@ -34,12 +34,12 @@ class Killer:
         self.engines = 0
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return self.count >= self.wanted
 
-    def strike(self, front: Popen[str]) -> None:
+    def kill_random(self, front: Popen[str]) -> None:
         """Wait for a random instant, and kill the engine, the engine with every git it runs, the front, or all of them."""
-        self._instant(front)
+        self._wait_for_instant(front)
         whom = self._chance.choice(("engine", "engine", "gits", "front", "both"))
         if whom != "front":
             self.kill_engine(gits=whom == "gits")
@@ -47,16 +47,16 @@ class Killer:
             self.count += 1
             front.kill()
 
-    def strike_engine(self, front: Popen[str]) -> None:
+    def kill_engine_at_random(self, front: Popen[str]) -> None:
         """The front goes on, and so does the batch if the front sees to it."""
-        self._instant(front)
+        self._wait_for_instant(front)
         self.kill_engine(gits=self._chance.random() < 0.3)
 
     def kill_engine(self, *, gits: bool = False) -> None:
         info = find_engine(find_repo(self._estate.top))
         if info is None or not info.pid:
             return
-        below = _gits(info.pid) if gits else []
+        below = _find_git_children(info.pid) if gits else []
         with suppress(ProcessLookupError):
             os.kill(info.pid, signal.SIGKILL)
             self.count += 1
@@ -65,7 +65,7 @@ class Killer:
             with suppress(psutil.NoSuchProcess):
                 git.kill()
 
-    def _instant(self, front: Popen[str]) -> None:
+    def _wait_for_instant(self, front: Popen[str]) -> None:
         """Of a start now and then; mostly of work, after something has happened since the last kill.
 
         Between a branch that was moved and the record that says so there is hardly a moment: it is looked for.
@@ -74,36 +74,36 @@ class Killer:
         journal, branches = place / f"{JOURNAL_FILE}-wal", place.parent / "refs" / "heads" / "plait"
         what = self._chance.choice(("start", "journal", "journal", "journal", "branches"))
         if what == "branches":
-            self._change(front, branches, _BRANCHES)
+            self._wait_for_change(front, branches, _BRANCH_WAIT_SECONDS)
             return
         if what == "journal":
-            self._change(front, journal, PATIENCE)
-        time.sleep(self._chance.uniform(0.0, _LONGEST))  # a random instant is the point
+            self._wait_for_change(front, journal, TIMEOUT_SECONDS)
+        time.sleep(self._chance.uniform(0.0, _MAX_DELAY_SECONDS))  # a random instant is the point
 
-    def _change(self, front: Popen[str], path: Path, patience: float) -> None:
-        before, deadline = _written(path), time.monotonic() + patience
-        while front.poll() is None and time.monotonic() < deadline and _written(path) == before:
-            time.sleep(_GLANCE)
+    def _wait_for_change(self, front: Popen[str], path: Path, patience: float) -> None:
+        before, deadline = _file_stamp(path), time.monotonic() + patience
+        while front.poll() is None and time.monotonic() < deadline and _file_stamp(path) == before:
+            time.sleep(_POLL_SECONDS)
 
 
-def go_on(estate: Estate, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
+def resume_until(estate: WorktreeProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
     """Whoever comes back takes up what was left, until all is over and the engine has gone home."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not (over() and not estate.processes()):
         assert time.monotonic() < deadline, "it does not come to an end"
         if find_engine(find_repo(estate.top)) is None and not over():
-            estate.answer(front())
-        time.sleep(10 * _GLANCE)
+            estate.finish(front())
+        time.sleep(10 * _POLL_SECONDS)
 
 
-def _gits(pid: int) -> list[psutil.Process]:
+def _find_git_children(pid: int) -> list[psutil.Process]:
     """Agents and their wardens are nobody's children."""
     with suppress(psutil.NoSuchProcess):
         return [child for child in psutil.Process(pid).children(recursive=True) if child.name() == "git"]
     return []
 
 
-def _written(path: Path) -> tuple[int, int] | None:
+def _file_stamp(path: Path) -> tuple[int, int] | None:
     """Changes whenever something is written there."""
     with suppress(OSError):
         found = path.stat()

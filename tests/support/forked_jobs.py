@@ -17,10 +17,10 @@ from typing import Any, NoReturn, Self
 
 from plait.runtime.model_job import __main__ as modeljob
 
-_PATIENCE = 60  # seconds: no job here takes that long
+_TIMEOUT_SECONDS = 60  # seconds: no job here takes that long
 
 
-class Forks:
+class JobForker:
     """One job after another; its exit code is negative where a signal ended it, as `subprocess` has it."""
 
     def __init__(self) -> None:
@@ -50,19 +50,19 @@ class Forks:
 
 
 def main() -> None:
-    _warm_up()
+    _preload()
     requests, answers = os.dup(0), os.dup(1)  # a job has others
     with os.fdopen(requests) as lines, os.fdopen(answers, "w") as told:
         for line in lines:
             pid = os.fork()
             if pid == 0:
-                _become(json.loads(line))
+                _run_job(json.loads(line))
             _, status = os.waitpid(pid, 0)
             told.write(f"{os.waitstatus_to_exitcode(status)}\n")
             told.flush()
 
 
-def _warm_up() -> None:
+def _preload() -> None:
     import openai  # noqa: PLC0415 - only in the process that is forked
 
     import plait.runtime.model_job.runner  # noqa: F401, PLC0415
@@ -73,9 +73,9 @@ def _warm_up() -> None:
         )  # parts of the client are imported when they are first used
 
 
-def _become(told: dict[str, Any]) -> NoReturn:
+def _run_job(told: dict[str, Any]) -> NoReturn:
     """The job's own process, with nothing of this one but what it has imported. Any: JSON that `run` wrote."""
-    signal.alarm(_PATIENCE)
+    signal.alarm(_TIMEOUT_SECONDS)
     os.closerange(3, 64)
     os.environ.clear()
     os.environ.update(told["env"])

@@ -33,7 +33,7 @@ def records_of(plan: Plan, settings: Settings, batch: str = "b") -> list[Record]
     while True:
         decided, wake = decide_due(state, now)
         made += decided
-        coming.extend(filter(None, map(_answer, (record.event for record in decided))))  # type: ignore[arg-type]
+        coming.extend(filter(None, map(_make_report, (record.event for record in decided))))  # type: ignore[arg-type]
         if not coming and wake is None:
             return made
         now += 1.0
@@ -43,7 +43,7 @@ def records_of(plan: Plan, settings: Settings, batch: str = "b") -> list[Record]
             now = wake
 
 
-def _answer(decision: Decision) -> Report | None:
+def _make_report(decision: Decision) -> Report | None:
     match decision:
         case AttemptStarted(attempt=attempt):
             failed = attempt.task == "t0" and attempt.n == 1

@@ -13,18 +13,18 @@ from plait.git.command import LOCATION_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Symlink:
     to: str
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ExecutableFile:
     """A file that can be run."""
 
     text: str
 
 
-Content = str | bytes | Link | Script | None
+Content = str | bytes | Symlink | ExecutableFile | None
 Files = Mapping[str, Content]
 
 
@@ -34,7 +34,7 @@ def environment() -> dict[str, str]:
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
-class Repository:
+class GitRepository:
     """A checkout whose owner is called "Somebody"; its first branch has a name of its own."""
 
     def __init__(self, top: Path, *options: str) -> None:
@@ -80,7 +80,7 @@ class Repository:
             files(self.top)
         else:
             for name, content in files.items():
-                put(self.top / name, content)
+                write_path(self.top / name, content)
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
@@ -93,13 +93,13 @@ class Repository:
         names = self.git("ls-tree", "-r", "-z", "--name-only", commit).split("\0")
         return {name: self.run("show", f"{commit}:{name}", check=True).stdout for name in names if name}
 
-    def merged(self, onto: str, tip: str) -> str | None:
+    def merge_tree(self, onto: str, tip: str) -> str | None:
         """The tree that `git merge` leaves in this checkout; None: a conflict."""
         self.git("checkout", "-q", "-f", "--detach", onto)
         done = self.run("merge", "-q", "--no-ff", "-m", "merge", tip)
         return self._outcome(done, "merge")
 
-    def applied(self, onto: str, base: str, tip: str) -> str | None:
+    def cherry_pick_tree(self, onto: str, base: str, tip: str) -> str | None:
         """The tree that is left when the change from `base` to `tip` is picked onto `onto`; None: a conflict."""
         change = self.git("commit-tree", f"{tip}^{{tree}}", "-p", base, "-m", "change")
         self.git("checkout", "-q", "-f", "--detach", onto)
@@ -118,7 +118,7 @@ class Repository:
         return None
 
 
-def put(path: Path, content: Content) -> None:
+def write_path(path: Path, content: Content) -> None:
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.is_dir():
@@ -127,9 +127,9 @@ def put(path: Path, content: Content) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     match content:
-        case Link(to):
+        case Symlink(to):
             path.symlink_to(to)
-        case Script(text):
+        case ExecutableFile(text):
             path.write_text(text)
             path.chmod(0o755)
         case bytes():

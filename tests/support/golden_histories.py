@@ -17,9 +17,9 @@ from plait.core.state import BatchState, State
 from plait.core.views import make_batch_view
 from plait.store import codec
 
-MOST_RECORDS = 450
+MAX_RECORDS = 450
 SEEDS = range(400)
-_UNSAID: tuple[object, ...] = (None, "", False, 0, (), [], {}, {"microusd": 0, "tokens": 0})
+_EMPTY_VALUES: tuple[object, ...] = (None, "", False, 0, (), [], {}, {"microusd": 0, "tokens": 0})
 
 
 class TaskEnd(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,12 +50,12 @@ def replay(lines: Iterable[bytes]) -> State:
     return state
 
 
-def outcome(state: State) -> dict[str, BatchEnd]:
+def summarize(state: State) -> dict[str, BatchEnd]:
     """What a history came to: small enough to read, large enough that a change of meaning shows."""
-    return {name: _batch(state, batch) for name, batch in state.batches.items()}
+    return {name: _summarize_batch(state, batch) for name, batch in state.batches.items()}
 
 
-def _batch(state: State, batch: BatchState) -> BatchEnd:
+def _summarize_batch(state: State, batch: BatchState) -> BatchEnd:
     view = make_batch_view(state, batch)
     tasks = {
         task.id: TaskEnd(
@@ -75,21 +75,23 @@ def _batch(state: State, batch: BatchState) -> BatchEnd:
     )
 
 
-def write(folder: Path, name: str, records: Iterable[Record]) -> None:
+def write_history(folder: Path, name: str, records: Iterable[Record]) -> None:
     # Read back once: a whole number where a fraction is meant is written as what it is.
     lines = [codec.encode_record(codec.decode_record(codec.encode_record(record))) for record in records]
     (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    told = msgspec.json.format(msgspec.json.encode(outcome(replay(lines))), indent=1)
+    told = msgspec.json.format(msgspec.json.encode(summarize(replay(lines))), indent=1)
     (folder / f"{name}.outcome.json").write_bytes(told + b"\n")
 
 
-def _choose() -> dict[int, tuple[Record, ...]]:
+def _choose_journals() -> dict[int, tuple[Record, ...]]:
     """Few storms that together hold every kind of event, and all that an event can say: the one that adds the most first."""
-    from plait.testing.simulator.engine__run import run  # noqa: PLC0415 - only for writing new ones
-    from plait.testing.simulator.scenario import stormy  # noqa: PLC0415
+    from plait.testing.simulator.engine__run import simulate  # noqa: PLC0415 - only for writing new ones
+    from plait.testing.simulator.scenario import make_stormy  # noqa: PLC0415
 
-    journals = {seed: run(stormy(seed)).journal for seed in SEEDS}
-    kinds = {seed: _said(journal) for seed, journal in journals.items() if len(journal) <= MOST_RECORDS}
+    journals = {seed: simulate(make_stormy(seed)).journal for seed in SEEDS}
+    kinds = {
+        seed: _find_used_fields(journal) for seed, journal in journals.items() if len(journal) <= MAX_RECORDS
+    }
     missing, chosen = set[str]().union(*kinds.values()), dict[int, tuple[Record, ...]]()
     while missing and kinds:
         seed = max(kinds, key=lambda seed: (len(kinds[seed] & missing), -seed))
@@ -100,19 +102,19 @@ def _choose() -> dict[int, tuple[Record, ...]]:
     return chosen
 
 
-def _said(journal: Iterable[Record]) -> set[str]:
+def _find_used_fields(journal: Iterable[Record]) -> set[str]:
     """The kinds of its events, and their fields that are not what they are when nothing is said."""
     found = set[str]()
     for event in (record.event for record in journal):
         told = msgspec.to_builtins(event)
         kind = codec.kind_of(event)
-        found |= {kind, *(f"{kind}.{name}" for name, value in told.items() if value not in _UNSAID)}
+        found |= {kind, *(f"{kind}.{name}" for name, value in told.items() if value not in _EMPTY_VALUES)}
     return found
 
 
 def main(folder: str) -> None:
-    for seed, journal in _choose().items():
-        write(Path(folder), f"v{codec.VERSION}-storm-{seed}", journal)
+    for seed, journal in _choose_journals().items():
+        write_history(Path(folder), f"v{codec.VERSION}-storm-{seed}", journal)
 
 
 if __name__ == "__main__":

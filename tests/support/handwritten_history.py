@@ -22,13 +22,13 @@ WRITE, VERIFY = Step.WRITE, Step.VERIFY
 # Any, below: fields of the event that is to differ from the plain one.
 
 
-def breaks(law: str) -> Callable[[Callable[[], object]], Callable[[], None]]:
+def expect_violation(law: str) -> Callable[[Callable[[], object]], Callable[[], None]]:
     """Make a test of a history: it passes when the history breaks this law and no other."""
 
     def made(history: Callable[[], object]) -> Callable[[], None]:
         @wraps(history)
         def test() -> None:
-            broken = _broken(history)
+            broken = _find_violation(history)
             assert broken is not None, f"nobody noticed that {law!r} was broken"
             assert broken.law == law, broken
 
@@ -37,7 +37,7 @@ def breaks(law: str) -> Callable[[Callable[[], object]], Callable[[], None]]:
     return made
 
 
-def _broken(history: Callable[[], object]) -> Violation | None:
+def _find_violation(history: Callable[[], object]) -> Violation | None:
     try:
         history()
     except Violation as violation:
@@ -76,45 +76,52 @@ class History:
             self.auditor.observe(Record(self._seq, self.now, event))
         return self
 
-    def later(self, seconds: float = 5.0) -> History:
+    def advance(self, seconds: float = 5.0) -> History:
         self.now += seconds
         return self
 
-    def rests(self, wake: float | None = None) -> None:
-        self.auditor.quiet(self.now, wake)
+    def check_idle(self, wake: float | None = None) -> None:
+        self.auditor.check_idle(self.now, wake)
 
-    def grants(self, request: q.Request, *tasks: str) -> History:
+    def grant(self, request: q.Request, *tasks: str) -> History:
         return self(request, d.RequestGranted(request.id, tasks))
 
-    def starts(self, task: str = "a", **other: Any) -> History:
-        return self(start(task, **other))
+    def start_attempt(self, task: str = "a", **other: Any) -> History:
+        return self(attempt_started(task, **other))
 
-    def exits(self, task: str = "a", category: Category = Category.OK, n: int = 1, **other: Any) -> History:
+    def exit_attempt(
+        self, task: str = "a", category: Category = Category.OK, n: int = 1, **other: Any
+    ) -> History:
         tip = f"base+{task}" if category is Category.OK else None
         outcome = replace(r.Outcome(category, tip=tip), **other)
-        return self.later()(r.AttemptExited(name(task, n), outcome))
+        return self.advance()(r.AttemptExited(attempt_of(task, n), outcome))
 
-    def merges(self, task: str = "a", onto: str = "base") -> History:
-        self(d.StepPassed(name(task), Step.MERGE), d.MergeStarted("B", task, 1, onto, f"base+{task}", onto))
-        return self.later()(r.MergeDone("B", task, 1, f"{onto}+{task}"))
+    def merge(self, task: str = "a", onto: str = "base") -> History:
+        self(
+            d.StepPassed(attempt_of(task), Step.MERGE),
+            d.MergeStarted("B", task, 1, onto, f"base+{task}", onto),
+        )
+        return self.advance()(r.MergeDone("B", task, 1, f"{onto}+{task}"))
 
-    def done(self, task: str = "a") -> History:
-        return self.starts(task).exits(task).merges(task)(ended(task, TaskStatus.DONE))
+    def finish(self, task: str = "a") -> History:
+        return self.start_attempt(task).exit_attempt(task).merge(task)(task_ended(task, TaskStatus.DONE))
 
 
-def name(task: str = "a", n: int = 1, step: Step = WRITE) -> Attempt:
+def attempt_of(task: str = "a", n: int = 1, step: Step = WRITE) -> Attempt:
     return Attempt("B", task, step, n)
 
 
-def start(task: str = "a", n: int = 1, step: Step = WRITE, **other: Any) -> d.AttemptStarted:
-    plain = d.AttemptStarted(name(task, n, step), "amber", "north", 3600.0, 1800.0, base="base")
+def attempt_started(task: str = "a", n: int = 1, step: Step = WRITE, **other: Any) -> d.AttemptStarted:
+    plain = d.AttemptStarted(attempt_of(task, n, step), "amber", "north", 3600.0, 1800.0, base="base")
     return replace(plain, **other)
 
 
-def ended(task: str, status: TaskStatus, **other: Any) -> d.TaskEnded:
+def task_ended(task: str, status: TaskStatus, **other: Any) -> d.TaskEnded:
     return replace(d.TaskEnded("B", task, status, "because"), **other)
 
 
-def again(task: str = "a", at: float = 2000.0, *, counted: bool = True, **other: Any) -> d.RetryGranted:
+def retry_granted(
+    task: str = "a", at: float = 2000.0, *, counted: bool = True, **other: Any
+) -> d.RetryGranted:
     plain = d.RetryGranted("B", task, WRITE, at, Category.TASK, "again", counted)
     return replace(plain, **other)

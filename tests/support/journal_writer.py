@@ -25,27 +25,27 @@ from plait.store.project_files import JOURNAL_FILE
 SETTINGS = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
 
-def plan(*tasks: Task | str) -> Plan:
+def build_plan(*tasks: Task | str) -> Plan:
     """Texts become tasks; `b<a` needs `a`."""
-    made = [task if isinstance(task, Task) else _task(task) for task in tasks]
+    made = [task if isinstance(task, Task) else _parse_task(task) for task in tasks]
     built = build_checked_plan(made).plan
     assert built is not None
     return built
 
 
-def _task(text: str) -> Task:
+def _parse_task(text: str) -> Task:
     name, _, needed = text.partition("<")
     needs = (Need(needed),) if needed else ()
     return Task(name, title=name.title(), body=f"Do {name}.", run="true", needs=needs)
 
 
-class Scribe:
+class JournalWriter:
     def __init__(self, place: RepoLocation, now: float | None = None) -> None:
         self._place = place
         self.state = State()
         self.now = time.time() - 60 if now is None else now
 
-    def happen(self, *events: Request | Report) -> None:
+    def apply(self, *events: Request | Report) -> None:
         self.now += 1
         with closing(open_journal_writer(self._place.state / JOURNAL_FILE)) as journal:
             records = fold_incoming(self.state, events, self.now)
@@ -54,14 +54,14 @@ class Scribe:
 
     def submit(self, batch: str, *tasks: Task | str, **settings: object) -> None:
         chosen = replace(SETTINGS, **settings)  # type: ignore[arg-type]  # a test's own words
-        self.happen(Submit(f"r-{batch}", batch, plan(*(tasks or ("a",))).without_texts(), chosen))
+        self.apply(Submit(f"r-{batch}", batch, build_plan(*(tasks or ("a",))).without_texts(), chosen))
 
-    def exits(self, task: str, category: Category = Category.OK, detail: str = "") -> None:
+    def exit_attempt(self, task: str, category: Category = Category.OK, detail: str = "") -> None:
         """The running attempt of a task of the newest batch."""
         found = self.batch.find_task(task)
         assert found is not None
         code = 0 if category is Category.OK else 1
-        self.happen(AttemptExited(next(iter(found.alive)), Outcome(category, code, detail)))
+        self.apply(AttemptExited(next(iter(found.alive)), Outcome(category, code, detail)))
 
     @property
     def batch(self) -> BatchState:

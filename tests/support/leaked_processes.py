@@ -8,19 +8,19 @@ from pathlib import Path
 import psutil
 
 
-def strays(folder: Path) -> list[psutil.Process]:
+def find_leaked_processes(folder: Path) -> list[psutil.Process]:
     """Those that work under this folder, or whose environment or command line names it; never this process."""
     return [
         process
         for process in psutil.process_iter()
-        if process.pid != os.getpid() and _is_of(process, str(folder))
+        if process.pid != os.getpid() and _uses_folder(process, str(folder))
     ]
 
 
-def clear(folder: Path) -> list[str]:
+def kill_leaked_processes(folder: Path) -> list[str]:
     """Kill them, until there are none; what they were."""
     found: list[str] = []
-    while left := strays(folder):
+    while left := find_leaked_processes(folder):
         for process in left:
             try:
                 found.append(" ".join(process.cmdline())[-100:])
@@ -31,7 +31,7 @@ def clear(folder: Path) -> list[str]:
     return found
 
 
-def _is_of(process: psutil.Process, folder: str) -> bool:
+def _uses_folder(process: psutil.Process, folder: str) -> bool:
     try:
         if process.status() == psutil.STATUS_ZOMBIE:
             return False

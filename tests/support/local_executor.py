@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tests.support.leaked_processes import clear
+from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.engine.reactor import SelectReactor
 from plait.runtime import cgroup
@@ -16,14 +16,16 @@ from plait.runtime.termination import GracePeriods
 from plait.runtime.transcript import MAX_DISK_BYTES
 from plait.store.interfaces import Executor, ExecutorCallbacks
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor__scene import Scene
+from plait.testing.contracts.executor__scene import ExecutorSetup
 
-QUICK = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
-PATIENCE = 30.0
+SHORT_GRACES = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
+WAIT_SECONDS = 30.0
 
 
 @contextmanager
-def local_scene(folder: Path, *, graces: GracePeriods = QUICK, cap: int = MAX_DISK_BYTES) -> Iterator[Scene]:
+def local_executor_setup(
+    folder: Path, *, graces: GracePeriods = SHORT_GRACES, cap: int = MAX_DISK_BYTES
+) -> Iterator[ExecutorSetup]:
     opened: list[LocalExecutor] = []
     state = StateFolder(folder / "state")
 
@@ -32,17 +34,17 @@ def local_scene(folder: Path, *, graces: GracePeriods = QUICK, cap: int = MAX_DI
         return opened[-1]
 
     def until(over: Callable[[], bool]) -> bool:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + WAIT_SECONDS
         while not over() and time.monotonic() < deadline:
             reactor.step(0.02)
         return over()
 
     with closing(SelectReactor()) as reactor:
         try:
-            yield Scene(site, until, folder / "a workspace, señor")
+            yield ExecutorSetup(site, until, folder / "a workspace, señor")
         finally:
             for executor in opened:
                 executor.close()
-            clear(folder)
+            kill_leaked_processes(folder)
             for path in folder.rglob("write-*/scope"):
                 cgroup.remove_cgroup(path.read_text())

@@ -18,7 +18,7 @@ REPOSITORY = "acme/widgets"
 
 
 @dataclass
-class Forge:
+class LocalForge:
     url: str
     pulls: list[dict[str, Any]] = field(default_factory=list)
 
@@ -47,13 +47,13 @@ class Forge:
 
 
 @contextmanager
-def forge(folder: Path) -> Iterator[Forge]:
+def local_forge(folder: Path) -> Iterator[LocalForge]:
     """The repository lies in `folder`, bare."""
     bare = folder / f"{REPOSITORY}.git"
     subprocess.run(["git", "init", "--quiet", "--bare", "-b", "main", str(bare)], check=True)  # noqa: S603, S607
     subprocess.run(["git", "-C", str(bare), "config", "http.receivepack", "true"], check=True)  # noqa: S603, S607
-    made = Forge("")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made, folder))
+    made = LocalForge("")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(made, folder))
     server.daemon_threads = True
     made.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -66,7 +66,7 @@ def forge(folder: Path) -> Iterator[Forge]:
         thread.join()
 
 
-def _handler(made: Forge, folder: Path) -> type[BaseHTTPRequestHandler]:
+def _make_handler(made: LocalForge, folder: Path) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def serve(self) -> None:
             parts = urlsplit(self.path)

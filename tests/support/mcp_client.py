@@ -13,29 +13,29 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
-from tests.support.temp_project__household import Household
+from tests.support.temp_project__household import EngineProject
 
-Told = dict[str, Any]  # JSON, as a program meets it
+ToolJson = dict[str, Any]  # JSON, as a program meets it
 
-PATIENCE = 60.0
+MCP_TIMEOUT_SECONDS = 60.0
 
 
-class Host:
+class McpClient:
     """`told` is what a tool answers, by its schema; `refused` what it says instead."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    async def names(self) -> list[str]:
+    async def list_tool_names(self) -> list[str]:
         return [tool.name for tool in (await self.client.list_tools()).tools]
 
-    async def told(self, name: str, **words: object) -> Told:
+    async def call(self, name: str, **words: object) -> ToolJson:
         answer = await self.client.call_tool(name, words)
         assert not answer.is_error, answer.content
         assert isinstance(answer.structured_content, dict)
         return answer.structured_content
 
-    async def refused(self, name: str, **words: object) -> str:
+    async def call_refused(self, name: str, **words: object) -> str:
         answer = await self.client.call_tool(name, words)
         assert answer.is_error, answer.structured_content
         (said,) = answer.content
@@ -44,9 +44,9 @@ class Host:
 
 
 @asynccontextmanager
-async def hosting(
-    house: Household, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
-) -> AsyncIterator[Host]:
+async def start_mcp(
+    house: EngineProject, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
+) -> AsyncIterator[McpClient]:
     """`plait mcp` as a process of its own, in the household or `at` another folder."""
     server = StdioServerParameters(
         command=sys.executable,
@@ -54,17 +54,17 @@ async def hosting(
         env={**house.env, **(env or {})},
         cwd=at or house.top,
     )
-    async with asyncio.timeout(PATIENCE), Client(server) as client:
-        yield Host(client)
+    async with asyncio.timeout(MCP_TIMEOUT_SECONDS), Client(server) as client:
+        yield McpClient(client)
 
 
 @asynccontextmanager
-async def over_http(url: str, key: str) -> AsyncIterator[Host]:
+async def connect_http(url: str, key: str) -> AsyncIterator[McpClient]:
     """A server's `/mcp`, with this token."""
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        asyncio.timeout(PATIENCE),
-        httpx2.AsyncClient(headers=headers, timeout=PATIENCE, trust_env=False) as http,
+        asyncio.timeout(MCP_TIMEOUT_SECONDS),
+        httpx2.AsyncClient(headers=headers, timeout=MCP_TIMEOUT_SECONDS, trust_env=False) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
-        yield Host(client)
+        yield McpClient(client)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.support.forked_jobs import Forks
+from tests.support.forked_jobs import JobForker
 from tests.support.model_server.server__server import ModelServer
 
 from plait.agents.drivers.model_agent import ModelAgent
@@ -28,13 +28,13 @@ from plait.agents.model_jobs.job_spec import encode_options
 from plait.core.reports import Outcome
 from plait.core.task import Attempt, ModelJob, Origin, Step, Task
 
-PATIENCE = 60.0  # seconds: no job here takes that long
-_GLANCE = 0.02
-KEY = "sk-held-by-nobody-0123456789"  # no key
+TIMEOUT_SECONDS = 60.0  # seconds: no job here takes that long
+_POLL_SECONDS = 0.02
+API_KEY = "sk-held-by-nobody-0123456789"  # no key
 
 
 @dataclass(frozen=True)
-class Done:
+class ModelJobRun:
     """What came of a job: what the listener makes of it, and all that it printed."""
 
     outcome: Outcome
@@ -43,7 +43,7 @@ class Done:
     result: Mapping[str, object]
 
     @property
-    def why(self) -> str:
+    def last_error(self) -> str:
         """The last error, whole."""
         errors = [json.loads(line) for line in self.printed.splitlines() if '"type": "error"' in line]
         return str(errors[-1]["message"]) if errors else ""
@@ -58,14 +58,14 @@ class Done:
 
 
 @dataclass
-class Workbench:
+class ModelJobBench:
     """`workspace` is a repository; `settings` are those of `[model]`."""
 
     server: ModelServer
     workspace: Path
     folder: Path
     stack: ExitStack
-    forks: Forks
+    forks: JobForker
     settings: dict[str, object] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
     prices: tuple[Price, ...] = ()
@@ -93,7 +93,7 @@ class Workbench:
 
     def start(self, task: Task) -> subprocess.Popen[bytes]:
         """As the engine does: the files first, then the command in the workspace."""
-        command = self._laid_out(task)
+        command = self._write_inputs(task)
         with self._transcript.open("wb") as out, Path(_stdin(command)).open("rb") as stdin:
             process = subprocess.Popen(  # noqa: S603 - the agent's own words
                 command.argv, cwd=self.workspace, env=self._environment, stdin=stdin, stdout=out, stderr=out
@@ -101,19 +101,21 @@ class Workbench:
         self.stack.callback(_end, process)
         return process
 
-    def finish(self, process: subprocess.Popen[bytes]) -> Done:
-        return self._heard(process.wait(PATIENCE))
+    def finish(self, process: subprocess.Popen[bytes]) -> ModelJobRun:
+        return self._read_result(process.wait(TIMEOUT_SECONDS))
 
-    def do(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Done:
+    def run(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> ModelJobRun:
         """The same, forked: for what is not about the process."""
-        return self.do_again(self.task(job, text, **more))
+        return self.run_task(self.task(job, text, **more))
 
-    def do_again(self, task: Task, feedback: str = "", prompt: str = "") -> Done:
-        command = self._laid_out(task, feedback, prompt)
+    def run_task(self, task: Task, feedback: str = "", prompt: str = "") -> ModelJobRun:
+        command = self._write_inputs(task, feedback, prompt)
         spec, stdin = command.argv[-1], _stdin(command)
-        return self._heard(self.forks.run(spec, self.workspace, self._environment, stdin, self._transcript))
+        return self._read_result(
+            self.forks.run(spec, self.workspace, self._environment, stdin, self._transcript)
+        )
 
-    def _laid_out(self, task: Task, feedback: str = "", prompt: str = "") -> Command:
+    def _write_inputs(self, task: Task, feedback: str = "", prompt: str = "") -> Command:
         self.folder.mkdir(exist_ok=True)
         brief = AttemptContext(
             Attempt("b", task.id, Step.WRITE, 1),
@@ -130,30 +132,30 @@ class Workbench:
             (self.folder / name).write_text(text)
         return command
 
-    def _heard(self, code: int) -> Done:
+    def _read_result(self, code: int) -> ModelJobRun:
         printed = self._transcript.read_text()
         listener = self.agent.create_parser()
         signals = tuple(signal for line in printed.splitlines() for signal in listener.feed(line))
         ended = listener.finish(128 - code if code < 0 else code, printed[-8192:], time.time())
         file = self.folder / "result.json"
         result = json.loads(file.read_text()) if file.exists() else {}
-        return Done(ended, printed, signals, result)
+        return ModelJobRun(ended, printed, signals, result)
 
     @property
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "BENCH_KEY": KEY, **self.env}
+        return {**os.environ, "BENCH_KEY": API_KEY, **self.env}
 
     @property
     def _transcript(self) -> Path:
         return self.folder / "transcript"
 
-    def until_there(self, path: Path, process: subprocess.Popen[bytes]) -> None:
+    def wait_for_file(self, path: Path, process: subprocess.Popen[bytes]) -> None:
         """A sign from something that the process started."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not path.exists():
             assert process.poll() is None, (self.folder / "transcript").read_text()
             assert time.monotonic() < deadline
-            time.sleep(_GLANCE)
+            time.sleep(_POLL_SECONDS)
 
     def git(self, *words: str) -> None:
         subprocess.run(["git", *words], cwd=self.workspace, check=True)  # noqa: S603, S607 - a test's own words
@@ -167,23 +169,23 @@ class Workbench:
         }
 
 
-def whole(path: str, text: str) -> str:
+def whole_file_answer(path: str, text: str) -> str:
     """An answer that has a file as a whole."""
     return f"~~~worksplit:{path}\n{text}\n~~~worksplit\n"
 
 
-def edit(path: str, find: str, replacement: str) -> str:
+def edit_answer(path: str, find: str, replacement: str) -> str:
     """… one that has an edit."""
     return f"FILE: {path}\nFIND:\n{find}\nREPLACE:\n{replacement}\nEND\n"
 
 
 @contextmanager
-def workbench(folder: Path, forks: Forks) -> Iterator[Workbench]:
+def model_job_bench(folder: Path, forks: JobForker) -> Iterator[ModelJobBench]:
     """Verification is off: the tests that are about it say so."""
     workspace = folder / "workspace"
     subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)  # noqa: S603, S607 - fixed words
     with ModelServer() as server, ExitStack() as stack:
-        yield Workbench(server, workspace, folder / "attempt", stack, forks, {"verify_replies": False})
+        yield ModelJobBench(server, workspace, folder / "attempt", stack, forks, {"verify_replies": False})
 
 
 def _stdin(command: Command) -> str:

@@ -6,52 +6,52 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from tests.support.git_repository import Content, Files, Link, Script, put
+from tests.support.git_repository import Content, ExecutableFile, Files, Symlink, write_path
 
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
 _ATTRIBUTES = ("*.log merge=union\n", "*.txt binary\n", "*.md -text\n*.log merge=absent\n", "*.txt -merge\n")
 
 
-def first_files(rng: Random) -> Files:
+def make_initial_files(rng: Random) -> Files:
     """What a repository begins with."""
     files: dict[str, Content] = {
-        f"{folder}{name}": _page(rng)
+        f"{folder}{name}": _random_text(rng)
         for folder in ("", "src/", "src/deep/", "docs/")
         for name in rng.sample(("one.txt", "two.txt", "three.md", "changes.log", "spaced name.txt"), 3)
     }
-    files["bin/tool"] = Script("#!/bin/sh\necho tool\n")
+    files["bin/tool"] = ExecutableFile("#!/bin/sh\necho tool\n")
     files["blob.bin"] = bytes(rng.randrange(256) for _ in range(200)) + b"\0"
-    files["latest"] = Link("src/one.txt")
+    files["latest"] = Symlink("src/one.txt")
     if rng.random() < 0.5:
         files[".gitattributes"] = rng.choice(_ATTRIBUTES)
     return files
 
 
-def fake_agent(rng: Random) -> Callable[[Path], None]:
+def make_random_agent(rng: Random) -> Callable[[Path], None]:
     """Somebody who does a few things to a checkout, by chance."""
 
     def work(top: Path) -> None:
         for _ in range(rng.randint(1, 4)):
-            rng.choice(_DEEDS)(rng, top)
+            rng.choice(_EDITS)(rng, top)
 
     return work
 
 
-def _page(rng: Random) -> str:
+def _random_text(rng: Random) -> str:
     return "".join(f"{rng.choice(WORDS)} {line}\n" for line in range(rng.randint(8, 16)))
 
 
-def _pick(rng: Random, top: Path) -> Path | None:
-    return rng.choice(found) if (found := _plain(top)) else None
+def _choose_file(rng: Random, top: Path) -> Path | None:
+    return rng.choice(found) if (found := _list_files(top)) else None
 
 
-def _plain(top: Path) -> Sequence[Path]:
+def _list_files(top: Path) -> Sequence[Path]:
     names = (path for path in top.rglob("*") if ".git" not in path.parts and path.is_file())
     return sorted(path for path in names if not path.is_symlink())
 
 
 def _edit(rng: Random, top: Path) -> None:
-    path = _pick(rng, top)
+    path = _choose_file(rng, top)
     if path is not None:
         lines = path.read_bytes().split(b"\n")
         lines[rng.randrange(len(lines))] = rng.choice(WORDS).encode()
@@ -59,19 +59,19 @@ def _edit(rng: Random, top: Path) -> None:
 
 
 def _append(rng: Random, top: Path) -> None:
-    path = _pick(rng, top)
+    path = _choose_file(rng, top)
     if path is not None:
         path.write_bytes(path.read_bytes() + f"{rng.choice(WORDS)} more\n".encode())
 
 
 def _remove(rng: Random, top: Path) -> None:
-    path = _pick(rng, top)
+    path = _choose_file(rng, top)
     if path is not None:
         path.unlink()
 
 
 def _rename(rng: Random, top: Path) -> None:
-    path = _pick(rng, top)
+    path = _choose_file(rng, top)
     target = top / rng.choice(("", "src/", "moved/", "src/one.txt/")) / rng.choice(WORDS)
     if path is not None and not any(above.is_file() for above in (target, *target.parents)):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def _rename_folder(rng: Random, top: Path) -> None:
 
 
 def _mode(rng: Random, top: Path) -> None:
-    path = _pick(rng, top)
+    path = _choose_file(rng, top)
     if path is not None:
         path.chmod(0o755 if path.stat().st_mode & 0o100 == 0 else 0o644)
 
@@ -94,31 +94,31 @@ def _mode(rng: Random, top: Path) -> None:
 def _new(rng: Random, top: Path) -> None:
     path = top / rng.choice(("", "src/", "new/", "docs/")) / f"{rng.choice(WORDS)}.txt"
     if not any(above.is_file() or above.is_symlink() for above in (path, *path.parents)):
-        put(path, _page(rng))
+        write_path(path, _random_text(rng))
 
 
 def _link(rng: Random, top: Path) -> None:
-    put(top / rng.choice(("latest", "other-link")), Link(rng.choice(WORDS)))
+    write_path(top / rng.choice(("latest", "other-link")), Symlink(rng.choice(WORDS)))
 
 
 def _binary(rng: Random, top: Path) -> None:
-    put(top / "blob.bin", rng.randbytes(100) + b"\0")
+    write_path(top / "blob.bin", rng.randbytes(100) + b"\0")
 
 
 def _attributes(rng: Random, top: Path) -> None:
     folder = rng.choice((top, top / "src"))
     if folder.is_dir():
-        put(folder / ".gitattributes", rng.choice(_ATTRIBUTES))
+        write_path(folder / ".gitattributes", rng.choice(_ATTRIBUTES))
 
 
 def _file_to_folder(rng: Random, top: Path) -> None:
-    path = _pick(rng, top)
+    path = _choose_file(rng, top)
     if path is not None:
-        put(path, None)
-        put(path / "inside.txt", _page(rng))
+        write_path(path, None)
+        write_path(path / "inside.txt", _random_text(rng))
 
 
-_DEEDS: Sequence[Callable[[Random, Path], None]] = (
+_EDITS: Sequence[Callable[[Random, Path], None]] = (
     *(_edit,) * 6,
     *(_append,) * 3,
     *(_new,) * 3,

@@ -17,28 +17,28 @@ from plait.core.settings import EngineSettings, Settings, Spend
 from plait.core.state import State
 from plait.core.status import Category
 from plait.core.task import Step, Task
-from plait.testing.simulator.event_queue import Timeline
+from plait.testing.simulator.event_queue import EventQueue
 
 BATCH = "night"
-REFUSED = 2.0  # seconds that a refused attempt takes
-NOTICED = 20.0  # seconds after which a tool tells of the first tokens that it was given
+REFUSAL_SECONDS = 2.0  # seconds that a refused attempt takes
+FIRST_USAGE_SECONDS = 20.0  # seconds after which a tool tells of the first tokens that it was given
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RateLimit:
     """What the provider allows. `says`: a refusal tells until when; `anchored`: a window begins with its first request,
     else one follows the other.
     """
 
     requests: int = 20
     window: float = 5 * 3600.0
-    says: bool = True
-    anchored: bool = True
+    tells_reset: bool = True
+    starts_at_first_request: bool = True
 
 
 @dataclass(slots=True)
-class Provider:
-    terms: Terms
+class LimitedProvider:
+    terms: RateLimit
     opened: float = float("-inf")
     served: int = 0
     refused: int = 0
@@ -48,7 +48,9 @@ class Provider:
         if now >= self.opened + self.terms.window:
             passed = (now - self.opened) // self.terms.window if self.opened > float("-inf") else 0
             aligned = self.opened + passed * self.terms.window
-            self.opened = now if self.terms.anchored or self.opened == float("-inf") else aligned
+            self.opened = (
+                now if self.terms.starts_at_first_request or self.opened == float("-inf") else aligned
+            )
             self.served = 0
         if self.served < self.terms.requests:
             self.served += 1
@@ -58,28 +60,28 @@ class Provider:
 
 
 @dataclass(slots=True)
-class Night:
+class RateLimitRun:
     """`lasts` are the seconds of one task's work; `tells`: tools tell of their tokens while they work."""
 
     tasks: int
     parallel: int
-    lasts: float
-    terms: Terms
-    tells: bool = True
-    time: Timeline = field(default_factory=Timeline)
+    task_seconds: float
+    terms: RateLimit
+    reports_usage: bool = True
+    time: EventQueue = field(default_factory=EventQueue)
     state: State = field(default_factory=State)
     records: list[Record] = field(default_factory=list)
     turns: int = 0
 
-    def run(self) -> Provider:
+    def run(self) -> LimitedProvider:
         """Until the batch has ended, or nothing more would happen."""
-        provider, mail = Provider(self.terms), [*self._arrivals()]
+        provider, mail = LimitedProvider(self.terms), [*self._initial_requests()]
         while True:
-            wake = self._turn(provider, mail)
+            wake = self._tick(provider, mail)
             if self.state.batches[BATCH].ended is not None:
                 return provider
             alarm = None if wake is None else wake - self.time.offset
-            upcoming = self.time.next()
+            upcoming = self.time.next_time()
             if upcoming is None and alarm is None:
                 raise AssertionError("nothing more happens, and the batch has not ended")
             if upcoming is None or (alarm is not None and alarm < upcoming):
@@ -87,7 +89,7 @@ class Night:
             else:
                 self.time.step()
 
-    def _arrivals(self) -> list[Request | Report]:
+    def _initial_requests(self) -> list[Request | Report]:
         plan = build_checked_plan([Task(f"t{n:03}") for n in range(self.tasks)]).plan
         assert plan is not None
         settings = Settings(
@@ -101,7 +103,7 @@ class Night:
         limit = ChangeEngineSettings("limits", EngineSettings(parallel_limit=0), ("parallel_limit",))
         return [limit, Submit("submit", BATCH, plan, settings, base="base", branch="plait/night")]
 
-    def _turn(self, provider: Provider, mail: list[Request | Report]) -> float | None:
+    def _tick(self, provider: LimitedProvider, mail: list[Request | Report]) -> float | None:
         self.turns += 1
         self.records += fold_incoming(self.state, mail, self.time.wall)
         mail.clear()
@@ -111,30 +113,30 @@ class Night:
             self._perform(record.event, provider, mail)  # type: ignore[arg-type]  # decide makes decisions
         return wake
 
-    def _perform(self, decision: Decision, provider: Provider, mail: list[Request | Report]) -> None:
+    def _perform(self, decision: Decision, provider: LimitedProvider, mail: list[Request | Report]) -> None:
         match decision:
             case AttemptStarted() if decision.attempt.step is Step.WRITE:
                 self._work(decision, provider, mail)
             case MergeStarted():
                 commit = f"{decision.onto}+"
-                self._later(0.5, mail, MergeDone(BATCH, decision.task, decision.n, commit))
+                self._schedule_report(0.5, mail, MergeDone(BATCH, decision.task, decision.n, commit))
             case _:
                 pass
 
-    def _work(self, order: AttemptStarted, provider: Provider, mail: list[Request | Report]) -> None:
+    def _work(self, order: AttemptStarted, provider: LimitedProvider, mail: list[Request | Report]) -> None:
         until = provider.ask(self.time.now)
         if until is not None:
-            said = until + self.time.offset if self.terms.says else None
-            self._later(
-                REFUSED,
+            said = until + self.time.offset if self.terms.tells_reset else None
+            self._schedule_report(
+                REFUSAL_SECONDS,
                 mail,
                 AttemptExited(order.attempt, Outcome(Category.RATE_LIMIT, 1, "429", retry_at=said)),
             )
             return
-        if self.tells:
-            self._later(NOTICED, mail, AttemptUsed(order.attempt, Spend(1000, 100)))
+        if self.reports_usage:
+            self._schedule_report(FIRST_USAGE_SECONDS, mail, AttemptUsed(order.attempt, Spend(1000, 100)))
         done = Outcome(Category.OK, 0, spend=Spend(5000, 500), tip=f"tip-{order.attempt.task}")
-        self._later(self.lasts, mail, AttemptExited(order.attempt, done))
+        self._schedule_report(self.task_seconds, mail, AttemptExited(order.attempt, done))
 
-    def _later(self, delay: float, mail: list[Request | Report], report: Report) -> None:
-        self.time.after(delay, lambda: mail.append(report))
+    def _schedule_report(self, delay: float, mail: list[Request | Report], report: Report) -> None:
+        self.time.schedule_in(delay, lambda: mail.append(report))

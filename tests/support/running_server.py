@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import httpx
 import uvicorn
-from tests.support.running_server__serving import blocks
-from tests.support.temp_project import PATIENCE, Yard
-from tests.support.temp_project__surroundings import surroundings
+from tests.support.running_server__serving import parse_sse
+from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
+from tests.support.temp_project__surroundings import use_environment
 
 from plait.git.location import find_repo
 from plait.server.http.app import create_app
@@ -29,23 +29,23 @@ Json = Any
 
 
 @dataclass
-class Served:
+class RunningServer:
     """`client` knows the server's address; no token is needed, as nobody stands at the door."""
 
-    yard: Yard
+    project: TempProject
     url: str
     client: httpx.Client
 
     def get(self, path: str, status: int = 200, **query: object) -> Json:
-        return self.said(self.client.get(path, params=_words(query)), status)
+        return self.check_status(self.client.get(path, params=_query_params(query)), status)
 
     def post(self, path: str, body: object = None, status: int = 200, **headers: str) -> Json:
-        return self.said(self.client.post(path, json=body, headers=headers), status)
+        return self.check_status(self.client.post(path, json=body, headers=headers), status)
 
     def patch(self, path: str, body: object, status: int = 200) -> Json:
-        return self.said(self.client.patch(path, json=body), status)
+        return self.check_status(self.client.patch(path, json=body), status)
 
-    def said(self, answer: httpx.Response, status: int) -> Json:
+    def check_status(self, answer: httpx.Response, status: int) -> Json:
         assert answer.status_code == status, f"{answer.status_code}: {answer.text[:2000]}"
         return answer.json() if answer.content else None
 
@@ -56,73 +56,73 @@ class Served:
     def batch(self, batch: str) -> Json:
         return self.get(f"/api/batches/{batch}")
 
-    def until(self, batch: str, holds: Callable[[Json], bool]) -> Json:
+    def wait_until(self, batch: str, holds: Callable[[Json], bool]) -> Json:
         """The first BATCH of which this holds."""
-        return self.yard.until(lambda: (told := self.batch(batch)) and holds(told) and told)
+        return self.project.wait_until(lambda: (told := self.batch(batch)) and holds(told) and told)
 
-    def until_over(self, batch: str) -> Json:
-        return self.until(batch, lambda told: told["completedAt"] is not None)
+    def wait_until_finished(self, batch: str) -> Json:
+        return self.wait_until(batch, lambda told: told["completedAt"] is not None)
 
-    def until_task(self, batch: str, task: str, *statuses: str) -> Json:
+    def wait_for_task(self, batch: str, task: str, *statuses: str) -> Json:
         """The first BATCH in which this task stands there."""
-        return self.until(batch, lambda told: _status(told, task) in statuses)
+        return self.wait_until(batch, lambda told: _task_status(told, task) in statuses)
 
     def statuses(self, batch: str) -> dict[str, str]:
         return {task["taskId"]: task["status"] for task in self.batch(batch)["tasks"]}
 
     @contextmanager
-    def listening(self, *, last: str | None = None, **query: object) -> Iterator[Iterator[Json]]:
+    def stream_events(self, *, last: str | None = None, **query: object) -> Iterator[Iterator[Json]]:
         """Events as they come: each with its `id` and its data."""
         headers = {} if last is None else {"Last-Event-ID": last}
-        with self.client.stream("GET", "/api/events", params=_words(query), headers=headers) as answer:
+        with self.client.stream("GET", "/api/events", params=_query_params(query), headers=headers) as answer:
             assert answer.status_code == 200, answer.status_code
-            yield events(answer.iter_lines())
+            yield parse_events(answer.iter_lines())
 
 
-def events(lines: Iterator[str]) -> Iterator[Json]:
+def parse_events(lines: Iterator[str]) -> Iterator[Json]:
     """An event without data says only how far one has heard."""
-    for block in blocks(lines):
+    for block in parse_sse(lines):
         if "data" in block:
             yield {"id": block.get("id"), **json.loads(block["data"])}
 
 
-def spelt(task: str) -> str:
+def quote_task_id(task: str) -> str:
     """A task's id in a path. Clients take `..` out of addresses, unless it is escaped."""
     return quote(task, safe="").replace(".", "%2E")
 
 
-def _status(told: Json, task: str) -> str:
+def _task_status(told: Json, task: str) -> str:
     return next((str(each["status"]) for each in told["tasks"] if each["taskId"] == task), "")
 
 
-def _words(query: dict[str, object]) -> dict[str, str]:
+def _query_params(query: dict[str, object]) -> dict[str, str]:
     """`from` is a word of Python's: `from_`."""
     return {name.rstrip("_"): str(value) for name, value in query.items()}
 
 
 @contextmanager
-def served(yard: Yard, register: Path) -> Iterator[Served]:
+def running_server(yard: TempProject, register: Path) -> Iterator[RunningServer]:
     """This process has the yard's environment meanwhile, so that what it starts belongs to the yard."""
-    with surroundings(yard.env), _server(yard, register) as url:  # noqa: SIM117 - the client goes first
-        with httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False) as client:
-            yield Served(yard, url, client)
+    with use_environment(yard.env), _server(yard, register) as url:  # noqa: SIM117 - the client goes first
+        with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+            yield RunningServer(yard, url, client)
 
 
 @contextmanager
-def _server(yard: Yard, register: Path) -> Iterator[str]:
-    serving = _Serving(yard, register)
+def _server(yard: TempProject, register: Path) -> Iterator[str]:
+    serving = _ServerThread(yard, register)
     thread = threading.Thread(target=serving.run, name="served")
     thread.start()
     try:
-        assert serving.started.wait(PATIENCE), "the server does not start"
+        assert serving.started.wait(TIMEOUT_SECONDS), "the server does not start"
         yield serving.url
     finally:
-        serving.leave()
-        thread.join(PATIENCE)
+        serving.stop()
+        thread.join(TIMEOUT_SECONDS)
 
 
-class _Serving:
-    def __init__(self, yard: Yard, register: Path) -> None:
+class _ServerThread:
+    def __init__(self, yard: TempProject, register: Path) -> None:
         self._yard, self._register = yard, register
         self.started = threading.Event()
         self._server: _Server | None = None
@@ -130,7 +130,7 @@ class _Serving:
     def run(self) -> None:
         asyncio.run(self._serve())
 
-    def leave(self) -> None:
+    def stop(self) -> None:
         if self._server is not None:
             self._server.should_exit = True
 

@@ -12,30 +12,30 @@ from plait.server.event_buffer__mark import EventCursor
 
 
 @dataclass
-class Reader:
+class SseReader:
     """Whole events count, of what was cut off in the middle nothing does. What agents say is not kept."""
 
-    mark: str = ""
+    last_event_id: str = ""
     events: list[bytes] = field(default_factory=list)
-    _begun: bytes = b""
+    _partial: bytes = b""
 
-    def take(self, data: bytes) -> None:
-        *whole, self._begun = (self._begun + data).split(b"\n\n")
+    def feed(self, data: bytes) -> None:
+        *whole, self._partial = (self._partial + data).split(b"\n\n")
         for frame in whole:
             fields = dict(line.split(b": ", 1) for line in frame.split(b"\n") if b": " in line)
-            self.mark = fields.get(b"id", self.mark.encode()).decode()
+            self.last_event_id = fields.get(b"id", self.last_event_id.encode()).decode()
             if b"data" in fields and b"execution:log" not in fields[b"event"]:
                 self.events.append(frame + b"\n\n")
 
-    def cut(self) -> None:
-        self._begun = b""
+    def disconnect(self) -> None:
+        self._partial = b""
 
     @property
-    def heard(self) -> EventCursor | None:
-        return EventCursor.parse(self.mark)
+    def cursor(self) -> EventCursor | None:
+        return EventCursor.parse(self.last_event_id)
 
 
-def told(journal: str, records: Sequence[Record]) -> list[bytes]:
+def expected_events(journal: str, records: Sequence[Record]) -> list[bytes]:
     """What somebody hears who was there from the beginning and never cut off."""
     feed = EventStream()
     return [

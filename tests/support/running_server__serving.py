@@ -13,23 +13,23 @@ from threading import Condition, Thread
 from typing import Any
 
 import httpx
-from tests.support.temp_project import PATIENCE, Yard
+from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
-_AGAIN = 0.02  # seconds until a client that was cut off comes back
+_RECONNECT_SECONDS = 0.02  # seconds until a client that was cut off comes back
 
 
 @dataclass
-class ServeProcess:
+class ServerProcess:
     """`url` and `link` as the server told them, `token` as `plait token` prints it."""
 
-    front: subprocess.Popen[str]
+    process: subprocess.Popen[str]
     url: str
     link: str
     pid: int
     token: str
     certificate: str | None = None
 
-    def ask(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
+    def request(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
         told = {"Authorization": f"Bearer {self.token}", **headers}
         with self.client() as client:
             return client.request(method, path, json=body, headers=told)
@@ -37,41 +37,41 @@ class ServeProcess:
     def client(self) -> httpx.Client:
         """One that has not logged in. A certificate of the test's own is trusted."""
         trusted = ssl.create_default_context(cafile=self.certificate) if self.certificate else True
-        return httpx.Client(base_url=self.url, timeout=PATIENCE, trust_env=False, verify=trusted)
+        return httpx.Client(base_url=self.url, timeout=TIMEOUT_SECONDS, trust_env=False, verify=trusted)
 
     def get(self, path: str) -> Any:  # Any: what was answered
-        return self.ask("GET", path).raise_for_status().json()
+        return self.request("GET", path).raise_for_status().json()
 
     def post(self, path: str, body: object = None) -> Any:  # Any: what was answered
-        return self.ask("POST", path, body).raise_for_status().json()
+        return self.request("POST", path, body).raise_for_status().json()
 
     def kill(self) -> None:
         """As a machine does that runs out of memory."""
         os.kill(self.pid, signal.SIGKILL)
-        self.front.wait(PATIENCE)
+        self.process.wait(TIMEOUT_SECONDS)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Ask it to end; its exit code."""
         os.kill(self.pid, number)
-        return self.front.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_SECONDS)
 
 
-def serve(
-    yard: Yard, *words: str, port: int = 0, token: str = "", env: Mapping[str, str] | None = None
-) -> ServeProcess:
+def start_server(
+    yard: TempProject, *words: str, port: int = 0, token: str = "", env: Mapping[str, str] | None = None
+) -> ServerProcess:
     """As soon as it answers."""
     front = yard.start("serve", "--json", "--port", str(port), *words, env=env)
     assert front.stdout is not None
     line = front.stdout.readline()
     if not line:
-        raise AssertionError(f"the server did not start: {yard.answer(front).err}")
+        raise AssertionError(f"the server did not start: {yard.finish(front).err}")
     told = json.loads(line)
     token = token or yard.plait("token").out.strip()
-    return ServeProcess(front, told["url"], told["link"], told["pid"], token)
+    return ServerProcess(front, told["url"], told["link"], told["pid"], token)
 
 
 @dataclass
-class Heard:
+class ReceivedEvent:
     """An event as it came; `id` is empty for what does not stand in the journal."""
 
     id: str
@@ -79,56 +79,58 @@ class Heard:
     data: dict[str, Any] = field(default_factory=dict)  # Any: what the event tells
 
 
-class Follower:
+class EventFollower:
     """A client of `/api/events` that comes back by itself, as browsers do: of what is cut off nothing counts."""
 
     def __init__(self, url: str, token: str, path: str = "/api/events") -> None:
-        self.heard: list[Heard] = []
+        self.events: list[ReceivedEvent] = []
         self.connections = 0
         self._url, self._token = f"{url}{path}", token
         self._last = ""
         self._changed = Condition()
-        self._over = False
+        self._closed = False
         self._thread = Thread(target=self._follow, daemon=True)
         self._thread.start()
 
-    def until(self, what: Callable[[], object]) -> None:
+    def wait_until(self, what: Callable[[], object]) -> None:
         with self._changed:
-            if not self._changed.wait_for(lambda: bool(what()), PATIENCE):
-                types = [each.type for each in self.heard]
-                raise TimeoutError(f"waited {PATIENCE:.0f} s; heard {types}")
+            if not self._changed.wait_for(lambda: bool(what()), TIMEOUT_SECONDS):
+                types = [each.type for each in self.events]
+                raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s; heard {types}")
 
-    def until_heard(self, kind: str, task: str | None = None) -> None:
-        self.until(lambda: self.has(kind, task))
+    def wait_for_event(self, kind: str, task: str | None = None) -> None:
+        self.wait_until(lambda: self.has_event(kind, task))
 
-    def has(self, kind: str, task: str | None = None) -> bool:
+    def has_event(self, kind: str, task: str | None = None) -> bool:
         return any(
-            each.type == kind and (task is None or each.data.get("taskId") == task) for each in self.heard
+            each.type == kind and (task is None or each.data.get("taskId") == task) for each in self.events
         )
 
     def close(self) -> None:
-        self._over = True
+        self._closed = True
 
     def _follow(self) -> None:
-        while not self._over:
+        while not self._closed:
             try:
                 self._connected()
             except httpx.HTTPError:
                 with self._changed:
-                    self._changed.wait(_AGAIN)
+                    self._changed.wait(_RECONNECT_SECONDS)
 
     def _connected(self) -> None:
         headers = {"Authorization": f"Bearer {self._token}"}
         if self._last:
             headers["Last-Event-ID"] = self._last
-        with httpx.stream("GET", self._url, headers=headers, timeout=PATIENCE, trust_env=False) as answer:
+        with httpx.stream(
+            "GET", self._url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False
+        ) as answer:
             answer.raise_for_status()
             with self._changed:
                 self.connections += 1
                 self._changed.notify_all()
-            for block in blocks(answer.iter_lines()):
+            for block in parse_sse(answer.iter_lines()):
                 self._take(block)
-                if self._over:
+                if self._closed:
                     return
 
     def _take(self, block: dict[str, str]) -> None:
@@ -136,13 +138,13 @@ class Follower:
         with self._changed:
             self._last = block.get("id", self._last)
             if "data" in block:
-                self.heard.append(
-                    Heard(block.get("id", ""), block.get("event", ""), json.loads(block["data"]))
+                self.events.append(
+                    ReceivedEvent(block.get("id", ""), block.get("event", ""), json.loads(block["data"]))
                 )
             self._changed.notify_all()
 
 
-def blocks(lines: Iterator[str]) -> Iterator[dict[str, str]]:
+def parse_sse(lines: Iterator[str]) -> Iterator[dict[str, str]]:
     """Server-sent events as they stand in a stream: fields by name, comments under none."""
     block: dict[str, str] = {}
     for line in lines:

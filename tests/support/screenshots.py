@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.running_server__serving import ServeProcess
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server__serving import ServerProcess
+from tests.support.temp_project__estate import WorktreeProject
 
 _ORDERS = """\
 PRICES = {"book": 12.5, "map": 8.0, "globe": 49.0}
@@ -39,16 +39,16 @@ printf 'editing shop/prices.py\\n2 tests passed\\n'
 
 
 @dataclass
-class Gallery:
+class SampleProject:
     """`batch` is at work, `queue` waits for an approval."""
 
-    estate: Estate
-    server: ServeProcess
+    project: WorktreeProject
+    server: ServerProcess
     batch: str
     queue: str
 
 
-def furnish(estate: Estate, folder: Path) -> None:
+def write_sample_project(estate: WorktreeProject, folder: Path) -> None:
     """`folder` holds what tasks wait for. Before the server starts: its environment says where that is."""
     folder.mkdir(exist_ok=True)
     estate.env["HELD"] = str(folder)
@@ -91,7 +91,7 @@ def furnish(estate: Estate, folder: Path) -> None:
     )
     for name, title in _LATER.items():
         estate.task(name, "echo x > x", title=title)
-    estate.begin()
+    estate.commit_all()
 
 
 _LATER = {
@@ -103,13 +103,13 @@ _LATER = {
 }
 
 
-def hang(estate: Estate, server: ServeProcess, folder: Path) -> Gallery:
+def run_sample_batches(estate: WorktreeProject, server: ServerProcess, folder: Path) -> SampleProject:
     """Everything is where it stays, as long as nobody makes `go` in the folder."""
     parallel = [f"{path.stem}" for path in sorted((estate.top / "tasks").glob("0[1-9]*.md"))]
-    server.ask("PATCH", "/api/settings", {"parallelLimit": 10}).raise_for_status()
+    server.request("PATCH", "/api/settings", {"parallelLimit": 10}).raise_for_status()
     settings = {"retries": 0, "verify": "sh check.sh", "maxBatchSize": 10}
     batch = server.post("/api/batches", {"taskIds": parallel, "mode": "parallel", "settings": settings})["id"]
-    _until(estate, server, batch, "08-slogan", "done")
+    _wait_for_status(estate, server, batch, "08-slogan", "done")
     (folder / "late").touch()
     queue = server.post("/api/batches", {"taskIds": ["13-licence", "14-readme"], "mode": "queue"})["id"]
     for task, status in {
@@ -117,13 +117,15 @@ def hang(estate: Estate, server: ServeProcess, folder: Path) -> Gallery:
         "09-promise": "conflicted",
         "07-translations": "failed",
     }.items():
-        _until(estate, server, batch, task, status)
-    return Gallery(estate, server, batch, queue)
+        _wait_for_status(estate, server, batch, task, status)
+    return SampleProject(estate, server, batch, queue)
 
 
-def _until(estate: Estate, server: ServeProcess, batch: str, task: str, status: str) -> None:
+def _wait_for_status(
+    estate: WorktreeProject, server: ServerProcess, batch: str, task: str, status: str
+) -> None:
     def reached() -> bool:
         tasks = server.get(f"/api/batches/{batch}")["tasks"]
         return any(each["taskId"] == task and each["status"] == status for each in tasks)
 
-    estate.until(reached)
+    estate.wait_until(reached)

@@ -9,19 +9,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from tests.support.running_server__serving import ServeProcess
-from tests.support.temp_project import PATIENCE, Yard
+from tests.support.running_server__serving import ServerProcess
+from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
 from plait.server.auth import SESSION_COOKIE
 from plait.server.auth__seal import TokenPurpose, sign_token
 
 
 @dataclass
-class Siege:
+class SecurityHarness:
     """`batch` has a task at work, and one that has printed what a terminal would obey."""
 
-    yard: Yard
-    server: ServeProcess
+    project: TempProject
+    server: ServerProcess
     client: httpx.Client
     batch: str = ""
 
@@ -33,24 +33,24 @@ class Siege:
     def port(self) -> int:
         return urlsplit(self.server.url).port or 0
 
-    def ask(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
+    def request(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
         """Without a token, unless one is among the headers; `_` stands for `-` in their names."""
         told = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.client.request(method, path, json=body, headers=told)
 
-    def owner(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
-        return self.ask(method, path, body, Authorization=self.bearer, **headers)
+    def request_as_owner(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
+        return self.request(method, path, body, Authorization=self.bearer, **headers)
 
     def get(self, path: str) -> Any:  # Any: what was answered
-        return self.owner("GET", path).raise_for_status().json()
+        return self.request_as_owner("GET", path).raise_for_status().json()
 
     def cookie(self, until: float) -> str:
         return f"{SESSION_COOKIE}={sign_token(self.server.token, TokenPurpose.COOKIE, int(until))}"
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS)
 
-    def say(self, data: bytes) -> bytes:
+    def send_raw(self, data: bytes) -> bytes:
         """These very bytes; all that comes back until the server hangs up."""
         with self.connect() as client:
             client.sendall(data)
@@ -64,7 +64,7 @@ class Siege:
         return [each["id"] for each in self.get("/api/batches")["batches"]]
 
     def ticks(self) -> int:
-        return len(self.yard.read("ticks"))
+        return len(self.project.read("ticks"))
 
     def statuses(self) -> dict[str, str]:
         return {task["taskId"]: task["status"] for task in self.get(f"/api/batches/{self.batch}")["tasks"]}

@@ -10,7 +10,7 @@ from plait.sources.source_model import Document, Reading, ReadOptions, SourceEnt
 from plait.sources.text import to_printable
 
 
-def material(
+def make_source_files(
     format_name: str,
     folder: str,
     files: Mapping[str, str],
@@ -32,24 +32,24 @@ def material(
     return SourceFiles(folder, listed, companions, ReadOptions(exclude=exclude), folder=named)
 
 
-def by_id(reading: Reading) -> dict[str, SourceEntry]:
+def index_by_id(reading: Reading) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in reading.entries}
 
 
-def only(reading: Reading) -> SourceEntry:
+def get_single(reading: Reading) -> SourceEntry:
     (entry,) = reading.entries
     return entry
 
 
-def needs(entry: SourceEntry) -> dict[str, str]:
+def read_needs(entry: SourceEntry) -> dict[str, str]:
     """What an entry needs, and the words that say so."""
     return {need.on: need.reason for need in entry.task.needs}
 
 
-def told(reading: Reading, severity: Severity | None = None) -> list[str]:
+def format_problems(reading: Reading, severity: Severity | None = None) -> list[str]:
     """The problems as a person reads them: `file:line: message`."""
-    return [str_of(problem) for problem in reading.problems if severity in {None, problem.severity}]
+    return [format_problem(problem) for problem in reading.problems if severity in {None, problem.severity}]
 
 
-def str_of(problem: Problem) -> str:
+def format_problem(problem: Problem) -> str:
     return f"{problem.at}: {problem.message}"

@@ -22,7 +22,7 @@ from plait.system.status_files import WriteResult, write_statuses
 _TASK = re.compile(r"^(\w+): (\w+)(?=\r?$)", re.MULTILINE)
 
 
-def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
+def rewrite_statuses(text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """An empty text becomes one with these tasks."""
     if not text:
         return Rewrite("".join(f"{each.id}: {each.status}\n" for each in changes))
@@ -37,7 +37,7 @@ def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
     return Rewrite(apply_edits(text, edits), tuple(problems))
 
 
-def change(name: str, mark: SourceStatus = SourceStatus.DONE, file: str = "TODO.md") -> StatusChange:
+def make_change(name: str, mark: SourceStatus = SourceStatus.DONE, file: str = "TODO.md") -> StatusChange:
     return StatusChange(name, mark, datetime(2026, 3, 14, tzinfo=UTC), file)
 
 
@@ -45,7 +45,7 @@ _replace = os.replace  # other people's steps are not ours
 
 
 @contextmanager
-def every_step(act: Callable[[int, str], None]) -> Iterator[None]:
+def intercept_steps(act: Callable[[int, str], None]) -> Iterator[None]:
     """Call `act` with a number and a name before each step that a write makes on the disk: it may raise, or kill us."""
     count = 0
 
@@ -73,24 +73,24 @@ _STEPS = (
 )
 
 
-Acts = Sequence[Callable[[], object]]
+Callbacks = Sequence[Callable[[], object]]
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """Nothing happens."""
 
 
-def _next(acts: Iterator[Callable[[], object]]) -> None:
-    next(acts, nothing)()
+def _call_next(acts: Iterator[Callable[[], object]]) -> None:
+    next(acts, do_nothing)()
 
 
 @dataclass
-class Site:
+class StatusFileSetup:
     """A checkout with one file, plait's locks somewhere else, and time that does not pass: `waits` are the pauses made."""
 
     folder: Path
     name: str = "TODO.md"
-    waits: list[float] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.checkout.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ class Site:
         return decode(self.path.read_bytes())
 
     @property
-    def beside(self) -> list[str]:
+    def hidden_files(self) -> list[str]:
         """What stands in the checkout that nobody put there."""
         return sorted(each.name for each in self.checkout.iterdir() if each.name.startswith("."))
 
@@ -130,9 +130,9 @@ class Site:
         self,
         *names: str,
         mark: SourceStatus = SourceStatus.DONE,
-        applying: Acts = (),
-        exchanging: Acts = (),
-        pausing: Acts = (),
+        applying: Callbacks = (),
+        exchanging: Callbacks = (),
+        pausing: Callbacks = (),
         creates: bool = False,
     ) -> WriteResult:
         """Set these tasks, while other things happen one by one.
@@ -143,26 +143,26 @@ class Site:
         applied, exchanged, paused = iter(applying), iter(exchanging), iter(pausing)
 
         def interrupted(text: str, changes: Sequence[StatusChange]) -> Rewrite:
-            _next(applied)
-            return rewrite(text, changes)
+            _call_next(applied)
+            return rewrite_statuses(text, changes)
 
         def pause(seconds: float) -> None:
-            self.waits.append(seconds)
-            _next(paused)
+            self.pauses.append(seconds)
+            _call_next(paused)
 
         real = file_exchange__exchange.exchange_files
 
         def overtaken(one: Path, path: Path) -> None:
-            _next(exchanged)
+            _call_next(exchanged)
             real(one, path)
-            _next(exchanged)
+            _call_next(exchanged)
 
         writer = StatusFileWriter(self.name, interrupted, creates=creates)
-        changes = [change(name, mark, self.name) for name in names]
+        changes = [make_change(name, mark, self.name) for name in names]
         with patch.object(file_exchange__exchange, "exchange", overtaken):
             return write_statuses(self.checkout, writer, changes, locks=self.locks, pause=pause)
 
-    def write_among_others(self, saved: list[str]) -> WriteResult:
+    def write_during_edits(self, saved: list[str]) -> WriteResult:
         """Two people save a line, just before our first exchange and our second. What was saved is put on the list."""
 
         def adds(line: str) -> Callable[[], None]:
@@ -172,4 +172,4 @@ class Site:
 
             return act
 
-        return self.write("one", "three", exchanging=[adds("early"), nothing, adds("late")])
+        return self.write("one", "three", exchanging=[adds("early"), do_nothing, adds("late")])

@@ -27,31 +27,31 @@ from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.system.state_paths import StateFolder
 
 READY = "ready\n"
-PATIENCE = 60.0  # seconds without a request; no test waits that long
+IDLE_SECONDS = 60.0  # seconds without a request; no test waits that long
 
 
-class Clerks:
+class StubEngines:
     """All that were started for one place."""
 
     def __init__(self, place: RepoLocation) -> None:
         self._place = place
         self.started: list[subprocess.Popen[str]] = []
 
-    def start(self, most: int = -1) -> int:
+    def start(self, kill_after: int = -1) -> int:
         """The process id; it may not have the lease yet."""
-        words = [sys.executable, "-m", "tests.support.stub_engine", str(self._place.state), str(most)]
+        words = [sys.executable, "-m", "tests.support.stub_engine", str(self._place.state), str(kill_after)]
         child = subprocess.Popen(words, text=True, stdout=subprocess.PIPE)  # noqa: S603 - our own words
         self.started.append(child)
         return child.pid
 
-    def come(self, most: int = -1) -> None:
+    def start_and_wait(self, kill_after: int = -1) -> None:
         """One has the lease when this returns."""
-        self.start(most)
+        self.start(kill_after)
         out = self.started[-1].stdout
         assert out is not None
         assert out.readline() == READY
 
-    def go(self) -> None:
+    def kill_all(self) -> None:
         for child in self.started:
             child.kill()
             child.communicate()
@@ -59,15 +59,15 @@ class Clerks:
 
 
 @contextmanager
-def clerks(place: RepoLocation) -> Iterator[Clerks]:
-    made = Clerks(place)
+def stub_engines(place: RepoLocation) -> Iterator[StubEngines]:
+    made = StubEngines(place)
     try:
         yield made
     finally:
-        made.go()
+        made.kill_all()
 
 
-def serve(folder: Path, most: int) -> None:
+def answer_requests(folder: Path, kill_after: int) -> None:
     state, journal, inbox = (
         State(),
         open_journal_writer(folder / JOURNAL_FILE),
@@ -78,14 +78,14 @@ def serve(folder: Path, most: int) -> None:
     journal.append(fold_incoming(state, [EngineTaken(os.getpid())], time.time()))
     sys.stdout.write(READY)
     sys.stdout.flush()
-    while inbox.wait(PATIENCE):
+    while inbox.wait(IDLE_SECONDS):
         for request in inbox.pending():
             if isinstance(request, Submit):
                 batch_files.read_batch_inputs(
                     StateFolder(folder), request.batch
                 )  # it must be there before the request is
-            most -= 1
-            if not most:
+            kill_after -= 1
+            if not kill_after:
                 os.kill(os.getpid(), signal.SIGKILL)
             records = fold_incoming(state, [request], time.time())
             journal.append([*records, *decide_due(state, time.time())[0]])
@@ -93,4 +93,4 @@ def serve(folder: Path, most: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), int(sys.argv[2]))
+    answer_requests(Path(sys.argv[1]), int(sys.argv[2]))

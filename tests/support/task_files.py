@@ -30,7 +30,7 @@ class Checkout:
     def top(self) -> Path:
         return self.place.top
 
-    def put(self, file: str, text: str | bytes) -> Path:
+    def write(self, file: str, text: str | bytes) -> Path:
         path = self.top / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -45,7 +45,7 @@ class Checkout:
         found = (path.relative_to(self.top).as_posix() for path in self.top.rglob("*") if not path.is_dir())
         return sorted(name for name in found if not name.startswith((".plait/", "plait.toml")))
 
-    def seen(self) -> LoadedSources:
+    def read_sources(self) -> LoadedSources:
         return read_sources(self.place, load_config(self.top))
 
     def create(self, title: str | None = None, **said: object) -> SavedTask:
@@ -55,7 +55,7 @@ class Checkout:
     def edit(self, name: str, version: str | None = None, **said: object) -> SavedTask:
         """By default somebody has seen the file as it is now."""
         if version is None:
-            told = task_json(self.seen(), name, None)
+            told = task_json(self.read_sources(), name, None)
             version = str(told["version"])
         draft = TaskDraft(**said)  # type: ignore[arg-type]  # a test's own words
         return edit_task_file(self.place, load_config(self.top), name, draft, version=version)
@@ -64,7 +64,7 @@ class Checkout:
         return hash_version(decode((self.top / file).read_bytes()))
 
     def tasks(self, state: State | None = None) -> list[dict[str, object]]:
-        return tasks_json(self.seen(), state)
+        return tasks_json(self.read_sources(), state)
 
     def task(self, name: str, state: State | None = None) -> dict[str, object]:
-        return task_json(self.seen(), name, state)
+        return task_json(self.read_sources(), name, state)

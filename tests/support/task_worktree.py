@@ -21,7 +21,7 @@ AUTHOR = CommitInfo(
 )
 
 
-def as_it_is(path: str, base: bytes, new: bytes) -> bytes:
+def keep_content(path: str, base: bytes, new: bytes) -> bytes:
     """No source at all."""
     del path, base
     return new
@@ -34,7 +34,7 @@ def clean_environment() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Plot:
+class TaskWorktree:
     """`main` is the user's checkout, `path` the worktree, `base` the commit that it began with."""
 
     main: Path
@@ -43,7 +43,7 @@ class Plot:
     env: Mapping[str, str]
 
     @classmethod
-    def at(cls, folder: Path, files: Mapping[str, bytes | str] | None = None) -> Plot:
+    def create(cls, folder: Path, files: Mapping[str, bytes | str] | None = None) -> TaskWorktree:
         env = clean_environment()
         main, path = folder / "main", folder / "work" / "task-01"
         main.mkdir(parents=True)
@@ -53,7 +53,7 @@ class Plot:
         with (main / ".git" / "config").open("a") as config:
             config.write("[user]\n\tname = Una User\n\temail = una@example.org\n[gc]\n\tauto = 0\n")
         for name, content in (files or {"a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n"}).items():
-            made.put(name, content, at=main)
+            made.write(name, content, at=main)
         made.git("add", "-A", "-f", at=main)
         made.git("commit", "-q", "-m", "base", at=main)
         made.git("worktree", "add", "-q", "-b", made.branch, str(path), at=main)
@@ -87,18 +87,18 @@ class Plot:
 
     def sparse(self, folder: str) -> None:
         """Check out one folder only, as plait does it: no setting of the repository says so."""
-        self.put("info/sparse-checkout", f"/*\n!/*/\n/{folder}/\n", at=self.admin)
+        self.write("info/sparse-checkout", f"/*\n!/*/\n/{folder}/\n", at=self.admin)
         keys = ("core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse")
         self.git(*(word for key in keys for word in ("-c", f"{key}=true")), "read-tree", "-mu", "HEAD")
 
-    def put(self, name: str, content: bytes | str, at: Path | None = None) -> None:
+    def write(self, name: str, content: bytes | str, at: Path | None = None) -> None:
         file = (at or self.path) / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def commit(self, name: str, content: str) -> str:
         """A commit of the agent's own."""
-        self.put(name, content)
+        self.write(name, content)
         self.git("add", "--", name)
         self.git("commit", "-q", "-m", f"agent: {name}")
         return self.git("rev-parse", "HEAD")
@@ -107,7 +107,7 @@ class Plot:
         self,
         *,
         author: CommitInfo = AUTHOR,
-        restore: RestoreStatuses = as_it_is,
+        restore: RestoreStatuses = keep_content,
         hooks: bool = False,
         attempt: Attempt = ATTEMPT,
         common: Path | None = None,
@@ -130,14 +130,14 @@ class Plot:
     def show(self, commit: str, name: str) -> str:
         return self.git("cat-file", "-p", f"{commit}:{name}", at=self.main)
 
-    def saved(self) -> dict[str, str]:
+    def read_saved_refs(self) -> dict[str, str]:
         """The saved refs and their commits."""
         said = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/plait/saved", at=self.main)
         return dict(line.split() for line in said.splitlines())
 
-    def reaches(self, commit: str) -> bool:
+    def is_saved(self, commit: str) -> bool:
         """Whether a saved ref keeps this commit alive."""
         return bool(self.git("for-each-ref", "--contains", commit, "refs/plait/saved", at=self.main))
 
-    def clean(self) -> bool:
+    def is_clean(self) -> bool:
         return self.git("status", "--porcelain=v2", "--untracked-files=all") == ""

@@ -14,28 +14,28 @@ from secrets import token_hex
 from typing import TypeVar
 
 import psutil
-from tests.support.cli_runner import Answer
-from tests.support.temp_project__path import without_agents
+from tests.support.cli_runner import CliResult
+from tests.support.temp_project__path import remove_agents_from_path
 from tests.support.terminal import Terminal
 
 from plait.client.project_sources import read_past_batches
 from plait.core.state import BatchState, State
 from plait.git.location import find_repo
 
-MARK = "YARD"
-PATIENCE = 60.0  # seconds: no test waits that long for something that comes
-_GLANCE = 0.02
+PROJECT_VARIABLE = "YARD"
+TIMEOUT_SECONDS = 60.0  # seconds: no test waits that long for something that comes
+_POLL_SECONDS = 0.02
 
 T = TypeVar("T")
 
 
 @dataclass
-class Yard:
+class TempProject:
     """`top` is the repository; home, settings and state of its own lie beside it."""
 
     top: Path
     env: dict[str, str]
-    fronts: list[subprocess.Popen[str]] = field(default_factory=list)
+    cli_processes: list[subprocess.Popen[str]] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
 
     def task(self, name: str, run: str | None = None, *, folder: str = "tasks", **front: object) -> Path:
@@ -58,7 +58,7 @@ class Yard:
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """`plait WORDS…`, in the background and on no terminal."""
-        return self.popen(command(*words), env)
+        return self.popen(plait_command(*words), env)
 
     def popen(self, words: Sequence[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         front = subprocess.Popen(  # noqa: S603 - a test's own words
@@ -71,11 +71,11 @@ class Yard:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self.fronts.append(front)
+        self.cli_processes.append(front)
         return front
 
-    def plait(self, *words: str, env: Mapping[str, str] | None = None) -> Answer:
-        return self.answer(self.start(*words, env=env))
+    def plait(self, *words: str, env: Mapping[str, str] | None = None) -> CliResult:
+        return self.finish(self.start(*words, env=env))
 
     def git_in(self, where: Path, *words: str) -> str:
         done = subprocess.run(  # noqa: S603 - a test's own words
@@ -90,13 +90,13 @@ class Yard:
 
     def terminal(self, *words: str) -> Terminal:
         """`plait WORDS…`, on a terminal of its own."""
-        terminal = Terminal(command(*words), cwd=self.top, env=self.env)
+        terminal = Terminal(plait_command(*words), cwd=self.top, env=self.env)
         self.terminals.append(terminal)
         return terminal
 
-    def answer(self, front: subprocess.Popen[str]) -> Answer:
-        out, err = front.communicate(timeout=PATIENCE)
-        return Answer(front.returncode, out, err)
+    def finish(self, front: subprocess.Popen[str]) -> CliResult:
+        out, err = front.communicate(timeout=TIMEOUT_SECONDS)
+        return CliResult(front.returncode, out, err)
 
     def state(self) -> State:
         """What the journal tells now."""
@@ -110,68 +110,70 @@ class Yard:
     def statuses(self) -> dict[str, str]:
         return {task.task.id: task.status.value if task.status else "" for task in self.batch().tasks}
 
-    def until(self, what: Callable[[], T]) -> T:
+    def wait_until(self, what: Callable[[], T]) -> T:
         """The first answer that is one."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not (found := what()):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"waited {PATIENCE:.0f} s for {what}")
-            time.sleep(_GLANCE)
+                raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s for {what}")
+            time.sleep(_POLL_SECONDS)
         return found
 
-    def until_file(self, name: str, holds: str = "") -> str:
+    def wait_for_file(self, name: str, holds: str = "") -> str:
         """What a file says, as soon as it is there and holds these words."""
-        self.until(lambda: (self.top / name).exists() and holds in self.read(name))
+        self.wait_until(lambda: (self.top / name).exists() and holds in self.read(name))
         return self.read(name)
 
     def processes(self) -> list[psutil.Process]:
         """All that descends from here, however it got away: engines, wardens, agents, what they started."""
-        return [process for process in psutil.process_iter() if _marked(process, self.env[MARK])]
+        return [
+            process for process in psutil.process_iter() if _belongs_to(process, self.env[PROJECT_VARIABLE])
+        ]
 
-    def until_quiet(self) -> None:
+    def wait_for_exit(self) -> None:
         """The engine leaves when nothing is left to do."""
-        self.until(lambda: not self.processes())
+        self.wait_until(lambda: not self.processes())
 
 
-def command(*words: str) -> list[str]:
+def plait_command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "plait", *words]
 
 
 @contextmanager
-def yard(folder: Path) -> Iterator[Yard]:
+def temp_project(folder: Path) -> Iterator[TempProject]:
     top, home = folder / "repository", folder / "home"
     home.mkdir(parents=True)
     subprocess.run(["git", "init", "--quiet", "-b", "main", str(top)], check=True)  # noqa: S603, S607 - fixed words
-    made = Yard(top, _environment(home))
+    made = TempProject(top, _project_environment(home))
     try:
         yield made
     finally:
-        _end(made)
+        _end_project(made)
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _project_environment(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PLAIT_", "XDG_"))}
     folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
     # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
     return {
         **kept,
         **folders,
-        "PATH": without_agents(kept.get("PATH", os.defpath)),
+        "PATH": remove_agents_from_path(kept.get("PATH", os.defpath)),
         "HOME": str(home),
         "COLUMNS": "100",
         "PLAIT_ISOLATION": "in-place",
-        MARK: token_hex(8),
+        PROJECT_VARIABLE: token_hex(8),
     }
 
 
-def _marked(process: psutil.Process, mark: str) -> bool:
+def _belongs_to(process: psutil.Process, mark: str) -> bool:
     try:
-        return process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE
+        return process.environ().get(PROJECT_VARIABLE) == mark and process.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, OSError):  # it is gone, or somebody else's
         return False
 
 
-def _end(made: Yard) -> None:
+def _end_project(made: TempProject) -> None:
     """Whatever a test left, also a failed one: what is killed may have just begun something, hence more than once."""
     while left := made.processes():
         for process in left:
@@ -179,8 +181,8 @@ def _end(made: Yard) -> None:
                 process.kill()
             except psutil.NoSuchProcess:
                 continue
-        time.sleep(_GLANCE)
-    for front in made.fronts:
+        time.sleep(_POLL_SECONDS)
+    for front in made.cli_processes:
         front.communicate()
     for terminal in made.terminals:
         terminal.process.wait()

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.temp_project import Yard, yard
+from tests.support.temp_project import TempProject, temp_project
 
 
 @dataclass
-class Estate(Yard):
+class WorktreeProject(TempProject):
     """`remote` is bare, and origin. Nothing is committed before `begin`."""
 
     remote: Path = Path()
@@ -19,7 +19,7 @@ class Estate(Yard):
     def git(self, *words: str) -> str:
         return self.git_in(self.top, *words)
 
-    def begin(self) -> str:
+    def commit_all(self) -> str:
         """All that was written so far is the first commit, and the remote has it. Its id."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", "begin")
@@ -30,14 +30,14 @@ class Estate(Yard):
     def branch(self) -> str:
         return self.batch().branch
 
-    def merged(self) -> dict[str, str]:
+    def read_merged_files(self) -> dict[str, str]:
         """What the batch branch holds beside the tasks, by path."""
         names = self.git("ls-tree", "-r", "--name-only", self.branch).splitlines()
         return {
             name: self.git("show", f"{self.branch}:{name}") for name in names if not name.startswith("tasks/")
         }
 
-    def own(self) -> dict[str, object]:
+    def snapshot_user_files(self) -> dict[str, object]:
         """Everything that is the person's: files, index, HEAD, branches, stash, settings."""
         git = self.top / ".git"
         files = (path for path in self.top.rglob("*") if git not in path.parents and path != git)
@@ -51,7 +51,7 @@ class Estate(Yard):
         refs = [line for line in self.git("for-each-ref").splitlines() if "/plait/" not in line]
         return {**mine, **inside, "hooks": hooks, "refs": refs, "stash": self.git("stash", "list")}
 
-    def leftovers(self) -> list[str]:
+    def find_leftovers(self) -> list[str]:
         """Worktrees in use, temporary things and locks of git's: nothing, once all is over."""
         git = self.top / ".git"
         home = Path(self.env["XDG_CACHE_HOME"]) / "plait" / "worktrees"
@@ -62,8 +62,8 @@ class Estate(Yard):
 
 
 @contextmanager
-def estate(folder: Path) -> Iterator[Estate]:
-    with yard(folder) as plain:
+def worktree_project(folder: Path) -> Iterator[WorktreeProject]:
+    with temp_project(folder) as plain:
         remote = folder / "remote.git"
         env = {
             **plain.env,
@@ -71,7 +71,7 @@ def estate(folder: Path) -> Iterator[Estate]:
             "GIT_CONFIG_GLOBAL": str(folder / "home" / "gitconfig"),
             "GIT_CONFIG_NOSYSTEM": "1",
         }
-        made = Estate(plain.top, env, plain.fronts, plain.terminals, remote)
+        made = WorktreeProject(plain.top, env, plain.cli_processes, plain.terminals, remote)
         (folder / "home" / "gitconfig").write_text(
             "[user]\n\tname = Somebody\n\temail = somebody@example.org\n"
         )

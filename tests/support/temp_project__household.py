@@ -14,24 +14,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from tests.support.temp_project__path import without_agents
+from tests.support.temp_project__path import remove_agents_from_path
 
 from plait.core.events import Record
 from plait.git.location import find_repo
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE, find_engine
 
-_NAME = "PLAIT_HOUSEHOLD"
+_ROOT_VARIABLE = "PLAIT_HOUSEHOLD"
 
 
-class Household:
+class EngineProject:
     """`user` is whose home it has: households of one user share what engines share."""
 
-    def __init__(self, root: Path, *, repository: bool = True, user: Household | None = None) -> None:
+    def __init__(self, root: Path, *, repository: bool = True, user: EngineProject | None = None) -> None:
         self.root = root
         self.top = root / "work"
         self.top.mkdir(parents=True)
-        self.env = _environment(root, user.root / "home" if user else root / "home")
+        self.env = _household_environment(root, user.root / "home" if user else root / "home")
         if repository:
             for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
                 subprocess.run(["git", *words], cwd=self.top, env=self.env, check=True)  # noqa: S603, S607 - git as it is here
@@ -56,7 +56,7 @@ class Household:
             start_new_session=True,
         )
 
-    def ask(
+    def run(
         self, *words: str, timeout: float = 60.0, env: Mapping[str, str] | None = None
     ) -> tuple[int, str]:
         """The exit code and all that was said."""
@@ -69,25 +69,25 @@ class Household:
             raise
         return process.returncode, out
 
-    def engine(self) -> int | None:
+    def find_engine(self) -> int | None:
         """The process that holds the lease."""
         info = find_engine(self.place)
         return info.pid or None if info else None
 
-    def log(self) -> str:
+    def read_engine_log(self) -> str:
         with suppress(FileNotFoundError):
             return (self.place.state / "engine.log").read_text()
         return ""
 
-    def records(self) -> list[Record]:
+    def read_records(self) -> list[Record]:
         with closing(open_journal_reader(self.place.state / JOURNAL_FILE)) as reader:
             return list(reader.read())
 
     def processes(self) -> list[int]:
         """Everything that was started in here and is still alive, zombies apart."""
-        return [pid for pid in _pids() if self._is_ours(pid)]
+        return [pid for pid in _process_ids() if self._is_ours(pid)]
 
-    def settle(self, timeout: float = 30.0) -> list[int]:
+    def wait_for_exit(self, timeout: float = 30.0) -> list[int]:
         """Wait until nothing of it runs any more; what still does is returned."""
         deadline = time.monotonic() + timeout
         while left := self.processes():
@@ -96,7 +96,7 @@ class Household:
             time.sleep(0.05)
         return left
 
-    def end(self) -> None:
+    def kill_processes(self) -> None:
         while left := self.processes():
             for pid in left:
                 with suppress(ProcessLookupError):
@@ -107,21 +107,23 @@ class Household:
         if pid == os.getpid():
             return False
         with suppress(OSError):
-            mark = f"{_NAME}={self.root}".encode()
+            mark = f"{_ROOT_VARIABLE}={self.root}".encode()
             return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         return False
 
 
 @contextmanager
-def household(root: Path, *, repository: bool = True, user: Household | None = None) -> Iterator[Household]:
-    made = Household(root, repository=repository, user=user)
+def engine_project(
+    root: Path, *, repository: bool = True, user: EngineProject | None = None
+) -> Iterator[EngineProject]:
+    made = EngineProject(root, repository=repository, user=user)
     try:
         yield made
     finally:
-        made.end()
+        made.kill_processes()
 
 
-def _environment(root: Path, home: Path) -> dict[str, str]:
+def _household_environment(root: Path, home: Path) -> dict[str, str]:
     """The tests' own, without settings for plait and without a home that would be touched."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("PLAIT_", "XDG_", "GIT_"))
@@ -134,10 +136,10 @@ def _environment(root: Path, home: Path) -> dict[str, str]:
     }
     # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
     place = {"HOME": str(home), "PLAIT_ISOLATION": "in-place"}
-    path = {"PATH": without_agents(kept.get("PATH", os.defpath))}
-    return {**kept, **who, **place, **path, "NO_COLOR": "1", _NAME: str(root)}
+    path = {"PATH": remove_agents_from_path(kept.get("PATH", os.defpath))}
+    return {**kept, **who, **place, **path, "NO_COLOR": "1", _ROOT_VARIABLE: str(root)}
 
 
-def _pids() -> Iterator[int]:
+def _process_ids() -> Iterator[int]:
     """Linux tells all; elsewhere psutil would."""
     return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def surroundings(env: Mapping[str, str]) -> Iterator[None]:
+def use_environment(env: Mapping[str, str]) -> Iterator[None]:
     """These variables and no others: what is started from here belongs to whom they belong to."""
     before = dict(os.environ)
     os.environ.clear()

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-PATIENCE = 60.0
-_STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07")
+TERMINAL_TIMEOUT_SECONDS = 60.0
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07")
 
 
 class Terminal:
@@ -27,7 +27,7 @@ class Terminal:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._slave = slave  # kept, so that its modes can be looked at when the process is gone
         self.modes = termios.tcgetattr(slave)
-        self.seen = ""
+        self.output = ""
         self.process = subprocess.Popen(  # noqa: S603 - a test's own words
             words,
             cwd=cwd,
@@ -43,21 +43,21 @@ class Terminal:
     @property
     def text(self) -> str:
         """What was written, without what moves the cursor."""
-        return _STEERING.sub("", self.seen)
+        return _ESCAPES.sub("", self.output)
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
-    def until(self, words: str) -> None:
+    def wait_for(self, words: str) -> None:
         """Until these words have been shown, from the last `type` on or before it."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TERMINAL_TIMEOUT_SECONDS
         while words not in self.text:
             if not self._read(deadline - time.monotonic()):
                 raise TimeoutError(f"{words!r} never came: {self.text[-2000:]}")
 
     def wait(self) -> int:
         """The exit code, with everything read that was written."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TERMINAL_TIMEOUT_SECONDS
         while self.process.poll() is None:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"it does not end: {self.text[-2000:]}")
@@ -67,7 +67,7 @@ class Terminal:
         return self.process.returncode
 
     @property
-    def restored(self) -> bool:
+    def is_restored(self) -> bool:
         """Whether it is as it was found."""
         return termios.tcgetattr(self._slave) == self.modes
 
@@ -87,7 +87,7 @@ class Terminal:
         if not ready:
             return False
         try:
-            self.seen += os.read(self._master, 65536).decode("utf-8", "replace")
+            self.output += os.read(self._master, 65536).decode("utf-8", "replace")
         except OSError:  # nobody has it open any more
             return False
         return True

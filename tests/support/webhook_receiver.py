@@ -9,24 +9,24 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Condition, Event, Thread
 from typing import Any
 
-PATIENCE = 60.0  # seconds: no test waits that long for something that comes
+WAIT_SECONDS = 60.0  # seconds: no test waits that long for something that comes
 
 
 @dataclass(frozen=True)
-class Letter:
+class WebhookRequest:
     path: str
     headers: dict[str, str]
     body: bytes
 
 
 @dataclass
-class Receiver:
+class WebhookReceiver:
     """It answers `status` once `open` is set. Up again, it is where it was."""
 
     port: int = 0
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    letters: list[Letter] = field(default_factory=list)
+    requests: list[WebhookRequest] = field(default_factory=list)
     open: Event = field(default_factory=Event)
     _changed: Condition = field(default_factory=Condition)
     _server: _Server | None = None
@@ -55,23 +55,23 @@ class Receiver:
         self.open.set()
         self.down()
 
-    def keep(self, letter: Letter) -> None:
+    def add(self, letter: WebhookRequest) -> None:
         with self._changed:
-            self.letters.append(letter)
+            self.requests.append(letter)
             self._changed.notify_all()
 
-    def until(self, found: Callable[[list[Letter]], bool]) -> list[Letter]:
+    def wait_until(self, found: Callable[[list[WebhookRequest]], bool]) -> list[WebhookRequest]:
         with self._changed:
-            assert self._changed.wait_for(lambda: found(self.letters), PATIENCE), self.letters
-            return list(self.letters)
+            assert self._changed.wait_for(lambda: found(self.requests), WAIT_SECONDS), self.requests
+            return list(self.requests)
 
-    def until_count(self, count: int) -> list[Letter]:
-        return self.until(lambda letters: len(letters) >= count)
+    def wait_for_count(self, count: int) -> list[WebhookRequest]:
+        return self.wait_until(lambda letters: len(letters) >= count)
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    receiver: Receiver
+    receiver: WebhookReceiver
 
     # Any: whatever the standard library gives.
     def handle_error(self, *_: Any) -> None:
@@ -82,8 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         assert isinstance(self.server, _Server)
         receiver, length = self.server.receiver, int(self.headers["Content-Length"])
-        receiver.keep(Letter(self.path, dict(self.headers.items()), self.rfile.read(length)))
-        receiver.open.wait(PATIENCE)
+        receiver.add(WebhookRequest(self.path, dict(self.headers.items()), self.rfile.read(length)))
+        receiver.open.wait(WAIT_SECONDS)
         self.send_response(receiver.status)
         for name, value in receiver.headers.items():
             self.send_header(name, value)
@@ -94,8 +94,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    made = Receiver()
+def webhook_receiver() -> Iterator[WebhookReceiver]:
+    made = WebhookReceiver()
     try:
         yield made
     finally:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import Yard, yard as make
+from tests.support.temp_project import TempProject, temp_project as make
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[Yard]:
+def yard(tmp_path: Path) -> Iterator[TempProject]:
     with make(tmp_path) as made:
         yield made

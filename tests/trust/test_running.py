@@ -6,18 +6,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import Yard
+from tests.support.temp_project import TempProject
 
 VERIFY = '[run]\nverify = "touch {}"'
 
 
 @pytest.fixture(autouse=True)
-def walls(yard: Yard) -> None:
+def walls(yard: TempProject) -> None:
     yard.task("01-walls", "touch walls")
     yard.write("plait.toml", VERIFY.format("verified"))
 
 
-def test_what_was_trusted_runs_and_what_changed_then_does_not(yard: Yard) -> None:
+def test_what_was_trusted_runs_and_what_changed_then_does_not(yard: TempProject) -> None:
     assert "plait trust\n" in yard.plait("run", "tasks", "--yes").err
     assert yard.plait("trust", "--yes").code == 0
     assert yard.plait("run", "tasks").code == 0
@@ -29,9 +29,9 @@ def test_what_was_trusted_runs_and_what_changed_then_does_not(yard: Yard) -> Non
     assert not (yard.top / "other").exists()
 
 
-def test_a_yes_at_the_terminal_is_remembered(yard: Yard) -> None:
+def test_a_yes_at_the_terminal_is_remembered(yard: TempProject) -> None:
     terminal = yard.terminal("run", "tasks", "--yes")
-    terminal.until("Do you trust these commands? [y/N]")
+    terminal.wait_for("Do you trust these commands? [y/N]")
     terminal.type("y\n")
     assert terminal.wait() == 0
     assert yard.plait("run", "tasks").code == 0
@@ -39,17 +39,19 @@ def test_a_yes_at_the_terminal_is_remembered(yard: Yard) -> None:
     assert yard.plait("run", "tasks").code == 2
 
 
-def test_plait_trust_asks_at_a_terminal(yard: Yard) -> None:
+def test_plait_trust_asks_at_a_terminal(yard: TempProject) -> None:
     for said, code, trusted in (("\n", 130, 3), ("y\n", 0, 0)):
         terminal = yard.terminal("trust")
-        terminal.until("Do you trust these commands? [y/N]")
+        terminal.wait_for("Do you trust these commands? [y/N]")
         assert "touch verified  (run.verify, plait.toml:2) new" in terminal.text
         terminal.type(said)
         assert terminal.wait() == code
         assert yard.plait("trust", "--json").code == trusted
 
 
-def test_a_repository_is_trusted_where_it_is_and_not_where_one_stands(yard: Yard, tmp_path: Path) -> None:
+def test_a_repository_is_trusted_where_it_is_and_not_where_one_stands(
+    yard: TempProject, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     subprocess.run(["git", "clone", "--quiet", str(yard.top), str(other)], check=True, capture_output=True)
     (other / "plait.toml").write_text(f"{VERIFY.format('verified')}\n")
@@ -67,7 +69,7 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
 
 
 @pytest.mark.parametrize("verb", ["plan", "next", "run --dry-run"])
-def test_planning_loads_what_is_trusted_and_nothing_else(yard: Yard, verb: str) -> None:
+def test_planning_loads_what_is_trusted_and_nothing_else(yard: TempProject, verb: str) -> None:
     yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
     yard.write("plait.toml", '[sources]\nformat = "spy.format"')
     env = {"PYTHONPATH": str(yard.top)}
@@ -79,7 +81,7 @@ def test_planning_loads_what_is_trusted_and_nothing_else(yard: Yard, verb: str) 
     assert (yard.top / "loaded").exists()
 
 
-def test_planning_runs_nothing_of_a_task_file(yard: Yard) -> None:
+def test_planning_runs_nothing_of_a_task_file(yard: TempProject) -> None:
     yard.task("02-paint", "touch painted", verify="touch checked")
     for verb in ("plan", "next", "run --dry-run", "trust"):
         yard.plait(*verb.split())

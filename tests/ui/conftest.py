@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from tests.support.browser import WIDE, Window, browser as make_browser, window as make_window
-from tests.support.running_server__serving import ServeProcess, serve
-from tests.support.temp_project__estate import Estate, estate as make_estate
+from tests.support.browser import WIDE, BrowserWindow, browser as make_browser, window as make_window
+from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.temp_project__estate import WorktreeProject, worktree_project as make_estate
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[Estate]:
+def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
     """A repository with a remote; tasks have worktrees. Nothing is committed before `estate.begin()`."""
     with make_estate(tmp_path) as made:
         if PAGE_FOLDER_VARIABLE in os.environ:
@@ -33,24 +33,24 @@ def estate(tmp_path: Path) -> Iterator[Estate]:
 
 
 @pytest.fixture
-def opens(browser: Browser, estate: Estate) -> Iterator[Opens]:
+def opens(browser: Browser, estate: WorktreeProject) -> Iterator[Opens]:
     """A server of the estate's, and windows on it: `opens(size=PHONE, dark=True)`. No window may have complained at the end."""
-    servers: list[ServeProcess] = []
-    windows: list[Window] = []
+    servers: list[ServerProcess] = []
+    windows: list[BrowserWindow] = []
     with ExitStack() as stack:
 
-        def open_(*, size: tuple[int, int] = WIDE, dark: bool = False) -> Window:
+        def open_(*, size: tuple[int, int] = WIDE, dark: bool = False) -> BrowserWindow:
             if not servers:
-                servers.append(serve(estate))
+                servers.append(start_server(estate))
             server = servers[0] if not windows else _linked(servers[0], estate)
             made = stack.enter_context(make_window(browser, server, size=size, dark=dark))
             windows.append(made)
             return made
 
         yield open_
-        assert [each for made in windows for each in made.complaints] == []
+        assert [each for made in windows for each in made.console_errors] == []
 
 
-def _linked(server: ServeProcess, estate: Estate) -> ServeProcess:
+def _linked(server: ServerProcess, estate: WorktreeProject) -> ServerProcess:
     link = estate.plait("token", "--link", "--url", server.url).out.strip()
-    return ServeProcess(server.front, server.url, link, server.pid, server.token)
+    return ServerProcess(server.process, server.url, link, server.pid, server.token)

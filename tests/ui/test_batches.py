@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import PHONE, Window
+from tests.support.browser import PHONE, BrowserWindow
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.temp_project__estate import Estate
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.core.requests import Pause, Submit
 from plait.core.scheduler.rules__drive import decide_due, fold_incoming
@@ -21,10 +21,10 @@ from plait.git.location import find_repo
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 
-def _held(estate: Estate, go: Path, *names: str) -> None:
+def _held(estate: WorktreeProject, go: Path, *names: str) -> None:
     for name in names:
         estate.task(name, f"while [ ! -e {go}/{name} ]; do sleep 0.05; done; echo {name} > {name}.txt")
 
@@ -43,11 +43,13 @@ def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Batches at work").get_by_role("listitem")
 
 
-def test_two_batches_at_once_are_steered_each_by_itself(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_two_batches_at_once_are_steered_each_by_itself(
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(estate, go, "01-walls", "02-roof", "03-door")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _run(page, "01-walls")
     expect(_strips(page)).to_have_count(1)
@@ -88,13 +90,13 @@ def test_two_batches_at_once_are_steered_each_by_itself(estate: Estate, opens: O
     expect(_strips(page)).to_have_count(1)
 
 
-def test_the_list_of_batches_leads_to_each(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_the_list_of_batches_leads_to_each(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(estate, go, "01-walls")
     estate.task("02-roof", f"test -e {go}/mended && echo roof > roof.txt")
     estate.write("plait.toml", "[run]\nretries = 0")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
     expect(page.get_by_text("No batch has been run yet")).to_be_visible()
@@ -123,9 +125,9 @@ def test_the_list_of_batches_leads_to_each(estate: Estate, opens: Opens, tmp_pat
     expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
 
 
-def test_on_a_phone_the_views_are_behind_a_menu(estate: Estate, opens: Opens) -> None:
+def test_on_a_phone_the_views_are_behind_a_menu(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens(size=PHONE).page
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("dialog").get_by_role("link", name="Batches").click()
@@ -133,9 +135,9 @@ def test_on_a_phone_the_views_are_behind_a_menu(estate: Estate, opens: Opens) ->
     expect(page.get_by_text("No batch has been run yet")).to_be_visible()
 
 
-def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: Estate, opens: Opens) -> None:
+def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
-    estate.begin()
+    estate.commit_all()
     settings = Settings(isolation=Isolation.IN_PLACE)
     state = State()
     submitted = Submit("r-old", "old", batch_of(1), settings, base="0")
@@ -156,11 +158,11 @@ def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: Estate, op
     expect(rows.last).to_contain_text("old")
 
 
-def test_more_than_three_strips_fold_and_each_approves_its_own(estate: Estate, opens: Opens) -> None:
+def test_more_than_three_strips_fold_and_each_approves_its_own(estate: WorktreeProject, opens: Opens) -> None:
     names = ("01-walls", "02-roof", "03-door", "04-garden")
     for name in names:
         estate.task(name, f"echo {name} > {name}.txt")
-    estate.begin()
+    estate.commit_all()
     for name in names:
         assert estate.plait("run", "-s", name, "--mode", "queue", "--detach", "--yes").code == 0
     page = opens().page

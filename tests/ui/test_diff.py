@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import PHONE, Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 # What a shell task does with feedback: a file of its change tells what it was given.
 _HEARD = 'if [ -n "$PLAIT_FEEDBACK_FILE" ]; then cp "$PLAIT_FEEDBACK_FILE" heard.txt; fi'
@@ -21,7 +21,7 @@ _APART = """sheet => {
 }"""
 
 
-def _task(window: Window, estate: Estate, task: str) -> Page:
+def _task(window: BrowserWindow, estate: WorktreeProject, task: str) -> Page:
     """The change of a task, opened in the review of its batch."""
     window.go(f"/batches/{estate.batch().id}")
     window.page.get_by_role("button", name=f"What {task} changed").click()
@@ -32,7 +32,7 @@ def _file(page: Page, path: str) -> Locator:
     return page.get_by_role("heading", name=path).get_by_role("button")
 
 
-def test_a_change_is_read_in_both_views(estate: Estate, opens: Opens) -> None:
+def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -> None:
     estate.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
     estate.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
     estate.task(
@@ -45,7 +45,7 @@ def test_a_change_is_read_in_both_views(estate: Estate, opens: Opens) -> None:
         printf '\\000\\001' > logo.bin
         """.replace("\n        ", "\n"),
     )
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     window = opens()
     page = _task(window, estate, "01-roof")
@@ -99,10 +99,10 @@ def test_a_change_is_read_in_both_views(estate: Estate, opens: Opens) -> None:
     expect(page.get_by_role("heading", name="package-lock.json")).to_be_in_viewport()
 
 
-def test_comments_become_a_new_attempt(estate: Estate, opens: Opens) -> None:
+def test_comments_become_a_new_attempt(estate: WorktreeProject, opens: Opens) -> None:
     estate.write("house.txt", "cellar\nwalls\nroof")
     estate.task("01-house", f"sed -i 's/walls/walls of wood/' house.txt; echo lamp > lamp.txt; {_HEARD}")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     window = opens()
     page = _task(window, estate, "01-house")
@@ -139,7 +139,7 @@ def test_comments_become_a_new_attempt(estate: Estate, opens: Opens) -> None:
     expect(draft).to_have_count(0)
 
     _until_merged(page, "2 attempts")
-    heard = estate.merged()["heard.txt"]
+    heard = estate.read_merged_files()["heard.txt"]
     assert "house.txt:2\n" in heard
     assert "> +walls of wood\nOf stone, please." in heard
     assert "house.txt:1-3\n" in heard
@@ -150,9 +150,9 @@ def test_comments_become_a_new_attempt(estate: Estate, opens: Opens) -> None:
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
 
 
-def test_comments_on_an_older_attempt_are_kept_and_told(estate: Estate, opens: Opens) -> None:
+def test_comments_on_an_older_attempt_are_kept_and_told(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-house", f"echo walls > house.txt; {_HEARD}")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     window = opens()
     page = _task(window, estate, "01-house")
@@ -176,11 +176,11 @@ def test_comments_on_an_older_attempt_are_kept_and_told(estate: Estate, opens: O
     draft.get_by_role("button", name="Send 2 comments").click()
     expect(draft).to_have_count(0)
     _until_merged(page, "3 attempts")
-    assert "And what else?" in estate.merged()["heard.txt"]
-    assert "house.txt:1, in attempt 1" in estate.merged()["heard.txt"]
+    assert "And what else?" in estate.read_merged_files()["heard.txt"]
+    assert "house.txt:1, in attempt 1" in estate.read_merged_files()["heard.txt"]
 
 
-def test_hostile_names_and_texts_are_text(estate: Estate, opens: Opens) -> None:
+def test_hostile_names_and_texts_are_text(estate: WorktreeProject, opens: Opens) -> None:
     name = "<img src=x onerror=alert(1)>\u202egpj.txt"
     estate.task(
         "01-evil",
@@ -191,7 +191,7 @@ def test_hostile_names_and_texts_are_text(estate: Estate, opens: Opens) -> None:
         printf 'a\\r\\n' > "tab	and\\"quote.txt"
         """.replace("\n        ", "\n"),
     )
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     window = opens(size=PHONE)
     page = _task(window, estate, "01-evil")
@@ -206,12 +206,12 @@ def test_hostile_names_and_texts_are_text(estate: Estate, opens: Opens) -> None:
     # on a phone there is one view, and nothing is wider than the screen
     expect(page.get_by_role("radio", name="Side by side")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    estate.until(lambda: sheet.evaluate(_APART))
+    estate.wait_until(lambda: sheet.evaluate(_APART))
 
 
-def test_a_long_change_stays_light(estate: Estate, opens: Opens) -> None:
+def test_a_long_change_stays_light(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-numbers", "seq 100000 > numbers.txt")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     page = _task(opens(), estate, "01-numbers")
     sheet = page.get_by_role("region", name="The change, line by line")

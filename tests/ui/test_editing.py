@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 
 def card(page: Page, task: str) -> Locator:
@@ -21,10 +21,10 @@ def edit(page: Page, task: str) -> Locator:
     return page.get_by_role("dialog", name=f"Edit {task}")
 
 
-def test_a_task_is_written_looked_at_and_there(estate: Estate, opens: Opens) -> None:
+def test_a_task_is_written_looked_at_and_there(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
     estate.task("01-walls-inside", "true")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     expect(card(page, "01-walls")).to_be_visible()
@@ -48,7 +48,7 @@ def test_a_task_is_written_looked_at_and_there(estate: Estate, opens: Opens) -> 
     form.get_by_label("Priority").fill("very")
     create.click()
     expect(form.get_by_role("alert")).to_contain_text("priority")
-    window.expect_complaint("422")
+    window.ignore_errors("422")
     form.get_by_label("Priority").fill("3")
     page.keyboard.press("Control+Enter")
     expect(form).to_have_count(0)
@@ -59,11 +59,11 @@ def test_a_task_is_written_looked_at_and_there(estate: Estate, opens: Opens) -> 
     assert "01-walls-inside" in made.read_text()
 
 
-def test_what_is_not_saved_is_kept_until_it_is_discarded(estate: Estate, opens: Opens) -> None:
+def test_what_is_not_saved_is_kept_until_it_is_discarded(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
     estate.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
     estate.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     expect(card(page, "01-walls")).to_be_visible()
     form = edit(page, "01-walls")
@@ -93,9 +93,9 @@ def test_what_is_not_saved_is_kept_until_it_is_discarded(estate: Estate, opens: 
     expect(still).to_contain_text("TODO.md, and is edited there")
 
 
-def test_two_people_write_one_task_and_nothing_is_lost(estate: Estate, opens: Opens) -> None:
+def test_two_people_write_one_task_and_nothing_is_lost(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     expect(card(page, "01-walls")).to_be_visible()
@@ -106,7 +106,7 @@ def test_two_people_write_one_task_and_nothing_is_lost(estate: Estate, opens: Op
     form.get_by_role("button", name="Save").click()
     said = form.get_by_role("region", name="Changed by somebody else")
     expect(said).to_contain_text("both fit together")
-    window.expect_complaint("409")
+    window.ignore_errors("409")
     said.get_by_role("button", name="Compare").click()
     expect(said).to_contain_text("Do it with care.")
     said.get_by_role("button", name="Put mine into theirs").click()
@@ -120,7 +120,7 @@ def test_two_people_write_one_task_and_nothing_is_lost(estate: Estate, opens: Op
     path.write_text(path.read_text().replace("# Walls of stone", "# Walls of glass"))
     form.get_by_role("button", name="Save").click()
     expect(said).to_be_visible()
-    window.expect_complaint("409")
+    window.ignore_errors("409")
     expect(form.get_by_label("Title")).to_have_value("Walls of wood")
     said.get_by_role("button", name="Load theirs").click()
     page.get_by_role("button", name="Load theirs").last.click()

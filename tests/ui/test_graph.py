@@ -7,25 +7,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import PHONE, Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 TASKS = ("01-walls", "02-windows", "03-paint", "04-roof")
 
 
-def _house(estate: Estate, go: Path) -> None:
+def _house(estate: WorktreeProject, go: Path) -> None:
     """Walls that wait for a file; windows and paint need them, and share a file; the roof needs the windows."""
     held = f"while [ ! -e {go} ]; do sleep 0.05; done"
     estate.task("01-walls", f"{held}; echo walls > walls.txt")
     estate.task("02-windows", "echo glass > front.txt", needs="[01-walls]", touches="[front.txt]")
     estate.task("03-paint", "echo red >> front.txt", needs="[01-walls]", touches="[front.txt]")
     estate.task("04-roof", "echo roof > roof.txt", needs="[02-windows]")
-    estate.begin()
+    estate.commit_all()
 
 
-def _run(estate: Estate) -> str:
+def _run(estate: WorktreeProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
     answer = estate.plait("run", "--agent", "shell", "--detach", "--yes")
     assert answer.code == 0, answer.err
@@ -45,7 +45,7 @@ def _kind(page: Page, name: str) -> Locator:
 
 
 def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     _house(estate, go)
@@ -95,7 +95,7 @@ def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
 
 
 def test_the_list_says_the_same_and_a_phone_begins_with_it(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     _house(estate, go)
@@ -132,7 +132,7 @@ def test_the_list_says_the_same_and_a_phone_begins_with_it(
     window.go("/batches/nobody/graph")
     expect(page.get_by_text("There is nothing to draw")).to_be_visible()
     expect(page.get_by_text("there is no batch nobody")).to_be_visible()
-    window.expect_complaint("404")
+    window.ignore_errors("404")
 
 
 # The most tasks that any one frame has put into the page.
@@ -146,11 +146,11 @@ new MutationObserver((changes) => {
 
 
 def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     for n in range(400):
         estate.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     answer = estate.plait("run", "--agent", "shell", "--detach", "--yes", "--max-parallel", "1")

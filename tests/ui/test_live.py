@@ -6,9 +6,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
-from tests.support.browser import opened, window
-from tests.support.running_server__serving import serve
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import open_window, window
+from tests.support.running_server__serving import start_server
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.engine.daemon__trouble import EngineHealthFile
 from plait.git.location import find_repo
@@ -26,12 +26,12 @@ def _turn(page: Page, state: str) -> None:
 
 
 def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload(
-    estate: Estate, browser: Browser, tmp_path: Path
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
     for name in ("01-walls", "02-roof"):
         estate.task(name, GO.format(go=tmp_path / name, name=name))
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         page.evaluate("window.mine = true")
@@ -41,52 +41,54 @@ def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload
         server.kill()
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
         (tmp_path / "01-walls").touch()
-        estate.until(lambda: estate.statuses()["01-walls"] == "done")
+        estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
         assert page.title() == "(0/2) plait · repository"
 
-        again = serve(estate, port=urlsplit(server.url).port or 0, token=server.token)
+        again = start_server(estate, port=urlsplit(server.url).port or 0, token=server.token)
         expect(page).to_have_title("(1/2) plait · repository")
         expect(page.get_by_text("Reconnecting since")).to_have_count(0)
         (tmp_path / "02-roof").touch()
         expect(page).to_have_title("plait · repository")
         assert again.get("/api/batches")["batches"][0]["status"] == "completed"
         assert page.evaluate("window.mine")
-        shown.expect_complaint(*CUT_OFF)
-    assert shown.complaints == []
+        shown.ignore_errors(*CUT_OFF)
+    assert shown.console_errors == []
 
 
 def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_again(
-    estate: Estate, browser: Browser, tmp_path: Path
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
     estate.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         expect(page.locator("[data-link=live]")).to_be_attached()
         with page.expect_event("requestfailed", lambda request: "/api/events" in request.url):
             _turn(page, "hidden")
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
-        estate.until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
+        estate.wait_until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
         server.kill()
         _turn(page, "visible")
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
-        serve(estate, port=urlsplit(server.url).port or 0, token=server.token)
+        start_server(estate, port=urlsplit(server.url).port or 0, token=server.token)
         expect(page).to_have_title("(0/1) plait · repository")
         expect(page.locator("[data-link=live]")).to_be_attached()
         (tmp_path / "walls").touch()
         expect(page).to_have_title("plait · repository")
-        shown.expect_complaint(*CUT_OFF)
-    assert shown.complaints == []
+        shown.ignore_errors(*CUT_OFF)
+    assert shown.console_errors == []
 
 
-def test_what_one_window_does_the_other_sees(estate: Estate, browser: Browser, tmp_path: Path) -> None:
+def test_what_one_window_does_the_other_sees(
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
+) -> None:
     for name in ("01-walls", "02-roof"):
         estate.task(name, GO.format(go=tmp_path / name, name=name))
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as one:
-        two = opened(one.page.context, server)
+        two = open_window(one.page.context, server)
         expect(two.page.get_by_text("02-roof").first).to_be_visible()
         for name in ("01-walls", "02-roof"):
             one.page.get_by_role("checkbox", name=f"Select {name}", exact=True).check(force=True)
@@ -101,13 +103,15 @@ def test_what_one_window_does_the_other_sees(estate: Estate, browser: Browser, t
         (tmp_path / "01-walls").touch()
         for each in (one, two):
             expect(each.page).to_have_title("! 1 needs you (1/2) plait · repository")
-        assert [*one.complaints, *two.complaints] == []
+        assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: Estate, browser: Browser) -> None:
+def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(
+    estate: WorktreeProject, browser: Browser
+) -> None:
     estate.task("01-walls", "true")
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         card = page.locator('[data-card="01-walls"]')
@@ -122,16 +126,16 @@ def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: Esta
         (estate.top / "plait.toml").unlink()
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(page.get_by_text("may be out of date")).to_have_count(0)
-        shown.expect_complaint("409")
-    assert shown.complaints == []
+        shown.ignore_errors("409")
+    assert shown.console_errors == []
 
 
 def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
-    estate: Estate, browser: Browser, tmp_path: Path
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
     estate.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
@@ -144,4 +148,4 @@ def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
         expect(told).to_have_count(0, timeout=20_000)
         (tmp_path / "walls").touch()
         expect(page).to_have_title("plait · repository")
-    assert shown.complaints == []
+    assert shown.console_errors == []

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import expect
-from tests.support.browser import Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
 
-def test_the_link_leads_to_the_board(estate: Estate, opens: Callable[..., Window]) -> None:
+def test_the_link_leads_to_the_board(estate: WorktreeProject, opens: Callable[..., BrowserWindow]) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     expect(page.get_by_text("01-walls").first).to_be_visible()
     assert page.url.endswith("/")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import PHONE, Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 
 def _ready(page: Page) -> None:
@@ -20,10 +20,10 @@ def _first(page: Page) -> Locator:
     return page.get_by_role("listbox", name="Results").get_by_role("option").first
 
 
-def test_the_palette_finds_and_does(estate: Estate, opens: Opens) -> None:
+def test_the_palette_finds_and_does(estate: WorktreeProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof"):
         estate.task(name, f"echo {name} > {name}.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _ready(page)
     page.keyboard.press("Control+k")
@@ -70,9 +70,9 @@ def test_the_palette_finds_and_does(estate: Estate, opens: Opens) -> None:
     assert box["x"] + box["width"] <= PHONE[0]
 
 
-def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: Estate, opens: Opens) -> None:
+def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _ready(page)
     page.keyboard.press("?")
@@ -96,10 +96,12 @@ def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: Estate, opens: Open
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_from_the_first_look_to_a_merged_branch_without_a_mouse(estate: Estate, opens: Opens) -> None:
+def test_from_the_first_look_to_a_merged_branch_without_a_mouse(
+    estate: WorktreeProject, opens: Opens
+) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         estate.task(name, f"echo {name} > {name}.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _ready(page)
     page.keyboard.press("r")
@@ -119,6 +121,6 @@ def test_from_the_first_look_to_a_merged_branch_without_a_mouse(estate: Estate, 
         page.keyboard.press("Tab")
     expect(start).to_be_focused()
     page.keyboard.press("Enter")
-    estate.until(lambda: estate.state().batches)
-    estate.until(lambda: set(estate.statuses().values()) == {"done"})
-    assert len(estate.merged()) == 2
+    estate.wait_until(lambda: estate.state().batches)
+    estate.wait_until(lambda: set(estate.statuses().values()) == {"done"})
+    assert len(estate.read_merged_files()) == 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import PHONE, Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 TASKS = ("01-walls", "02-roof", "03-door")
 
 
@@ -24,10 +24,10 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Batches at work").get_by_role("listitem").first
 
 
-def test_each_task_of_a_queue_waits_for_its_approval(estate: Estate, opens: Opens) -> None:
+def test_each_task_of_a_queue_waits_for_its_approval(estate: WorktreeProject, opens: Opens) -> None:
     for name in TASKS:
         estate.task(name, f"echo {name} > {name}.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     plan = _queue(page, *TASKS)
     expect(plan).to_contain_text("One at a time; each waits for your approval")
@@ -53,13 +53,13 @@ def test_each_task_of_a_queue_waits_for_its_approval(estate: Estate, opens: Open
     strip.get_by_role("link", name="Batch").click()
     page.get_by_role("button", name="Approve all").click()
     expect(page.get_by_role("progressbar", name="Batch")).to_have_attribute("aria-valuetext", "100%: 3 done")
-    assert set(estate.merged()) == {f"{name}.txt" for name in TASKS}
+    assert set(estate.read_merged_files()) == {f"{name}.txt" for name in TASKS}
 
 
-def test_a_queue_may_go_on_without_asking(estate: Estate, opens: Opens) -> None:
+def test_a_queue_may_go_on_without_asking(estate: WorktreeProject, opens: Opens) -> None:
     for name in TASKS:
         estate.task(name, f"echo {name} > {name}.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     plan = _queue(page, *TASKS)
     plan.get_by_label("Start the next without approval").check()
@@ -68,4 +68,4 @@ def test_a_queue_may_go_on_without_asking(estate: Estate, opens: Opens) -> None:
     expect(start).not_to_have_attribute("aria-disabled", "true")
     start.click()
     expect(_strip(page)).to_contain_text("All 3 are done")
-    assert set(estate.merged()) == {f"{name}.txt" for name in TASKS}
+    assert set(estate.read_merged_files()) == {f"{name}.txt" for name in TASKS}

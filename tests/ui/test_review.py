@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.support.browser import PHONE, Window
-from tests.support.local_forge import REPOSITORY, Forge, forge
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 
 @pytest.fixture
-def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
+def remote(tmp_path: Path, estate: WorktreeProject) -> Iterator[LocalForge]:
     """The estate's remote is a forge's."""
-    with forge(tmp_path / "forge") as made:
+    with local_forge(tmp_path / "forge") as made:
         estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
         estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         yield made
 
 
-def _review(window: Window, estate: Estate) -> Page:
+def _review(window: BrowserWindow, estate: WorktreeProject) -> Page:
     window.go(f"/batches/{estate.batch().id}")
     return window.page
 
@@ -35,24 +35,26 @@ def _merged(page: Page) -> list[str]:
     return [(name.get_attribute("aria-label") or "").split()[1] for name in names.all()]
 
 
-def _until_done(estate: Estate, task: str) -> None:
-    estate.until(lambda: estate.state().batches and estate.statuses()[task] == "done")
+def _until_done(estate: WorktreeProject, task: str) -> None:
+    estate.wait_until(lambda: estate.state().batches and estate.statuses()[task] == "done")
 
 
-def test_merges_are_told_in_order_and_one_is_dropped(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_merges_are_told_in_order_and_one_is_dropped(
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
     estate.task("03-door", "echo door > door.txt", needs="[01-walls]")
     estate.task("04-lamp", "exit 1")
-    estate.begin()
+    estate.commit_all()
     front = estate.start("run", "--yes", "--retries", "0")
     _until_done(estate, "02-roof")
     window = opens()
     page = _review(window, estate)
     expect(page.get_by_text("2 tasks still to come")).to_be_visible()
     go.touch()
-    estate.answer(front)
+    estate.finish(front)
     expect(page.get_by_role("button", name="What 03-door changed")).to_be_visible()
     assert _merged(page) == ["02-roof", "01-walls", "03-door"]
     roof = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="What 02-roof changed"))
@@ -71,7 +73,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(estate: Estate, opens: Open
     expect(page.get_by_role("button", name="What 02-roof changed")).to_have_count(0)
     expect(page.get_by_text("2 tasks not in it")).to_be_visible()
     assert _merged(page) == ["01-walls", "03-door"]
-    estate.until(lambda: sorted(estate.merged()) == ["door.txt", "walls.txt"])
+    estate.wait_until(lambda: sorted(estate.read_merged_files()) == ["door.txt", "walls.txt"])
 
     page.get_by_text("Whole change").click()
     expect(page.get_by_role("heading", name="door.txt")).to_be_visible()
@@ -79,7 +81,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(estate: Estate, opens: Open
 
 
 def test_a_conflict_is_shown_with_both_sides_and_tried_again(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     estate.write("house.txt", "cellar\nwalls of straw\nroof of straw")
@@ -88,11 +90,11 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
         "02-stone",
         f"while [ ! -e {go} ]; do sleep 0.05; done; sed -i 's/walls of [a-z]*/walls of <b>stone<\\/b>/' house.txt",
     )
-    estate.begin()
+    estate.commit_all()
     front = estate.start("run", "--yes")
     _until_done(estate, "01-walls")
     go.touch()
-    estate.answer(front)
+    estate.finish(front)
     window = opens()
     page = _review(window, estate)
 
@@ -109,13 +111,13 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     expect(page.get_by_role("button", name="What 02-stone changed")).to_be_visible()
     expect(conflict).to_have_count(0)
     assert _merged(page) == ["01-walls", "02-stone"]
-    assert "walls of <b>stone</b>" in estate.merged()["house.txt"]
+    assert "walls of <b>stone</b>" in estate.read_merged_files()["house.txt"]
 
 
-def test_what_the_gate_said_is_told(estate: Estate, opens: Opens) -> None:
+def test_what_the_gate_said_is_told(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-fire", "echo fire > fire.txt")
-    estate.begin()
+    estate.commit_all()
     burns = "test ! -e fire.txt || { echo '<b>it burns</b>'; exit 1; }"
     estate.plait("run", "--yes", "--gate", f"echo looking; {burns}")
     page = _review(opens(), estate)
@@ -142,9 +144,9 @@ def test_what_the_gate_said_is_told(estate: Estate, opens: Opens) -> None:
     expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
 
 
-def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: Estate, opens: Opens) -> None:
+def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
     page = _review(opens(), estate)
     expect(page.get_by_role("region", name="Gate")).to_contain_text("The gate has failed.")
@@ -153,11 +155,13 @@ def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: Estate, o
     expect(ship).to_contain_text("The gate has not passed on what is merged")
 
 
-def test_the_pull_request_says_what_a_person_wrote(estate: Estate, opens: Opens, remote: Forge) -> None:
+def test_the_pull_request_says_what_a_person_wrote(
+    estate: WorktreeProject, opens: Opens, remote: LocalForge
+) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt")
     estate.task("03-door", "echo door > door.txt")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--select", "03-door", "--yes", "--no-pr")
     (other,) = estate.state().batches
     estate.plait("run", "--select", "01-walls 02-roof", "--yes", "--no-pr")
@@ -197,9 +201,9 @@ def test_the_pull_request_says_what_a_person_wrote(estate: Estate, opens: Opens,
     assert "01-walls" in remote.pulls[0]["body"]
 
 
-def test_a_branch_can_be_pushed_and_no_more(estate: Estate, opens: Opens) -> None:
+def test_a_branch_can_be_pushed_and_no_more(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     window = opens(size=PHONE, dark=True)
     page = _review(window, estate)
@@ -214,10 +218,10 @@ def test_a_branch_can_be_pushed_and_no_more(estate: Estate, opens: Opens) -> Non
 
 
 def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     estate.git("remote", "set-url", "origin", str(tmp_path / "nowhere.git"))
     page = _review(opens(), estate)
@@ -231,9 +235,9 @@ def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
     expect(problem).to_have_text(said, use_inner_text=True)
 
 
-def test_nothing_merged_is_nothing_to_ship(estate: Estate, opens: Opens) -> None:
+def test_nothing_merged_is_nothing_to_ship(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "exit 1")
-    estate.begin()
+    estate.commit_all()
     estate.plait("run", "--yes", "--retries", "0")
     window = opens()
     page = _review(window, estate)

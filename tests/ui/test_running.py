@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, Request, expect
-from tests.support.browser import Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 
 def _select(page: Page, *ids: str) -> None:
@@ -33,12 +33,14 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Batches at work").get_by_role("listitem").first
 
 
-def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: Estate, opens: Opens) -> None:
+def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(
+    estate: WorktreeProject, opens: Opens
+) -> None:
     estate.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
     estate.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
     estate.task("03-door", "echo door > door.txt", touches="[src/house.py]")
     estate.task("04-garden", "echo garden > garden.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _select(page, "01-walls", "02-roof", "03-door")
     bar = page.get_by_role("region", name="Selection")
@@ -59,17 +61,19 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: Estate,
     expect(_strip(page)).to_contain_text("All 3 are done")
     progress = _strip(page).get_by_role("progressbar")
     expect(progress).to_have_attribute("aria-valuetext", "100%: 3 done")
-    assert estate.merged() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
+    assert estate.read_merged_files() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
     _strip(page).get_by_role("button", name="Dismiss batch").click()
     expect(page.get_by_role("region", name="Batches at work")).to_have_count(0)
 
 
-def test_one_of_them_is_cancelled_and_the_others_go_on(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_one_of_them_is_cancelled_and_the_others_go_on(
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     for name in ("01-walls", "02-roof", "03-door"):
         estate.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")
     estate.task("04-garden", "true")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _select(page, "01-walls", "02-roof", "03-door")
     page.get_by_role("button", name="Execute parallel").click()
@@ -90,16 +94,16 @@ def test_one_of_them_is_cancelled_and_the_others_go_on(estate: Estate, opens: Op
     expect(_strip(page)).to_contain_text("1 cancelled")
     go.touch()
     expect(_strip(page)).to_contain_text("2 of 3 are done")
-    assert set(estate.merged()) == {"01-walls.txt", "03-door.txt"}
+    assert set(estate.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
-def test_a_conflict_is_skipped_and_shown(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_a_conflict_is_skipped_and_shown(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     estate.write("colour.txt", "white")
     begun = f"$(ls {tmp_path} | grep -c begun)"
     for name, colour in (("01-paint-red", "red"), ("02-paint-blue", "blue")):
         meet = f"touch {tmp_path}/{colour}.begun; while [ {begun} -lt 2 ]; do sleep 0.05; done"
         estate.task(name, f"{meet}; echo {colour} > colour.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _select(page, "01-paint-red", "02-paint-blue")
     page.get_by_role("button", name="Execute parallel").click()
@@ -110,13 +114,13 @@ def test_a_conflict_is_skipped_and_shown(estate: Estate, opens: Opens, tmp_path:
     (conflicted,) = [name for name, status in estate.statuses().items() if status == "conflicted"]
     card = page.get_by_role("article").filter(has_text=conflicted)
     expect(card).to_contain_text("conflicted")
-    assert estate.merged()["colour.txt"] in {"red", "blue"}
+    assert estate.read_merged_files()["colour.txt"] in {"red", "blue"}
 
 
-def test_settings_of_this_run_are_in_force(estate: Estate, opens: Opens) -> None:
+def test_settings_of_this_run_are_in_force(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "exit 1", needs="[01-walls]")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     _select(page, "01-walls", "02-roof")
@@ -137,15 +141,15 @@ def test_settings_of_this_run_are_in_force(estate: Estate, opens: Opens) -> None
     settings = estate.batch().settings
     assert (settings.retries, settings.timeout, settings.verify) == (0, 420.0, "test -s walls.txt")
     assert settings.stop_on_fail
-    window.expect_complaint("422")
+    window.ignore_errors("422")
 
 
 def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_there_is_one_batch(
-    estate: Estate, opens: Opens
+    estate: WorktreeProject, opens: Opens
 ) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt", needs="[01-walls]")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     keys: list[str] = []
@@ -188,4 +192,4 @@ def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_th
     assert len(keys) == 2
     assert len(set(keys)) == 1
     assert len(json.loads(estate.plait("status", "--json").out)["batches"]) == 1
-    window.expect_complaint("ERR_FAILED")
+    window.ignore_errors("ERR_FAILED")

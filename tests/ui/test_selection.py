@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 NAMES = ("01-walls", "02-roof", "03-door", "04-fence", "05-pond")
 
 
@@ -24,10 +24,10 @@ def chosen(page: Page) -> Locator:
     return page.locator("[data-card] input:checked")
 
 
-def test_chosen_by_the_pointer(estate: Estate, opens: Opens) -> None:
+def test_chosen_by_the_pointer(estate: WorktreeProject, opens: Opens) -> None:
     for name in NAMES:
         estate.task(name, "true")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     expect(box(page, "01-walls")).to_have_css("opacity", "0")
     card(page, "01-walls").hover()
@@ -51,10 +51,10 @@ def test_chosen_by_the_pointer(estate: Estate, opens: Opens) -> None:
     expect(chosen(page)).to_have_count(0)
 
 
-def test_chosen_by_the_keys(estate: Estate, opens: Opens) -> None:
+def test_chosen_by_the_keys(estate: WorktreeProject, opens: Opens) -> None:
     for name in NAMES:
         estate.task(name, "true")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     expect(card(page, "01-walls")).to_be_visible()
     for key in ("j", "j", "x"):
@@ -79,12 +79,12 @@ def test_chosen_by_the_keys(estate: Estate, opens: Opens) -> None:
 
 
 def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(
-    estate: Estate, opens: Opens
+    estate: WorktreeProject, opens: Opens
 ) -> None:
     go = estate.top.parent / "go"
     for name in NAMES:
         estate.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo > {name}")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     expect(card(page, "05-pond")).to_be_visible()
     for name in ("01-walls", "02-roof", "05-pond"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Browser, Page, expect
-from tests.support.browser import opened, window
-from tests.support.running_server__serving import ServeProcess, serve
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import open_window, window
+from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.temp_project__estate import WorktreeProject
 
 # Quicker than any answer: both count.
 _AT_ONCE = """(group, names) => [...group.querySelectorAll("label")]
@@ -19,16 +19,18 @@ def _open(page: Page) -> None:
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
 
 
-def _run(server: ServeProcess, *tasks: str) -> str:
+def _run(server: ServerProcess, *tasks: str) -> str:
     batch: str = server.post("/api/batches", {"taskIds": tasks, "mode": "parallel"})["id"]
     return batch
 
 
-def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: Estate, browser: Browser) -> None:
+def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(
+    estate: WorktreeProject, browser: Browser
+) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.write("plait.toml", "[run]\nretries = 0")
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
@@ -42,7 +44,7 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: Estat
         verify.press("Enter")
         expect(verify).to_have_accessible_description(re.compile("From: saved here .* Saved"))
         batch = _run(server, "01-walls")
-        estate.until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
+        estate.wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
         assert server.get(f"/api/batches/{batch}")["tasks"][0]["category"] == "verify"
 
         page.get_by_role("button", name="Reset Verify command").click()
@@ -50,16 +52,16 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: Estat
         expect(verify).to_have_accessible_description(re.compile("From: default"))
         expect(page.get_by_role("button", name="Reset Verify command")).to_have_count(0)
         again = _run(server, "01-walls")
-        estate.until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
-    assert shown.complaints == []
+        estate.wait_until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
+    assert shown.console_errors == []
 
 
 def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
-    estate: Estate, browser: Browser
+    estate: WorktreeProject, browser: Browser
 ) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
-    server = serve(estate, env={"PLAIT_RETRIES": "1"})
+    estate.commit_all()
+    server = start_server(estate, env={"PLAIT_RETRIES": "1"})
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
@@ -119,16 +121,16 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
             "regenerate": {"uv.lock": "uv lock"},
         }
         assert {name: told[name] for name in expected} == expected
-        shown.expect_complaint("status of 422")
-    assert shown.complaints == []
+        shown.ignore_errors("status of 422")
+    assert shown.console_errors == []
 
 
-def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: Estate, browser: Browser) -> None:
+def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: WorktreeProject, browser: Browser) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as one:
-        two = opened(one.page.context, server)
+        two = open_window(one.page.context, server)
         for shown in (one, two):
             _open(shown.page)
         gate = two.page.get_by_role("textbox", name="Gate command")
@@ -144,7 +146,7 @@ def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: Estate, brows
         expect(two.page.get_by_text("Changed elsewhere meanwhile, to make all.")).to_be_visible()
         gate.press("Escape")
         expect(gate).to_have_value("make all")
-        assert [*one.complaints, *two.complaints] == []
+        assert [*one.console_errors, *two.console_errors] == []
 
 
 def _come_back(page: Page) -> None:

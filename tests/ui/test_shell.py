@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
-from tests.support.browser import Window, opened, window
-from tests.support.running_server__serving import ServeProcess, serve
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow, open_window, window
+from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
 
@@ -33,7 +33,7 @@ SPY = """
 """
 
 
-def _held(estate: Estate, name: str, go: Path, needs: str = "[]") -> None:
+def _held(estate: WorktreeProject, name: str, go: Path, needs: str = "[]") -> None:
     estate.task(name, GO.format(go=go, name=name), needs=needs)
 
 
@@ -42,12 +42,12 @@ def _icon(page: Page) -> str:
 
 
 def test_the_title_and_the_icon_say_how_far_the_batches_are(
-    estate: Estate, browser: Browser, tmp_path: Path
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
     _held(estate, "01-walls", tmp_path / "walls")
     _held(estate, "02-roof", tmp_path / "roof", needs="[01-walls]")
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         expect(page).to_have_title("plait · repository")
@@ -65,13 +65,13 @@ def test_the_title_and_the_icon_say_how_far_the_batches_are(
         assert _icon(page) == plain == "/favicon.svg"
         assert asking.startswith("data:image/svg+xml,")
         assert asking != half
-    assert shown.complaints == []
+    assert shown.console_errors == []
 
 
-def test_the_theme_is_kept_by_the_browser(estate: Estate, browser: Browser) -> None:
+def test_the_theme_is_kept_by_the_browser(estate: WorktreeProject, browser: Browser) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
-    with window(browser, serve(estate)) as shown:
+    estate.commit_all()
+    with window(browser, start_server(estate)) as shown:
         page = shown.page
         background = "getComputedStyle(document.body).backgroundColor"
         light = page.evaluate(background)
@@ -85,26 +85,26 @@ def test_the_theme_is_kept_by_the_browser(estate: Estate, browser: Browser) -> N
         page.wait_for_function(f"{background} === '{light}'")
         page.emulate_media(color_scheme="dark")
         page.wait_for_function(f"{background} !== '{light}'")
-    assert shown.complaints == []
+    assert shown.console_errors == []
 
 
 def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
-    estate: Estate, browser: Browser, tmp_path: Path
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
     _held(estate, "01-walls", tmp_path / "walls")
     estate.task("02-roof", f"while [ ! -e {tmp_path / 'roof'} ]; do sleep 0.05; done; exit 3")
-    estate.begin()
-    server = serve(estate, env={"PLAIT_RETRIES": "0"})
+    estate.commit_all()
+    server = start_server(estate, env={"PLAIT_RETRIES": "0"})
     context = browser.new_context()
     context.add_init_script(SPY)
-    first = opened(context, server)
+    first = open_window(context, server)
     expect(first.page.get_by_text("01-walls").first).to_be_visible()
     assert first.page.evaluate("window.asked") == 0
     first.go("/settings")
     first.page.get_by_role("button", name="Turn on").click()
     expect(first.page.get_by_text("On: this browser tells you")).to_be_visible()
     first.go("/")
-    second = opened(context, server)
+    second = open_window(context, server)
     for each in (first, second):
         expect(each.page.get_by_text("01-walls").first).to_be_visible()
 
@@ -119,16 +119,16 @@ def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
     caller = first if _told(first)[:1] == ["02-roof failed"] else second
     caller.page.evaluate("window.shown[0].pressed()")
     expect(caller.page).to_have_url(re.compile("task=02-roof"))
-    assert [*first.complaints, *second.complaints] == []
+    assert [*first.console_errors, *second.console_errors] == []
     context.close()
 
 
-def _both_know(first: Window, second: Window, title: str) -> None:
+def _both_know(first: BrowserWindow, second: BrowserWindow, title: str) -> None:
     for each in (first, second):
         expect(each.page).to_have_title(title)
 
 
-def _told(*windows: Window) -> list[str]:
+def _told(*windows: BrowserWindow) -> list[str]:
     """What was shown on the desktop, in the order in which it happened."""
     shown = [
         told for each in windows for told in each.page.evaluate("window.shown.map(n => [n.at, n.title])")
@@ -137,11 +137,11 @@ def _told(*windows: Window) -> list[str]:
 
 
 def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
-    estate: Estate, browser: Browser
+    estate: WorktreeProject, browser: Browser
 ) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
         with page.expect_response(
@@ -158,16 +158,18 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
         expect(other.get_by_text("01-walls").first).to_be_visible()
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(page.get_by_text("You are logged out")).to_have_count(0)
-        shown.expect_complaint("status of 401")
-    assert shown.complaints == []
+        shown.ignore_errors("status of 401")
+    assert shown.console_errors == []
 
 
-def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: Estate, browser: Browser) -> None:
+def test_who_may_only_look_sees_everything_and_can_change_nothing(
+    estate: WorktreeProject, browser: Browser
+) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
-    server = serve(estate)
+    estate.commit_all()
+    server = start_server(estate)
     link = estate.plait("token", "--read-only", "--link", "--url", server.url).out.strip()
-    with window(browser, ServeProcess(server.front, server.url, link, server.pid, "")) as shown:
+    with window(browser, ServerProcess(server.process, server.url, link, server.pid, "")) as shown:
         page = shown.page
         expect(page.get_by_text("You may look", exact=True)).to_be_visible()
         page.get_by_role("link", name="Settings").click()
@@ -175,15 +177,17 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: Estate
         expect(page.get_by_role("textbox", name="Verify command")).to_be_disabled()
         expect(page.get_by_role("switch", name="Stop on failure")).to_be_disabled()
         page.get_by_role("radiogroup", name="Theme").get_by_label("Dark").check()
-    assert shown.complaints == []
+    assert shown.console_errors == []
 
 
-def test_a_page_that_was_built_anew_is_offered(estate: Estate, browser: Browser, tmp_path: Path) -> None:
+def test_a_page_that_was_built_anew_is_offered(
+    estate: WorktreeProject, browser: Browser, tmp_path: Path
+) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
-    estate.begin()
+    estate.commit_all()
     folder = tmp_path / "page"
     shutil.copytree(find_built_page() or "", folder)
-    with window(browser, serve(estate, env={PAGE_FOLDER_VARIABLE: str(folder)})) as shown:
+    with window(browser, start_server(estate, env={PAGE_FOLDER_VARIABLE: str(folder)})) as shown:
         page = shown.page
         with page.expect_response("**/api/me"):
             page.reload()
@@ -195,4 +199,4 @@ def test_a_page_that_was_built_anew_is_offered(estate: Estate, browser: Browser,
         page.get_by_role("button", name="Reload").click()
         expect(page.locator("meta[name=newer]")).to_have_count(1)
         expect(page.get_by_text("A newer page is there")).to_have_count(0)
-    assert shown.complaints == []
+    assert shown.console_errors == []

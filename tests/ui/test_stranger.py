@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 from playwright.sync_api import Browser, expect
-from tests.support.running_server__serving import serve
-from tests.support.temp_project__estate import Estate
+from tests.support.running_server__serving import start_server
+from tests.support.temp_project__estate import WorktreeProject
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -38,9 +38,9 @@ def another_site() -> Iterator[str]:
             thread.join()
 
 
-def test_who_is_not_logged_in_is_told_the_command(browser: Browser, estate: Estate) -> None:
-    estate.begin()
-    server = serve(estate)
+def test_who_is_not_logged_in_is_told_the_command(browser: Browser, estate: WorktreeProject) -> None:
+    estate.commit_all()
+    server = start_server(estate)
     page = browser.new_page(color_scheme="dark")
     answer = page.goto(f"{server.url}/batches/7f3a/graph")
     assert answer is not None
@@ -51,9 +51,9 @@ def test_who_is_not_logged_in_is_told_the_command(browser: Browser, estate: Esta
     page.close()
 
 
-def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, estate: Estate) -> None:
-    estate.begin()
-    server = serve(estate)
+def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, estate: WorktreeProject) -> None:
+    estate.commit_all()
+    server = start_server(estate)
     with another_site() as elsewhere:
         page = browser.new_page()
         for target, there in (
@@ -68,9 +68,9 @@ def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, estate: E
         page.close()
 
 
-def test_a_link_that_is_used_up_says_so_once(browser: Browser, estate: Estate) -> None:
-    estate.begin()
-    server = serve(estate)
+def test_a_link_that_is_used_up_says_so_once(browser: Browser, estate: WorktreeProject) -> None:
+    estate.commit_all()
+    server = start_server(estate)
     with another_site() as elsewhere:
         first, page = browser.new_page(), browser.new_page()
         first.goto(server.link)

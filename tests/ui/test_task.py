@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
-from tests.support.browser import PHONE, Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 # As Claude Code talks: without an answer it asks for a colour, with one it writes it down.
 CLAUDE = r"""#!/bin/sh
@@ -54,13 +54,13 @@ def _held(go: Path, then: str = "true") -> str:
 
 
 def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     estate.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
     estate.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
     estate.task("03-door", "echo jammed; exit 3")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     batch = _run(page, "01-walls", "02-roof", "03-door", settings={"retries": 1})
@@ -101,21 +101,23 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     expect(panel).to_contain_text("Nothing verifies it")
 
     go.touch()
-    estate.until(lambda: estate.statuses()["02-roof"] == "done")
+    estate.wait_until(lambda: estate.statuses()["02-roof"] == "done")
     page.goto(f"{page.url.split('?')[0]}?task=01-walls")
     expect(panel).to_contain_text("as number 1 of its batch branch")
     expect(panel.get_by_role("button", name="Copy the branch")).to_be_visible()
     page.goto(f"{page.url.split('?')[0]}?task=09-nothing&batch={batch}")
     expect(panel).to_contain_text(f"batch {batch} has no task 09-nothing")
-    window.expect_complaint("404")
+    window.ignore_errors("404")
 
 
-def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: Estate, opens: Opens) -> None:
+def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(
+    estate: WorktreeProject, opens: Opens
+) -> None:
     estate.task("01-walls", "true")
     estate.write(
         "tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>."
     )
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _card(page, "01-walls").press("Enter")
     panel = _panel(page)
@@ -142,10 +144,12 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: 
     expect(panel).to_contain_text("There is no task 09-nothing")
 
 
-def test_a_task_is_cancelled_told_something_and_dropped(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_a_task_is_cancelled_told_something_and_dropped(
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     estate.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _run(page, "01-walls")
     _card(page, "01-walls").click()
@@ -174,7 +178,7 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: Estate, opens: O
     expect(words).to_have_count(0)
     expect(panel.locator("header")).to_contain_text("done")
     expect(panel.get_by_role("row").filter(has_text="write 2")).to_contain_text("passed")
-    assert "mind the doors" in estate.merged()["walls.txt"]
+    assert "mind the doors" in estate.read_merged_files()["walls.txt"]
 
     panel.get_by_role("button", name="Drop").click()
     asked = page.get_by_role("dialog")
@@ -184,20 +188,22 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: Estate, opens: O
     panel.get_by_role("button", name="Drop").click()
     asked.get_by_role("button", name="Drop").click()
     expect(panel.locator("header")).to_contain_text("skipped")
-    estate.until(lambda: estate.merged() == {})
+    estate.wait_until(lambda: estate.read_merged_files() == {})
 
 
-def test_another_agent_tries_asks_and_is_answered(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_another_agent_tries_asks_and_is_answered(
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
+) -> None:
     tool = tmp_path / "bin" / "claude"
     tool.parent.mkdir()
     tool.write_text(CLAUDE)
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
     estate.env["PATH"] = f"{tool.parent}:{estate.env['PATH']}"
     estate.task("01-walls", "exit 1")
-    estate.begin()
+    estate.commit_all()
     page = opens(size=PHONE).page
     batch = _run(page, "01-walls", settings={"retries": 0})
-    estate.until(lambda: estate.statuses()["01-walls"] == "failed")
+    estate.wait_until(lambda: estate.statuses()["01-walls"] == "failed")
     page.goto(f"{page.url}?task=01-walls&batch={batch}")
     panel = _panel(page)
     panel.get_by_role("button", name="Retry with another agent").click()
@@ -216,7 +222,7 @@ def test_another_agent_tries_asks_and_is_answered(estate: Estate, opens: Opens, 
     expect(panel.get_by_role("row").filter(has_text="write 3")).to_contain_text("claude")
     expect(panel).to_contain_text("5f0c9a3e-1111-4222-8333-944455566677")
     expect(panel).to_contain_text("$0.")
-    assert estate.merged()["colour.txt"] == "blue"
+    assert estate.read_merged_files()["colour.txt"] == "blue"
 
     panel.get_by_role("tab", name="Log").click()
     log = panel.get_by_role("region", name="Transcript: write 3")
@@ -227,10 +233,12 @@ def test_another_agent_tries_asks_and_is_answered(estate: Estate, opens: Opens, 
     expect(log).to_contain_text('"session_id"')
 
 
-def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: Estate, opens: Opens) -> None:
+def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(
+    estate: WorktreeProject, opens: Opens
+) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt")
-    estate.begin()
+    estate.commit_all()
     window = opens()
     page = window.page
     _run(page, "01-walls", "02-roof", mode="queue")
@@ -239,14 +247,14 @@ def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: Estat
     page.route("**/02-roof/approve*", _after_somebody_else)
     approve.click()
     expect(page.get_by_role("alert")).to_contain_text("02-roof does not wait for approval")
-    window.expect_complaint("409")
+    window.ignore_errors("409")
     _card(page, "01-walls").click()
     expect(_panel(page).get_by_role("heading", name="01-walls")).to_be_visible()
     approve.click()
     expect(page.get_by_text("Approved 01-walls")).to_be_visible()
     expect(_panel(page).locator("header")).to_contain_text("done")
     expect(approve).to_have_attribute("title", "It does not wait for approval.")
-    estate.until(lambda: estate.statuses() == {"01-walls": "done", "02-roof": "done"})
+    estate.wait_until(lambda: estate.statuses() == {"01-walls": "done", "02-roof": "done"})
 
 
 def _after_somebody_else(route: Route) -> None:
@@ -255,9 +263,11 @@ def _after_somebody_else(route: Route) -> None:
     route.continue_()
 
 
-def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: Estate, opens: Opens) -> None:
+def test_the_panel_is_resized_and_widened_and_its_width_is_kept(
+    estate: WorktreeProject, opens: Opens
+) -> None:
     estate.task("01-walls", "true")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _card(page, "01-walls").click()
     panel = _panel(page)
@@ -284,9 +294,9 @@ def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: Estate, 
     assert width() == 1440
 
 
-def test_what_the_panel_covers_is_out_of_reach(estate: Estate, opens: Opens) -> None:
+def test_what_the_panel_covers_is_out_of_reach(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     card = _card(page, "01-walls")
     title = _panel(page).get_by_role("heading", name="01-walls")

@@ -7,25 +7,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 TASKS = ("01-walls", "02-door", "03-roof")
 
 
-def _house(estate: Estate, folder: Path) -> Path:
+def _house(estate: WorktreeProject, folder: Path) -> Path:
     """Walls that wait for a file; a door that fails once; a roof that needs both."""
     go, once = folder / "go", folder / "once"
     estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     estate.task("02-door", f"test -e {once} || {{ touch {once}; exit 1; }}; echo door > door.txt")
     estate.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]")
-    estate.begin()
+    estate.commit_all()
     return go
 
 
-def _run(estate: Estate) -> str:
+def _run(estate: WorktreeProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
     answer = estate.plait(
         "run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true"
@@ -43,7 +43,7 @@ def _span(page: Page, task: str, words: str) -> Locator:
 
 
 def test_a_timeline_tells_attempts_retries_waits_and_merges(
-    estate: Estate, opens: Opens, tmp_path: Path
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = _house(estate, tmp_path)
     window = opens()
@@ -61,7 +61,7 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     expect(page.get_by_role("list", name="Attempts of 03-roof").get_by_text("Waiting for")).to_be_attached()
     expect(page.get_by_text("1 retry")).to_be_visible()
     # What is not over goes with the clock: it grows, and is drawn shorter when the axis takes its next step.
-    estate.until(lambda: _otherwise(page, walls, first["width"]))
+    estate.wait_until(lambda: _otherwise(page, walls, first["width"]))
 
     go.touch()
     for task in TASKS:
@@ -71,24 +71,24 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     own = page.get_by_role("list", name="Of the whole batch").get_by_role("button")
     expect(own.first).to_have_attribute("aria-label", re.compile("^Gate, attempt 1: passed"))
     expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
-    assert set(estate.merged()) == {"walls.txt", "door.txt", "roof.txt"}
+    assert set(estate.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
 
     _zooms(page, estate)
     _walks(page, batch)
     window.go("/batches/nobody/timeline")
     expect(page.get_by_text("There is nothing to draw")).to_be_visible()
-    window.expect_complaint("404")
+    window.ignore_errors("404")
 
 
-def _zooms(page: Page, estate: Estate) -> None:
+def _zooms(page: Page, estate: WorktreeProject) -> None:
     whole = _span(page, "01-walls", "Write")  # the longest: short ones have a least width, whatever the zoom
     expect(whole).to_be_visible()
     fitted = _width(whole)
     page.get_by_role("button", name="Zoom in").click()
     page.keyboard.press("+")
-    estate.until(lambda: _width(whole) > 1.4 * fitted)
+    estate.wait_until(lambda: _width(whole) > 1.4 * fitted)
     page.get_by_role("button", name="Show the whole timeline").click()
-    estate.until(lambda: _width(whole) < 1.4 * fitted)
+    estate.wait_until(lambda: _width(whole) < 1.4 * fitted)
     fit = page.get_by_role("button", name="Show the whole timeline")
     expect(fit).to_have_attribute("title", "All of it is shown")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import CDPSession, Locator, Page, expect
-from tests.support.browser import Window
-from tests.support.temp_project__estate import Estate
+from tests.support.browser import BrowserWindow
+from tests.support.temp_project__estate import WorktreeProject
 
-Opens = Callable[..., Window]
+Opens = Callable[..., BrowserWindow]
 
 LONG = 100_000_000  # bytes
 HEAP = 60_000_000  # bytes that the page may take, however long the transcript is
@@ -62,7 +62,9 @@ def _still(log: Locator) -> str:
     return _last(log)
 
 
-def test_the_end_is_followed_until_a_person_scrolls_up(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+def test_the_end_is_followed_until_a_person_scrolls_up(
+    estate: WorktreeProject, opens: Opens, tmp_path: Path
+) -> None:
     more, go = tmp_path / "more", tmp_path / "go"
     printing = "for i in $(seq {0}); do echo {1} $i; done"
     waits = "while [ ! -e {} ]; do sleep 0.05; done"
@@ -74,7 +76,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: Estate, opens: Op
     ]
     estate.task("01-walls", "\n".join([*script, "echo finished; echo walls > walls.txt"]))
     estate.task("02-roof", "true", needs="[01-walls]")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _run(page, "01-walls", "02-roof")
 
@@ -90,7 +92,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: Estate, opens: Op
     log.hover()
     page.mouse.wheel(0, -1500)
     expect(panel).to_contain_text("Not following")
-    estate.until(lambda: _last(log).startswith("tile 2"))
+    estate.wait_until(lambda: _last(log).startswith("tile 2"))
     there = _still(log)
     go.touch()
     expect(panel).to_contain_text("passed")
@@ -118,16 +120,16 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: Estate, opens: Op
     expect(panel).to_contain_text(re.compile("passed|changed nothing|at work|No attempt"))
 
 
-def test_words_are_found_and_lines_are_copied(estate: Estate, opens: Opens) -> None:
+def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Opens) -> None:
     lines = "seq -f 'a quite ordinary line number %.0f' 1 30000"
     estate.task(
         "01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt"
     )
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     batch = _run(page, "01-walls")
-    estate.until(lambda: estate.statuses()["01-walls"] == "done")
+    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text("ordinary line number 30000")
 
@@ -168,13 +170,13 @@ def test_words_are_found_and_lines_are_copied(estate: Estate, opens: Opens) -> N
     assert copied("Selection") == "first needle\na quite"
 
 
-def test_what_is_hostile_is_text(estate: Estate, opens: Opens) -> None:
+def test_what_is_hostile_is_text(estate: WorktreeProject, opens: Opens) -> None:
     estate.write("hostile.sh", HOSTILE)
     estate.task("01-walls", "sh hostile.sh; echo w > w.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    estate.until(lambda: estate.statuses()["01-walls"] == "done")
+    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text('<script>document.title = "taken"</script><img src=x onerror=alert(1)>')
     expect(log).to_contain_text("red bell")
@@ -188,14 +190,14 @@ def test_what_is_hostile_is_text(estate: Estate, opens: Opens) -> None:
     assert "taken" not in page.title()
 
 
-def test_a_hundred_megabytes_are_read_at_any_place(estate: Estate, opens: Opens) -> None:
+def test_a_hundred_megabytes_are_read_at_any_place(estate: WorktreeProject, opens: Opens) -> None:
     estate.write("plait.toml", '[engine]\ntranscript_cap = "256MB"')
     numbers = "seq -f 'this is the line of the number %.0f, and it is as long as lines usually are' 1 2000000"
     estate.task("01-walls", f"{numbers} | head -c {LONG}; echo; echo the very last line; echo w > w.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    estate.until(lambda: estate.statuses()["01-walls"] == "done")
+    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
     measure = page.context.new_cdp_session(page)
     log = _log(page, "01-walls")
     expect(log).to_contain_text("the very last line")
@@ -223,13 +225,13 @@ def test_a_hundred_megabytes_are_read_at_any_place(estate: Estate, opens: Opens)
     assert _heap(measure) < HEAP
 
 
-def test_what_was_left_out_of_the_middle_is_told(estate: Estate, opens: Opens) -> None:
+def test_what_was_left_out_of_the_middle_is_told(estate: WorktreeProject, opens: Opens) -> None:
     estate.write("plait.toml", '[engine]\ntranscript_cap = "1MB"')
     estate.task("01-walls", "seq -f 'this is the line of the number %.0f' 1 300000; echo w > w.txt")
-    estate.begin()
+    estate.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    estate.until(lambda: estate.statuses()["01-walls"] == "done")
+    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text("the number 300000")
     bar = _place(page).bounding_box()

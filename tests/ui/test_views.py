@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.support.browser import PHONE, WIDE, Window, window
-from tests.support.local_forge import REPOSITORY, forge
-from tests.support.running_server__serving import ServeProcess, serve
-from tests.support.screenshots import Gallery, furnish, hang
-from tests.support.temp_project__estate import estate as make_estate
+from tests.support.browser import PHONE, WIDE, BrowserWindow, window
+from tests.support.local_forge import REPOSITORY, local_forge
+from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.screenshots import SampleProject, run_sample_batches, write_sample_project
+from tests.support.temp_project__estate import worktree_project as make_estate
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
@@ -24,27 +24,27 @@ TOP = Path(__file__).parents[2]
 AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = TOP / "docs" / "img"
 
-Scene = Callable[[Page, Gallery], None]
+Scene = Callable[[Page, SampleProject], None]
 
 
 @pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleProject]:
     folder = tmp_path_factory.mktemp("gallery")
-    with make_estate(folder) as made, forge(folder / "forge") as remote:
+    with make_estate(folder) as made, local_forge(folder / "forge") as remote:
         made.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
         made.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         if PAGE_FOLDER_VARIABLE in os.environ:
             made.env[PAGE_FOLDER_VARIABLE] = os.environ[PAGE_FOLDER_VARIABLE]
-        furnish(made, folder / "held")
-        yield hang(made, serve(made), folder / "held")
+        write_sample_project(made, folder / "held")
+        yield run_sample_batches(made, start_server(made), folder / "held")
 
 
 @pytest.fixture(scope="module")
-def windows(browser: Browser, gallery: Gallery) -> Iterator[dict[str, Window]]:
+def windows(browser: Browser, gallery: SampleProject) -> Iterator[dict[str, BrowserWindow]]:
     """Light, dark, and on a phone."""
     with ExitStack() as stack:
 
-        def opened(size: tuple[int, int], *, dark: bool) -> Window:
+        def opened(size: tuple[int, int], *, dark: bool) -> BrowserWindow:
             return stack.enter_context(window(browser, _linked(gallery), size=size, dark=dark))
 
         yield {
@@ -54,65 +54,65 @@ def windows(browser: Browser, gallery: Gallery) -> Iterator[dict[str, Window]]:
         }
 
 
-def board(page: Page, _: Gallery) -> None:
+def board(page: Page, _: SampleProject) -> None:
     expect(page.get_by_role("heading", name="To do")).to_be_visible()
 
 
-def selection(page: Page, gallery: Gallery) -> None:
+def selection(page: Page, gallery: SampleProject) -> None:
     board(page, gallery)
     for task in ("10-changelog", "11-focus-order", "12-rate-limit"):
         page.get_by_role("checkbox", name=f"Select {task}").check(force=True)
     expect(page.get_by_text("3 tasks selected")).to_be_visible()
 
 
-def plan(page: Page, gallery: Gallery) -> None:
+def plan(page: Page, gallery: SampleProject) -> None:
     selection(page, gallery)
     page.get_by_role("button", name="Execute parallel").click()
     expect(page.get_by_role("dialog").get_by_text("10-changelog").first).to_be_visible()
 
 
-def editor(page: Page, gallery: Gallery) -> None:
+def editor(page: Page, gallery: SampleProject) -> None:
     board(page, gallery)
     page.keyboard.press("c")
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def palette(page: Page, gallery: Gallery) -> None:
+def palette(page: Page, gallery: SampleProject) -> None:
     board(page, gallery)
     page.keyboard.press("ControlOrMeta+k")
     expect(page.get_by_role("combobox")).to_be_visible()
 
 
-def shortcuts(page: Page, gallery: Gallery) -> None:
+def shortcuts(page: Page, gallery: SampleProject) -> None:
     board(page, gallery)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def panel(page: Page, _: Gallery) -> None:
+def panel(page: Page, _: SampleProject) -> None:
     expect(page.get_by_role("tab", name="About")).to_be_visible()
 
 
-def diff(page: Page, gallery: Gallery) -> None:
+def diff(page: Page, gallery: SampleProject) -> None:
     panel(page, gallery)
     expect(page.get_by_text("shop/prices.py").first).to_be_visible()
 
 
-def log(page: Page, gallery: Gallery) -> None:
+def log(page: Page, gallery: SampleProject) -> None:
     panel(page, gallery)
     expect(page.get_by_text("indexing 412 titles").last).to_be_visible()
 
 
-def batch(page: Page, gallery: Gallery) -> None:
+def batch(page: Page, gallery: SampleProject) -> None:
     expect(page.get_by_role("heading", name=f"Batch {gallery.batch[:8]}")).to_be_visible()
     expect(page.get_by_text("09-promise").first).to_be_visible()
 
 
-def batches(page: Page, gallery: Gallery) -> None:
+def batches(page: Page, gallery: SampleProject) -> None:
     expect(page.get_by_role("main").get_by_text(gallery.batch[:8]).first).to_be_visible()
 
 
-def settings(page: Page, _: Gallery) -> None:
+def settings(page: Page, _: SampleProject) -> None:
     expect(page.get_by_text("Parallel limit").first).to_be_visible()
 
 
@@ -150,7 +150,7 @@ SEEN = [
 
 @pytest.mark.parametrize(("scene", "theme"), SEEN)
 def test_nothing_keeps_anybody_out(
-    scene: str, theme: str, windows: dict[str, Window], gallery: Gallery
+    scene: str, theme: str, windows: dict[str, BrowserWindow], gallery: SampleProject
 ) -> None:
     shown = windows[theme]
     path, reach = SCENES[scene]
@@ -160,7 +160,7 @@ def test_nothing_keeps_anybody_out(
     assert serious(shown.page) == []
     if os.environ.get("PLAIT_PICTURES"):
         shown.page.screenshot(path=PICTURES / f"{scene}-{theme}.png")
-    assert shown.complaints == []
+    assert shown.console_errors == []
 
 
 def serious(page: Page) -> list[str]:
@@ -175,7 +175,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def _linked(gallery: Gallery) -> ServeProcess:
+def _linked(gallery: SampleProject) -> ServerProcess:
     server = gallery.server
-    link = gallery.estate.plait("token", "--link", "--url", server.url).out.strip()
-    return ServeProcess(server.front, server.url, link, server.pid, server.token)
+    link = gallery.project.plait("token", "--link", "--url", server.url).out.strip()
+    return ServerProcess(server.process, server.url, link, server.pid, server.token)

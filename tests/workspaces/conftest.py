@@ -34,7 +34,7 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass
-class Ground:
+class WorkspaceRepo:
     top: Path
     root: Path
 
@@ -84,7 +84,7 @@ class Ground:
     def gate(self, commit: str, outfit: WorkspaceSetup = PLAIN) -> Path:
         return Path(self.open().checkout(BATCH, commit, outfit, top=str(self.top)))
 
-    def saved(self, task: str = "one") -> list[str]:
+    def list_saved(self, task: str = "one") -> list[str]:
         """Commits that were saved, in order."""
         where = f"refs/plait/saved/{BATCH}/{task}/"
         return self.git("for-each-ref", "--format=%(objectname)", where).splitlines()
@@ -106,10 +106,10 @@ class Ground:
         told = self.git("worktree", "list", "--porcelain").split("\n\n")
         return [each.splitlines()[0].removeprefix("worktree ") for each in told if each][1:]
 
-    def pooled(self) -> list[str]:
+    def list_pooled(self) -> list[str]:
         return sorted(each.name for each in self.root.glob("pool/*"))
 
-    def mine(self) -> dict[str, str]:
+    def snapshot_user_files(self) -> dict[str, str]:
         """All that must stay as it is, byte for byte: files, HEAD, index, stash, reflogs, configuration, branches."""
         names = ("HEAD", "index", "config", "config.worktree", "logs/HEAD", "logs/refs/stash", "info/exclude")
         inside = [self.common / name for name in names]
@@ -126,10 +126,10 @@ class Ground:
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Ground:
+def ground(tmp_path: Path) -> WorkspaceRepo:
     top = tmp_path / "project"
     top.mkdir()
-    made = Ground(top, tmp_path / "cache" / "project-1")
+    made = WorkspaceRepo(top, tmp_path / "cache" / "project-1")
     made.git("init", "--quiet")
     made.commit({"README": "read me\n", "src/app.py": "print(1)\n", ".gitignore": "*.log\nvendor/\n"})
     return made

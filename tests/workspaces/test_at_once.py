@@ -15,7 +15,7 @@ from plait.git.worktrees.metadata__stamp import LeaseMetadata
 from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 PLAIN = WorkspaceSetup()
 SOON = 120
@@ -41,8 +41,8 @@ with ThreadPoolExecutor(8) as threads:
 
 
 @pytest.mark.parametrize("count", [8, 16])
-def test_from_threads(ground: Ground, count: int) -> None:
-    before = ground.mine()
+def test_from_threads(ground: WorkspaceRepo, count: int) -> None:
+    before = ground.snapshot_user_files()
     workspaces, base = ground.open(), ground.head
 
     def prepare(n: int) -> Path:
@@ -56,18 +56,18 @@ def test_from_threads(ground: Ground, count: int) -> None:
         for place in places:
             ground.write({"made": place.name}, at=place)
         list(threads.map(lambda n: workspaces.release("7f3a", f"{n}"), range(count)))
-        assert len(ground.pooled()) == 4
+        assert len(ground.list_pooled()) == 4
         list(threads.map(prepare, range(count)))
     workspaces.release_batch("7f3a")
     workspaces.trim_pool()
     assert ground.worktrees() == []
     for n in range(count):
-        assert [ground.text(saved, "made") for saved in ground.saved(f"{n}")] == [f"task-{n}"]
-    assert ground.mine() == before
+        assert [ground.text(saved, "made") for saved in ground.list_saved(f"{n}")] == [f"task-{n}"]
+    assert ground.snapshot_user_files() == before
 
 
-def test_from_two_processes(ground: Ground) -> None:
-    before = ground.mine()
+def test_from_two_processes(ground: WorkspaceRepo) -> None:
+    before = ground.snapshot_user_files()
     words = [sys.executable, "-c", PROCESS, str(ground.common), str(ground.root), ground.head]
     both = [
         subprocess.Popen([*words, batch, "12"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -79,8 +79,8 @@ def test_from_two_processes(ground: Ground) -> None:
     for batch in ("a", "b"):
         for n in range(12):
             assert ground.git("show", f"refs/plait/saved/{batch}/task-{n}/1:made") == f"{batch} {n}"
-    assert len(ground.pooled()) <= 4
-    assert ground.mine() == before
+    assert len(ground.list_pooled()) <= 4
+    assert ground.snapshot_user_files() == before
 
 
 def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_
     assert [each.name for each in tmp_path.iterdir()] == ["plait.json"]
 
 
-def test_one_task_prepared_by_two_at_once_is_prepared_once(ground: Ground) -> None:
+def test_one_task_prepared_by_two_at_once_is_prepared_once(ground: WorkspaceRepo) -> None:
     workspaces, base = ground.open(), ground.head
     with ThreadPoolExecutor(4) as threads:
         asked = [

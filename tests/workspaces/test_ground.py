@@ -14,14 +14,14 @@ from plait.core.plan import Severity
 from plait.git.worktrees.preconditions import check_preconditions
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 
-def _told(ground: Ground) -> list[tuple[Severity, str]]:
+def _told(ground: WorkspaceRepo) -> list[tuple[Severity, str]]:
     return [(each.severity, each.message) for each in check_preconditions(ground.top)]
 
 
-def test_an_ordinary_repository_gives_nothing_to_say(ground: Ground) -> None:
+def test_an_ordinary_repository_gives_nothing_to_say(ground: WorkspaceRepo) -> None:
     assert check_preconditions(ground.top) == []
     assert check_preconditions(ground.common) == []
     assert check_preconditions(ground.top / "src") == []
@@ -34,7 +34,7 @@ def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_repository_without_commits_is_refused_with_a_way_out_that_works(
-    ground: Ground, tmp_path: Path
+    ground: WorkspaceRepo, tmp_path: Path
 ) -> None:
     ground.git("init", "--quiet", str(tmp_path / "empty"))
     ground.top = tmp_path / "empty"
@@ -47,7 +47,7 @@ def test_a_repository_without_commits_is_refused_with_a_way_out_that_works(
     assert check_preconditions(ground.top) == []
 
 
-def test_a_branch_without_commits_is_refused_unless_another_is_named(ground: Ground) -> None:
+def test_a_branch_without_commits_is_refused_unless_another_is_named(ground: WorkspaceRepo) -> None:
     base = ground.head
     ground.git("switch", "--quiet", "--orphan", "empty")
     with pytest.raises(UserError, match="the branch that is checked out has no commits yet"):
@@ -57,14 +57,14 @@ def test_a_branch_without_commits_is_refused_unless_another_is_named(ground: Gro
         check_preconditions(ground.top, "nonsense")
 
 
-def test_a_branch_called_plait_is_in_the_way(ground: Ground) -> None:
+def test_a_branch_called_plait_is_in_the_way(ground: WorkspaceRepo) -> None:
     ground.git("branch", "plait")
     with pytest.raises(UserError, match="a branch called plait") as told:
         check_preconditions(ground.top)
     assert "git branch -m plait" in told.value.hint
 
 
-def test_names_that_a_disk_can_not_tell_apart_are_refused(ground: Ground) -> None:
+def test_names_that_a_disk_can_not_tell_apart_are_refused(ground: WorkspaceRepo) -> None:
     ground.commit({"src/Readme": "1\n", "src/README": "2\n"})
     assert check_preconditions(ground.top) == []
     ground.git("config", "core.ignoreCase", "true")
@@ -72,7 +72,7 @@ def test_names_that_a_disk_can_not_tell_apart_are_refused(ground: Ground) -> Non
         check_preconditions(ground.top)
 
 
-def test_a_shallow_clone_is_told(ground: Ground, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_told(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.commit({"more": "m\n"})
     ground.git("clone", "--quiet", "--depth=1", ground.top.as_uri(), str(tmp_path / "shallow"))
     ground.top = tmp_path / "shallow"
@@ -81,19 +81,19 @@ def test_a_shallow_clone_is_told(ground: Ground, tmp_path: Path) -> None:
     assert "shallow" in message
 
 
-def test_a_partial_clone_is_told(ground: Ground, tmp_path: Path) -> None:
+def test_a_partial_clone_is_told(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.git("config", "uploadpack.allowFilter", "true")
     ground.git("clone", "--quiet", "--filter=blob:none", ground.top.as_uri(), str(tmp_path / "partial"))
     ground.top = tmp_path / "partial"
     assert "partial" in _told(ground)[0][1]
 
 
-def test_a_sparse_checkout_is_told(ground: Ground) -> None:
+def test_a_sparse_checkout_is_told(ground: WorkspaceRepo) -> None:
     ground.git("sparse-checkout", "set", "--cone", "docs")
     assert "sparse" in _told(ground)[0][1]
 
 
-def test_large_files_without_lfs_are_told(ground: Ground) -> None:
+def test_large_files_without_lfs_are_told(ground: WorkspaceRepo) -> None:
     ground.write({"assets/.gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
     ground.commit({})
     assert "Git LFS" in _told(ground)[0][1]
@@ -101,7 +101,7 @@ def test_large_files_without_lfs_are_told(ground: Ground) -> None:
     assert _told(ground) == []
 
 
-def test_submodules_that_are_not_cloned_are_told(ground: Ground) -> None:
+def test_submodules_that_are_not_cloned_are_told(ground: WorkspaceRepo) -> None:
     many = "".join(f'[submodule "{name}"]\n\tpath = sub/{name}\n\turl = x\n' for name in "abcde")
     ground.commit({".gitmodules": many})
     ((severity, message),) = _told(ground)

@@ -17,7 +17,7 @@ import pytest
 from plait.system import locks__lock
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 SOON = 60
 KILLS = 16
@@ -61,10 +61,10 @@ def nursery() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_any_instant(ground: Ground, nursery: subprocess.Popen[str], seed: int) -> None:
+def test_killed_at_any_instant(ground: WorkspaceRepo, nursery: subprocess.Popen[str], seed: int) -> None:
     rng = Random(seed)
     bases = [ground.head, ground.commit({f"more/{n}": f"{n}\n" for n in range(30)})]
-    before = ground.mine()
+    before = ground.snapshot_user_files()
     made: set[str] = set()
     for number in range(KILLS):
         words = (str(ground.common), str(ground.root), f"v{number}", *bases)
@@ -75,14 +75,16 @@ def test_killed_at_any_instant(ground: Ground, nursery: subprocess.Popen[str], s
         assert ground.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
         assert ground.branch() == base
     ground.open().release_batch("7f3a")
-    saved = {name for each in ground.saved() for name in ground.git("ls-tree", "--name-only", each).split()}
+    saved = {
+        name for each in ground.list_saved() for name in ground.git("ls-tree", "--name-only", each).split()
+    }
     assert made <= saved, f"lost: {made - saved}"
     ground.open().trim_pool()
     assert ground.worktrees() == []
     assert [each for each in ground.root.rglob("*") if each.is_file()] == []
     ours = ground.common / "plait"
     assert [each for each in ours.rglob("*") if each.is_file()] == [ours / "workspaces.lock"]
-    assert ground.mine() == before
+    assert ground.snapshot_user_files() == before
 
 
 def _kill_one(nursery: subprocess.Popen[str], words: Sequence[str], after: float) -> set[str]:
@@ -99,7 +101,7 @@ def _kill_one(nursery: subprocess.Popen[str], words: Sequence[str], after: float
     return set(told.split())
 
 
-def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(ground: Ground) -> None:
+def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(ground: WorkspaceRepo) -> None:
     alive = ground.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (ground.root / "making" / "plait-dead").mkdir()
@@ -112,7 +114,7 @@ def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(grou
     assert list(ground.root.glob("making/*")) == []
 
 
-def test_a_worktree_that_was_half_given_back_is_still_a_whole_one(ground: Ground) -> None:
+def test_a_worktree_that_was_half_given_back_is_still_a_whole_one(ground: WorkspaceRepo) -> None:
     """Its admin was told of its new place, and then it was not moved."""
     workspace = ground.prepare()
     ground.write({"new": "n\n"}, at=workspace)

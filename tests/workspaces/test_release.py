@@ -13,7 +13,7 @@ from plait.git.worktrees import metadata, metadata as outfits
 from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 BATCH = "7f3a"
 VENDOR = WorkspaceSetup(setup="make vendor", makes=("vendor", "build/out"))
@@ -29,27 +29,27 @@ def _set_up(workspace: Path, outfit: WorkspaceSetup) -> None:
     )
 
 
-def test_a_clean_workspace_goes_to_the_pool_and_its_branch_stays(ground: Ground) -> None:
+def test_a_clean_workspace_goes_to_the_pool_and_its_branch_stays(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     tip = ground.commit({"done": "d\n"}, at=workspace)
     ground.release()
     assert not workspace.exists()
-    assert len(ground.pooled()) == 1
+    assert len(ground.list_pooled()) == 1
     assert ground.branch() == tip
-    assert ground.saved() == []
+    assert ground.list_saved() == []
     ground.git("branch", "--quiet", "--delete", "--force", f"plait/task-{BATCH}-one")
 
 
-def test_released_twice_is_released_once(ground: Ground) -> None:
+def test_released_twice_is_released_once(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.write({"new": "n\n"}, at=workspace)
     ground.release()
     ground.release()
     ground.release("never prepared")
-    assert len(ground.saved()) == 1
+    assert len(ground.list_saved()) == 1
 
 
-def test_whatever_is_in_no_ref_is_saved(ground: Ground) -> None:
+def test_whatever_is_in_no_ref_is_saved(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     loose = ground.commit({"loose": "l\n"}, at=workspace)
     ground.git("switch", "--quiet", "--detach", at=workspace)
@@ -60,7 +60,7 @@ def test_whatever_is_in_no_ref_is_saved(ground: Ground) -> None:
     ground.write({"README": "edited\n", "new file": "n\n", "x.log": "ignored"}, at=workspace)
     (workspace / "src/app.py").unlink()
     ground.release()
-    (saved,) = ground.saved()
+    (saved,) = ground.list_saved()
     assert ground.text(saved, "README") == "edited"
     assert ground.git("ls-tree", "-r", "--name-only", saved).splitlines() == [
         ".gitignore",
@@ -74,17 +74,17 @@ def test_whatever_is_in_no_ref_is_saved(ground: Ground) -> None:
     assert ground.git("merge-base", detached, saved) == detached
 
 
-def test_work_on_files_that_git_was_told_to_look_away_from_is_saved(ground: Ground) -> None:
+def test_work_on_files_that_git_was_told_to_look_away_from_is_saved(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.git("update-index", "--assume-unchanged", "README", at=workspace)
     ground.git("update-index", "--skip-worktree", "src/app.py", at=workspace)
     ground.write({"README": "hidden\n", "src/app.py": "hidden\n"}, at=workspace)
     ground.release()
-    (saved,) = ground.saved()
+    (saved,) = ground.list_saved()
     assert (ground.text(saved, "README"), ground.text(saved, "src/app.py")) == ("hidden", "hidden")
 
 
-def test_no_task_inherits_anything_from_the_one_before(ground: Ground) -> None:
+def test_no_task_inherits_anything_from_the_one_before(ground: WorkspaceRepo) -> None:
     first = ground.prepare("one")
     ground.write({"README": "dirty\n", "new": "n", "x.log": "ignored", "deep/er/x.log": "i"}, at=first)
     ground.git("init", "--quiet", "nested", at=first)
@@ -107,7 +107,7 @@ def test_no_task_inherits_anything_from_the_one_before(ground: Ground) -> None:
     assert ground.git("symbolic-ref", "--short", "HEAD", at=second) == f"plait/task-{BATCH}-two"
 
 
-def test_a_pooled_worktree_follows_to_another_base(ground: Ground) -> None:
+def test_a_pooled_worktree_follows_to_another_base(ground: WorkspaceRepo) -> None:
     ground.prepare("one")
     ground.release("one")
     ground.git("rm", "--quiet", "README")
@@ -119,7 +119,7 @@ def test_a_pooled_worktree_follows_to_another_base(ground: Ground) -> None:
     assert (workspace / "src/new/deep.py").read_text() == "d\n"
 
 
-def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: Ground) -> None:
+def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: WorkspaceRepo) -> None:
     first = ground.prepare("one", outfit=VENDOR)
     _set_up(first, VENDOR)
     ground.write({".env.log": "copied", "build/other": "not declared"}, at=first)
@@ -133,7 +133,7 @@ def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: Ground) 
     assert (told.key, told.fitted, told.used) == ("key", "", False)  # the setup counts, copies are due again
 
 
-def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: Ground) -> None:
+def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: WorkspaceRepo) -> None:
     _set_up(ground.prepare("one", outfit=VENDOR), VENDOR)
     ground.release("one")
     other = ground.prepare("two")
@@ -150,7 +150,7 @@ def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: Grou
     assert metadata.read_setup_metadata(fourth).key == ""
 
 
-def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: Ground) -> None:
+def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: WorkspaceRepo) -> None:
     one = ground.prepare("one", outfit=VENDOR)
     ground.prepare("two")
     _set_up(one, VENDOR)
@@ -159,7 +159,7 @@ def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: Ground) -> N
     assert (ground.prepare("three", outfit=VENDOR) / "vendor/made").exists()
 
 
-def test_patterns_in_the_names_of_outputs_are_only_names(ground: Ground) -> None:
+def test_patterns_in_the_names_of_outputs_are_only_names(ground: WorkspaceRepo) -> None:
     odd = WorkspaceSetup(setup="x", makes=("*",))
     workspace = ground.prepare("one", outfit=odd)
     ground.write({"*": "output", "other": "o"}, at=workspace)
@@ -169,20 +169,20 @@ def test_patterns_in_the_names_of_outputs_are_only_names(ground: Ground) -> None
     assert not (second / "other").exists()
 
 
-def test_no_more_are_kept_than_asked_for(ground: Ground) -> None:
+def test_no_more_are_kept_than_asked_for(ground: WorkspaceRepo) -> None:
     for task in ("one", "two", "three"):
         ground.prepare(task)
     for task in ("one", "two", "three"):
         ground.release(task, keep=2)
-    assert len(ground.pooled()) == 2
+    assert len(ground.list_pooled()) == 2
     assert len(ground.worktrees()) == 2
     assert list(ground.root.glob("trash/*")) == []
     ground.prepare("four", keep=0)
     ground.release("four", keep=0)
-    assert ground.pooled() == []
+    assert ground.list_pooled() == []
 
 
-def test_folders_that_forbid_removal_are_removed_all_the_same(ground: Ground) -> None:
+def test_folders_that_forbid_removal_are_removed_all_the_same(ground: WorkspaceRepo) -> None:
     workspace = ground.prepare()
     ground.write({"vendor/module/file": "v"}, at=workspace)
     (workspace / "vendor/module").chmod(0o500)
@@ -190,7 +190,7 @@ def test_folders_that_forbid_removal_are_removed_all_the_same(ground: Ground) ->
     assert list(ground.root.glob("trash/*")) == []
 
 
-def test_the_end_of_a_batch_leaves_nothing_but_refs(ground: Ground) -> None:
+def test_the_end_of_a_batch_leaves_nothing_but_refs(ground: WorkspaceRepo) -> None:
     one, two = ground.prepare("one"), ground.prepare("two")
     ground.gate(ground.head)
     ground.write({"new": "n\n"}, at=one)
@@ -203,12 +203,12 @@ def test_the_end_of_a_batch_leaves_nothing_but_refs(ground: Ground) -> None:
     assert ground.worktrees() == []
     assert [each for each in ground.root.rglob("*") if each.is_file()] == []
     assert not (ground.root / f"batch-{BATCH}").exists()
-    assert [ground.text(saved, "new") for saved in ground.saved("one")] == ["n"]
-    assert ground.saved("two") == [loose]
+    assert [ground.text(saved, "new") for saved in ground.list_saved("one")] == ["n"]
+    assert ground.list_saved("two") == [loose]
     assert sorted(each.name for each in (ground.common / "plait").iterdir()) == ["trash", "workspaces.lock"]
 
 
-def test_one_that_can_not_be_saved_stays_and_keeps_none_of_the_others(ground: Ground) -> None:
+def test_one_that_can_not_be_saved_stays_and_keeps_none_of_the_others(ground: WorkspaceRepo) -> None:
     one, two = ground.prepare("one"), ground.prepare("two")
     ground.write({"new": "n\n"}, at=one)
     ground.write(
@@ -220,7 +220,7 @@ def test_one_that_can_not_be_saved_stays_and_keeps_none_of_the_others(ground: Gr
     assert not two.exists()
 
 
-def test_the_gate_sees_exactly_its_commit(ground: Ground) -> None:
+def test_the_gate_sees_exactly_its_commit(ground: WorkspaceRepo) -> None:
     first = ground.head
     second = ground.commit({"more": "m\n"})
     place = ground.gate(first)

@@ -14,30 +14,30 @@ from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 
-def _round(ground: Ground) -> Path:
+def _round(ground: WorkspaceRepo) -> Path:
     """Made, worked in, given back, made again from the pool."""
-    before = ground.mine()
+    before = ground.snapshot_user_files()
     first = ground.prepare("one")
     assert ground.status(first) == ""
     ground.write({"new": "n\n"}, at=first)
     ground.release("one")
-    assert [ground.text(saved, "new") for saved in ground.saved("one")] == ["n"]
+    assert [ground.text(saved, "new") for saved in ground.list_saved("one")] == ["n"]
     second = ground.prepare("two")
     assert ground.status(second) == ""
     assert ground.git("rev-parse", "HEAD^{tree}", at=second) == ground.git("rev-parse", "HEAD^{tree}")
-    assert ground.mine() == before
+    assert ground.snapshot_user_files() == before
     return second
 
 
-def test_a_detached_head(ground: Ground) -> None:
+def test_a_detached_head(ground: WorkspaceRepo) -> None:
     ground.git("switch", "--quiet", "--detach")
     _round(ground)
 
 
-def test_a_bare_repository(ground: Ground, tmp_path: Path) -> None:
+def test_a_bare_repository(ground: WorkspaceRepo, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     ground.git("clone", "--quiet", "--bare", str(ground.top), str(bare))
     config = (bare / "config").read_bytes()
@@ -51,14 +51,14 @@ def test_a_bare_repository(ground: Ground, tmp_path: Path) -> None:
     assert (bare / "config").read_bytes() == config
 
 
-def test_a_shallow_clone(ground: Ground, tmp_path: Path) -> None:
+def test_a_shallow_clone(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.commit({"more": "m\n"})
     ground.git("clone", "--quiet", "--depth=1", ground.top.as_uri(), str(tmp_path / "shallow"))
     ground.top = tmp_path / "shallow"
     _round(ground)
 
 
-def test_a_partial_clone_fetches_what_a_workspace_needs(ground: Ground, tmp_path: Path) -> None:
+def test_a_partial_clone_fetches_what_a_workspace_needs(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.git("config", "uploadpack.allowFilter", "true")
     words = ("clone", "--quiet", "--filter=blob:none", "--no-checkout", ground.top.as_uri())
     ground.git(*words, str(tmp_path / "partial"))
@@ -67,13 +67,13 @@ def test_a_partial_clone_fetches_what_a_workspace_needs(ground: Ground, tmp_path
     assert (workspace / "src/app.py").read_text() == "print(1)\n"
 
 
-def test_a_checkout_that_is_itself_a_worktree(ground: Ground, tmp_path: Path) -> None:
+def test_a_checkout_that_is_itself_a_worktree(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.git("worktree", "add", "--quiet", "-b", "mine", str(tmp_path / "linked"))
     ground.top = tmp_path / "linked"
     _round(ground)
 
 
-def test_a_work_tree_that_the_configuration_names_and_that_is_gone(ground: Ground) -> None:
+def test_a_work_tree_that_the_configuration_names_and_that_is_gone(ground: WorkspaceRepo) -> None:
     common = ground.common
     base = ground.head
     ground.git("config", "core.worktree", "../gone")
@@ -86,7 +86,7 @@ def test_a_work_tree_that_the_configuration_names_and_that_is_gone(ground: Groun
 
 
 def test_settings_of_the_users_worktree_are_the_workspaces_too_but_for_those_about_its_files(
-    ground: Ground,
+    ground: WorkspaceRepo,
 ) -> None:
     ground.git("config", "extensions.worktreeConfig", "true")
     ground.git("config", "--worktree", "user.nickname", "me")
@@ -97,7 +97,7 @@ def test_settings_of_the_users_worktree_are_the_workspaces_too_but_for_those_abo
     assert ground.git("config", "user.nickname", at=workspace) == "me"
 
 
-def test_a_sparse_checkout_of_the_users_is_about_theirs(ground: Ground) -> None:
+def test_a_sparse_checkout_of_the_users_is_about_theirs(ground: WorkspaceRepo) -> None:
     ground.git("config", "core.sparseCheckout", "true")
     ground.write({"info/sparse-checkout": "/*\n!/*/\n"}, at=ground.common)
     ground.git("read-tree", "-mu", "HEAD")
@@ -108,7 +108,7 @@ def test_a_sparse_checkout_of_the_users_is_about_theirs(ground: Ground) -> None:
 
 @pytest.mark.parametrize("location", ["the cache", "inside of another repository"])
 def test_locks_and_repositories_around_are_nobodys_business(
-    ground: Ground, tmp_path: Path, location: str
+    ground: WorkspaceRepo, tmp_path: Path, location: str
 ) -> None:
     if location != "the cache":
         ground.git("init", "--quiet", str(tmp_path / "around"))
@@ -124,7 +124,7 @@ def test_locks_and_repositories_around_are_nobodys_business(
     assert location == "the cache" or (tmp_path / "around" / "precious").exists()
 
 
-def test_names_of_any_kind(ground: Ground) -> None:
+def test_names_of_any_kind(ground: WorkspaceRepo) -> None:
     names = [
         "with space",
         "ünï-cödé",
@@ -146,21 +146,21 @@ def test_names_of_any_kind(ground: Ground) -> None:
     assert (workspace / "a\udcffb").read_bytes() == b"bytes"
 
 
-def test_a_location_with_a_line_end_in_it_is_refused(ground: Ground) -> None:
+def test_a_location_with_a_line_end_in_it_is_refused(ground: WorkspaceRepo) -> None:
     ground.root = ground.root.with_name("two\nlines")
     with pytest.raises(UserError, match="line end") as told:
         ground.prepare()
     assert "[workspace] location" in told.value.hint
 
 
-def test_names_that_differ_only_in_case(ground: Ground) -> None:
+def test_names_that_differ_only_in_case(ground: WorkspaceRepo) -> None:
     ground.commit({"Name": "1\n", "name": "2\n", "NAME/x": "3\n"})
     workspace = _round(ground)
     assert (workspace / "Name").read_text() == "1\n"
     assert (workspace / "name").read_text() == "2\n"
 
 
-def test_links_are_links_and_nothing_is_removed_through_them(ground: Ground, tmp_path: Path) -> None:
+def test_links_are_links_and_nothing_is_removed_through_them(ground: WorkspaceRepo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     ground.write({"precious": "p"}, at=outside)
     (ground.top / "link").symlink_to("README")
@@ -179,7 +179,7 @@ def test_links_are_links_and_nothing_is_removed_through_them(ground: Ground, tmp
 
 
 @pytest.mark.parametrize("value", ["true", "input", "false"])
-def test_line_ends_are_as_git_has_them(ground: Ground, value: str) -> None:
+def test_line_ends_are_as_git_has_them(ground: WorkspaceRepo, value: str) -> None:
     ground.git("config", "core.autocrlf", value)
     ground.git("config", "core.safecrlf", "true")
     (ground.top / ".gitattributes").write_bytes(b"*.bat text eol=crlf\n")
@@ -191,7 +191,7 @@ def test_line_ends_are_as_git_has_them(ground: Ground, value: str) -> None:
     assert (workspace / "README").read_bytes() == (b"read me\r\n" if value == "true" else b"read me\n")
     (workspace / "mixed").write_bytes(b"one\r\ntwo\n")
     ground.release("two")
-    assert ground.saved("two")
+    assert ground.list_saved("two")
 
 
 class Lfs:
@@ -199,7 +199,7 @@ class Lfs:
 
     POINTER = "version https://git-lfs.github.com/spec/v1\n"
 
-    def __init__(self, ground: Ground, smudge: str) -> None:
+    def __init__(self, ground: WorkspaceRepo, smudge: str) -> None:
         ground.git("config", "filter.lfs.smudge", smudge)
         ground.git("config", "filter.lfs.clean", "cat")
         ground.git("config", "filter.lfs.required", "true")
@@ -208,7 +208,7 @@ class Lfs:
         ground.git("commit", "--quiet", "-m", "large files")
 
 
-def test_large_files_come_from_where_lfs_keeps_them(ground: Ground) -> None:
+def test_large_files_come_from_where_lfs_keeps_them(ground: WorkspaceRepo) -> None:
     (ground.common / "lfs").mkdir()
     (ground.common / "lfs" / "content").write_text("large\n")
     Lfs(ground, f"cat > /dev/null; cat {ground.common}/lfs/content")
@@ -216,7 +216,7 @@ def test_large_files_come_from_where_lfs_keeps_them(ground: Ground) -> None:
 
 
 @pytest.mark.parametrize("smudge", ["git-lfs-that-is-not-there smudge -- %f", "exit 2"])
-def test_large_files_that_can_not_be_had_stay_pointers(ground: Ground, smudge: str) -> None:
+def test_large_files_that_can_not_be_had_stay_pointers(ground: WorkspaceRepo, smudge: str) -> None:
     Lfs(ground, smudge)
     workspace = ground.prepare()
     assert (workspace / "big.bin").read_text() == Lfs.POINTER
@@ -224,7 +224,7 @@ def test_large_files_that_can_not_be_had_stay_pointers(ground: Ground, smudge: s
     assert (ground.prepare("two") / "big.bin").read_text() == Lfs.POINTER
 
 
-def test_hooks_are_not_run(ground: Ground, tmp_path: Path) -> None:
+def test_hooks_are_not_run(ground: WorkspaceRepo, tmp_path: Path) -> None:
     for hook in ("post-checkout", "reference-transaction", "post-index-change"):
         ground.write({hook: f"#!/bin/sh\ntouch {tmp_path}/ran\n"}, at=ground.common / "hooks")
         (ground.common / "hooks" / hook).chmod(0o755)
@@ -235,7 +235,7 @@ def test_hooks_are_not_run(ground: Ground, tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_repository_with_names_of_another_length(ground: Ground, tmp_path: Path) -> None:
+def test_a_repository_with_names_of_another_length(ground: WorkspaceRepo, tmp_path: Path) -> None:
     ground.top = tmp_path / "sha256"
     ground.top.mkdir()
     ground.git("init", "--quiet", "--object-format=sha256")

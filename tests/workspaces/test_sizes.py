@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from plait.system.disk__sizes import DiskUsageCache
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 MEGABYTE = 1 << 20
 
 
-def test_usage_counts_what_works_waits_and_is_thrown_away(ground: Ground) -> None:
+def test_usage_counts_what_works_waits_and_is_thrown_away(ground: WorkspaceRepo) -> None:
     workspaces = ground.open()
     assert workspaces.measure_disk_usage() < MEGABYTE
     one, two = ground.prepare("one"), ground.prepare("two")

@@ -12,13 +12,13 @@ from plait.git.worktrees.checkout import format_cone_patterns, normalize_sparse_
 from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
-    from tests.workspaces.conftest import Ground
+    from tests.workspaces.conftest import WorkspaceRepo
 
 APP = WorkspaceSetup(sparse=("src/app/", "docs"))
 
 
 @pytest.fixture
-def wide(ground: Ground) -> Ground:
+def wide(ground: WorkspaceRepo) -> WorkspaceRepo:
     names = (
         "top",
         "src/near",
@@ -41,18 +41,18 @@ def _files(workspace: Path) -> list[str]:
 HELD = [".gitignore", "README", "docs/d", "src/app.py", "src/app/a", "src/app/deep/b", "src/near", "top"]
 
 
-def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: Ground) -> None:
-    before = wide.mine()
+def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: WorkspaceRepo) -> None:
+    before = wide.snapshot_user_files()
     workspace = wide.prepare(outfit=APP)
     assert _files(workspace) == HELD
     assert wide.status(workspace) == ""
     tip = wide.commit({"src/app/a": "changed\n", "docs/new": "n\n"}, at=workspace)
     changed = wide.git("diff", "--name-only", f"{tip}^", tip).splitlines()
     assert changed == ["docs/new", "src/app/a"]
-    assert wide.mine() == before  # the configuration too
+    assert wide.snapshot_user_files() == before  # the configuration too
 
 
-def test_git_works_as_ever_in_it(wide: Ground) -> None:
+def test_git_works_as_ever_in_it(wide: WorkspaceRepo) -> None:
     workspace = wide.prepare(outfit=APP)
     wide.write({"docs/d": "half done\n"}, at=workspace)
     wide.git("stash", at=workspace)
@@ -64,16 +64,16 @@ def test_git_works_as_ever_in_it(wide: Ground) -> None:
     assert wide.git("rev-parse", "HEAD^{tree}", at=workspace) == wide.git("rev-parse", f"{onto}^{{tree}}")
 
 
-def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: Ground) -> None:
+def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: WorkspaceRepo) -> None:
     workspace = wide.prepare(outfit=APP)
     wide.write({"data/e": "written\n", "data/new": "n\n"}, at=workspace)
     base = wide.head
     wide.release()
-    (saved,) = wide.saved()
+    (saved,) = wide.list_saved()
     assert wide.git("diff", "--name-only", base, saved).splitlines() == ["data/e", "data/new"]
 
 
-def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: Ground) -> None:
+def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) -> None:
     first = wide.prepare("one", outfit=APP)
     admin = wide.admin(first)
     wide.write({"data/e": "written\n"}, at=first)
@@ -91,7 +91,7 @@ def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: Ground) -> None
     assert wide.status(again) == ""
 
 
-def test_names_with_patterns_in_them_are_only_names(wide: Ground) -> None:
+def test_names_with_patterns_in_them_are_only_names(wide: WorkspaceRepo) -> None:
     workspace = wide.prepare(outfit=WorkspaceSetup(sparse=("data/[x]",)))
     assert _files(workspace) == [".gitignore", "README", "data/[x]/f", "data/e", "top"]
 

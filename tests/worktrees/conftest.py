@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__estate import Estate, estate as make
+from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[Estate]:
+def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
         yield made

@@ -7,7 +7,7 @@ import os
 import time
 
 from tests.support import batch_checks
-from tests.support.temp_project__estate import Estate
+from tests.support.temp_project__estate import WorktreeProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 TASKS = 1_000 if LONG else 60
@@ -15,25 +15,25 @@ AT_ONCE = 16
 PATIENCE = 3_600.0 if LONG else 120.0  # seconds
 
 
-def test_many_tasks_leave_nothing_but_their_work(estate: Estate) -> None:
+def test_many_tasks_leave_nothing_but_their_work(estate: WorktreeProject) -> None:
     names = [f"t{place:04}" for place in range(TASKS)]
     for name in names:
         estate.task(name, f"sleep 0.2; mkdir -p made && echo {name} > made/{name}.txt")
-    estate.begin()
-    before = estate.own()
+    estate.commit_all()
+    before = estate.snapshot_user_files()
     _run(estate)
     assert set(estate.statuses().values()) == {"done"}
     assert sorted(estate.git("ls-tree", "-r", "--name-only", f"{estate.branch}:made").split()) == [
         f"{name}.txt" for name in names
     ]
-    estate.until_quiet()
-    assert estate.own() == before
-    batch_checks.prove_tidy(estate)
+    estate.wait_for_exit()
+    assert estate.snapshot_user_files() == before
+    batch_checks.check_no_leftovers(estate)
     _clean(estate)
-    assert estate.own() == before
+    assert estate.snapshot_user_files() == before
 
 
-def _run(estate: Estate) -> None:
+def _run(estate: WorktreeProject) -> None:
     env = {"PLAIT_SOURCES_WRITE_BACK": "off"}
     front = estate.start("run", "tasks", "--yes", "-p", str(AT_ONCE), "--retries", "0", env=env)
     began = time.monotonic()
@@ -43,7 +43,7 @@ def _run(estate: Estate) -> None:
     print(f"{TASKS} tasks in {span:.1f} s: {1000 * span / TASKS:.0f} ms each")  # noqa: T201
 
 
-def _clean(estate: Estate) -> None:
+def _clean(estate: WorktreeProject) -> None:
     """The branches of tasks that are merged go, and the worktrees that wait; the batch branch stays, and every attempt."""
     head = estate.git("rev-parse", estate.branch)
     promised = json.loads(estate.plait("gc", "--dry-run", "--json").out)

@@ -6,24 +6,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.local_forge import REPOSITORY, Forge, forge
-from tests.support.temp_project import command
-from tests.support.temp_project__estate import Estate
+from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
+from tests.support.temp_project import plait_command
+from tests.support.temp_project__estate import WorktreeProject
 
 
 @pytest.fixture
-def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
+def remote(tmp_path: Path, estate: WorktreeProject) -> Iterator[LocalForge]:
     """One task is merged, and the remote is the forge's."""
-    with forge(tmp_path / "forge") as made:
+    with local_forge(tmp_path / "forge") as made:
         estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
         estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         estate.task("01-walls", "echo walls > walls.txt")
-        estate.begin()
+        estate.commit_all()
         assert estate.plait("run", "tasks", "--yes", "--no-pr").code == 0
         yield made
 
 
-def test_a_title_and_a_text_from_a_file(estate: Estate, remote: Forge, tmp_path: Path) -> None:
+def test_a_title_and_a_text_from_a_file(estate: WorktreeProject, remote: LocalForge, tmp_path: Path) -> None:
     text = tmp_path / "text.md"
     text.write_text("As agreed.\n")
     answer = estate.plait("pr", "--title", "Four walls", "--body-file", str(text))
@@ -35,11 +35,11 @@ def test_a_title_and_a_text_from_a_file(estate: Estate, remote: Forge, tmp_path:
     assert (pull["title"], "As agreed." in pull["body"]) == ("Four walls", True)
 
 
-def test_a_text_from_the_standard_input(estate: Estate, remote: Forge) -> None:
+def test_a_text_from_the_standard_input(estate: WorktreeProject, remote: LocalForge) -> None:
     terminal = estate.popen(
-        ["sh", "-c", 'printf "From a pipe.\\n" | "$0" "$@"', *command("pr", "--body-file", "-")]
+        ["sh", "-c", 'printf "From a pipe.\\n" | "$0" "$@"', *plait_command("pr", "--body-file", "-")]
     )
-    assert estate.answer(terminal).code == 0
+    assert estate.finish(terminal).code == 0
     assert "From a pipe." in remote.pulls[0]["body"]
     assert remote.pulls[0]["title"] == "01-walls"
 
@@ -55,7 +55,7 @@ def test_a_text_from_the_standard_input(estate: Estate, remote: Forge) -> None:
     ],
 )
 def test_what_can_not_be_said_is_told_and_nothing_is_published(
-    estate: Estate, remote: Forge, words: tuple[str, ...], why: str
+    estate: WorktreeProject, remote: LocalForge, words: tuple[str, ...], why: str
 ) -> None:
     (estate.top / "latin.md").write_bytes(b"caf\xe9")
     answer = estate.plait("pr", *words)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import Answer, ask
-from tests.support.temp_project__estate import Estate, estate as make
+from tests.support.cli_runner import CliResult, ask
+from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
 
-Say = Callable[..., Answer]
+Say = Callable[..., CliResult]
 
 MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-a ] && [ -e ../../02-b ]; do sleep 0.02; done"
 GATE = "echo looking; test ! -e 03-bad.txt"
 
 
 @pytest.fixture(scope="module")
-def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Estate, Answer]]:
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WorktreeProject, CliResult]]:
     """Two conflict, the gate finds one guilty, and what is good is pushed."""
     folder: Path = tmp_path_factory.mktemp("seen")
     with make(folder) as made:
@@ -28,24 +28,24 @@ def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Estate, A
         made.task("03-bad", "echo bad > 03-bad.txt")
         made.task("04-c", "echo c > c.txt; echo d >> c.txt", needs="[03-bad]")
         made.task("05-free", "true", allow_empty="true")
-        made.begin()
+        made.commit_all()
         yield made, made.plait("run", "tasks", "--yes", "--retries", "0", "--gate", GATE, "--push")
 
 
 @pytest.fixture
-def say(landed: tuple[Estate, Answer], capsys: pytest.CaptureFixture[str]) -> Say:
+def say(landed: tuple[WorktreeProject, CliResult], capsys: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capsys, landed[0].top, *words)
 
 
-def lost(made: Estate) -> str:
+def lost(made: WorktreeProject) -> str:
     return next(name for name, status in made.statuses().items() if status == "conflicted")
 
 
-def won(made: Estate) -> str:
+def won(made: WorktreeProject) -> str:
     return {"01-a": "02-b", "02-b": "01-a"}[lost(made)]
 
 
-def test_every_line_tells_one_thing_once(landed: tuple[Estate, Answer]) -> None:
+def test_every_line_tells_one_thing_once(landed: tuple[WorktreeProject, CliResult]) -> None:
     made, answer = landed
     told = [
         line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)
@@ -68,7 +68,7 @@ def test_every_line_tells_one_thing_once(landed: tuple[Estate, Answer]) -> None:
 
 
 def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
-    landed: tuple[Estate, Answer], say: Say
+    landed: tuple[WorktreeProject, CliResult], say: Say
 ) -> None:
     made, _ = landed
     batch, head = made.batch(), made.git("rev-parse", made.branch)
@@ -87,7 +87,7 @@ def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
     assert say("status").out.splitlines()[0].endswith(" · pushed")
 
 
-def test_what_came_of_a_task_is_explained(landed: tuple[Estate, Answer], say: Say) -> None:
+def test_what_came_of_a_task_is_explained(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch, head = made.batch(), made.git("rev-parse", made.branch)
     good = say("explain", won(made)).out
@@ -102,7 +102,7 @@ def test_what_came_of_a_task_is_explained(landed: tuple[Estate, Answer], say: Sa
     assert "makes it again on what is merged by now" in say("explain", lost(made)).out
 
 
-def test_what_a_gate_printed_can_be_read(landed: tuple[Estate, Answer], say: Say) -> None:
+def test_what_a_gate_printed_can_be_read(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:
     made, _ = landed
     batch = made.batch()
     newest = say("logs", batch.id, "--gate")
@@ -125,7 +125,9 @@ def test_what_a_gate_printed_can_be_read(landed: tuple[Estate, Answer], say: Say
     assert say("logs", "--gate", "--step", "write").code == 2
 
 
-def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[Estate, Answer], say: Say) -> None:
+def test_a_branch_that_is_gone_is_not_told_to_be_there(
+    landed: tuple[WorktreeProject, CliResult], say: Say
+) -> None:
     made, _ = landed
     branch = f"plait/task-{made.batch().id}-{won(made)}"
     tip = made.git("rev-parse", branch)
@@ -139,17 +141,17 @@ def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[Estate, Ans
     )
 
 
-def test_a_gate_can_be_followed_while_it_runs(estate: Estate) -> None:
+def test_a_gate_can_be_followed_while_it_runs(estate: WorktreeProject) -> None:
     estate.task("01-a", "echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     go = estate.top.parent / "go"
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
     run = estate.start("run", "tasks", "--yes", "--gate", gate)
-    estate.until(lambda: estate.state().batches and estate.batch().gate)
+    estate.wait_until(lambda: estate.state().batches and estate.batch().gate)
     assert "gate 1 runs on it now: plait logs " in estate.plait("explain", "01-a").out
     follower = estate.start("logs", "--gate", "--follow")
     assert follower.stdout is not None
     assert follower.stdout.readline() == "one\n"
     go.touch()
-    assert estate.answer(run).code == 0
-    assert estate.answer(follower).out == "two\n"
+    assert estate.finish(run).code == 0
+    assert estate.finish(follower).out == "two\n"

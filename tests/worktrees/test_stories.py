@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.support.random_batch import Story
-from tests.support.temp_project__estate import Estate
+from tests.support.random_batch import RandomBatch
+from tests.support.temp_project__estate import WorktreeProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 SEEDS = range(60 if LONG else 3)
@@ -14,9 +14,9 @@ TURNS = 5 if LONG else 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_branch_is_what_is_left_and_nothing_is_lost(estate: Estate, seed: int) -> None:
-    story = Story(estate, seed)
+def test_the_branch_is_what_is_left_and_nothing_is_lost(estate: WorktreeProject, seed: int) -> None:
+    story = RandomBatch(estate, seed)
     story.run()
     story.drop()
     for _ in range(TURNS):
-        story.turn()
+        story.step()

@@ -6,7 +6,7 @@ import os
 import signal
 
 import pytest
-from tests.support.temp_project__estate import Estate
+from tests.support.temp_project__estate import WorktreeProject
 
 from plait.git.location import find_repo
 from plait.store.project_files import find_engine
@@ -14,19 +14,19 @@ from plait.store.project_files import find_engine
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
 
-def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(estate: Estate) -> None:
+def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(estate: WorktreeProject) -> None:
     estate.task("01-a", "echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     setup = 'case "$PWD" in */gate) echo no network; exit 3;; esac'
     answer = estate.plait(*RUN, "--gate", "true", env={"PLAIT_WORKSPACE_SETUP": setup})
     assert answer.code == 3, answer
     assert "no network" in answer.out + answer.err or "exit status 3" in answer.out + answer.err
     assert estate.batch().tasks[0].status is None
-    assert estate.merged() == {"a.txt": "a"}
+    assert estate.read_merged_files() == {"a.txt": "a"}
 
 
-def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(estate: Estate) -> None:
-    estate.begin()
+def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(estate: WorktreeProject) -> None:
+    estate.commit_all()
     todo = estate.top.parent / "TODO.md"
     todo.write_text("# TODO\n\n- [ ] First\n")
     answer = estate.plait(
@@ -38,16 +38,16 @@ def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(estate: Esta
         env={"PLAIT_SOURCES_WRITE_BACK": "branch"},
     )
     assert answer.code == 0, answer
-    assert estate.merged() == {"a.txt": ""}
+    assert estate.read_merged_files() == {"a.txt": ""}
 
 
-def test_the_next_engine_finds_the_workspaces_whoever_starts_it(estate: Estate) -> None:
+def test_the_next_engine_finds_the_workspaces_whoever_starts_it(estate: WorktreeProject) -> None:
     """A place that depends on the checkout, or on the home, of who happened to start the engine would lose the work."""
     estate.write("plait.toml", '[workspace]\nlocation = "../wt"\n')
     estate.task("01-a", "touch ../../../begun; until [ -e ../../../go ]; do sleep 0.02; done; echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     front = estate.start(*RUN)
-    estate.until((estate.top.parent / "wt" / "begun").exists)
+    estate.wait_until((estate.top.parent / "wt" / "begun").exists)
     estate.git("worktree", "add", "--quiet", "../deep/er/linked", "HEAD")
     engine = find_engine(find_repo(estate.top))
     assert engine is not None
@@ -57,15 +57,15 @@ def test_the_next_engine_finds_the_workspaces_whoever_starts_it(estate: Estate) 
     assert estate.plait("-C", str(linked), "unpause").code in {0, 1}
     assert estate.plait("-C", str(linked), "resume").code in {0, 1}
     (estate.top.parent / "wt" / "go").touch()
-    estate.until(lambda: estate.batch().ended)
+    estate.wait_until(lambda: estate.batch().ended)
     assert estate.statuses() == {"01-a": "done"}
 
 
-def test_a_batch_that_was_forgotten_is_not_taken_up(estate: Estate) -> None:
+def test_a_batch_that_was_forgotten_is_not_taken_up(estate: WorktreeProject) -> None:
     estate.task("01-a", "echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     assert estate.plait(*RUN).code == 0
-    estate.until_quiet()
+    estate.wait_for_exit()
     batch = estate.batch().id
     assert estate.plait("gc", "--forget", batch, "--yes").code == 0
     answer = estate.plait("retry", batch, "01-a")
@@ -75,10 +75,10 @@ def test_a_batch_that_was_forgotten_is_not_taken_up(estate: Estate) -> None:
 
 @pytest.mark.parametrize("words", [("--push",), ("--pr",)])
 def test_what_can_not_be_published_is_told_before_anything_starts(
-    estate: Estate, words: tuple[str, ...]
+    estate: WorktreeProject, words: tuple[str, ...]
 ) -> None:
     estate.task("01-a", "echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     if words == ("--push",):
         estate.git("remote", "remove", "origin")
     answer = estate.plait(*RUN, *words)
@@ -87,9 +87,9 @@ def test_what_can_not_be_published_is_told_before_anything_starts(
     assert not estate.state().batches
 
 
-def test_a_result_that_can_not_be_signed_is_not_made_again(estate: Estate) -> None:
+def test_a_result_that_can_not_be_signed_is_not_made_again(estate: WorktreeProject) -> None:
     estate.task("01-a", "echo x >> $TOLD; echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     estate.git("config", "commit.gpgsign", "true")
     estate.git("config", "gpg.program", "false")
     told = estate.top.parent / "told"
@@ -99,9 +99,9 @@ def test_a_result_that_can_not_be_signed_is_not_made_again(estate: Estate) -> No
     assert told.read_text() == "x\n"
 
 
-def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(estate: Estate) -> None:
+def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(estate: WorktreeProject) -> None:
     estate.task("01-a", "echo a > a.txt")
-    estate.begin()
+    estate.commit_all()
     hook = estate.top / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho not like this >&2\nexit 1\n")
@@ -113,22 +113,22 @@ def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(estate: Estate) -
     assert "not like this" in answer.out
 
 
-def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(estate: Estate) -> None:
+def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(estate: WorktreeProject) -> None:
     estate.task("01-a", "echo again >> a.txt")
-    estate.begin()
+    estate.commit_all()
     check = '[ $(wc -l < a.txt) = 2 ] || { cd /; rm -rf "$PLAIT_WORKSPACE"; exit 1; }'
     answer = estate.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check)
     assert answer.code == 0, answer
-    assert estate.merged()["a.txt"] == "again\nagain"
+    assert estate.read_merged_files()["a.txt"] == "again\nagain"
 
 
-def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(estate: Estate) -> None:
+def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(estate: WorktreeProject) -> None:
     estate.task(
         "01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt'
     )
-    estate.begin()
+    estate.commit_all()
     limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}
     answer = estate.plait("run", "tasks", "--yes", "--retries", "1", env=limit)
     assert answer.code == 0, answer
     assert "the result holds big (70000 bytes): larger than workspace.largest_file" in answer.out
-    assert estate.merged() == {"a.txt": "a"}
+    assert estate.read_merged_files() == {"a.txt": "a"}

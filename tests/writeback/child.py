@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from tests.support.status_file import Site, every_step
+from tests.support.status_file import StatusFileSetup, intercept_steps
 
 from plait.sources.formats import load_format
 from plait.sources.source_model import SourceStatus, StatusChange
@@ -36,7 +36,7 @@ def crashes(folder: Path, way: str, carry_on: str) -> None:
     if way == "three":
         file_exchange__exchange._system_call = lambda: None  # type: ignore[assignment]
     for number in count(1):
-        site = Site(folder / str(number))
+        site = StatusFileSetup(folder / str(number))
         site.save(START)
         saved = killed_at(number, site) if carry_on != "twice" else killed_twice(number, site)
         lines = site.text.splitlines()
@@ -46,13 +46,13 @@ def crashes(folder: Path, way: str, carry_on: str) -> None:
             saved.append("edited")
         site.write("one", "three")
         kept = {*DONE.splitlines(), *saved} == {*site.text.splitlines()}
-        say(f"{number} {whole} {kept and len(site.text.splitlines()) == len(saved) + 4} {site.beside}")
+        say(f"{number} {whole} {kept and len(site.text.splitlines()) == len(saved) + 4} {site.hidden_files}")
         if not (folder / "killed").exists():
             return
         (folder / "killed").unlink()
 
 
-def killed_twice(number: int, site: Site) -> list[str]:
+def killed_twice(number: int, site: StatusFileSetup) -> list[str]:
     """The first one died when it had displaced somebody's edit; the second one is killed while it takes that up."""
 
     def dies() -> None:
@@ -63,7 +63,7 @@ def killed_twice(number: int, site: Site) -> list[str]:
     return ["edit", *killed_at(number, site)]
 
 
-def killed_at(number: int, site: Site) -> list[str]:
+def killed_at(number: int, site: StatusFileSetup) -> list[str]:
     """What others had saved when it was killed."""
     log = site.folder / "saved"
 
@@ -80,8 +80,8 @@ def killed_at(number: int, site: Site) -> list[str]:
     log.touch()
     child = os.fork()
     if child == 0:
-        with every_step(die):
-            site.write_among_others(Saved())
+        with intercept_steps(die):
+            site.write_during_edits(Saved())
         os._exit(0)
     os.waitpid(child, 0)
     return log.read_text().splitlines()

@@ -3,14 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.status_file import Site
+from tests.support.status_file import StatusFileSetup
 
 from plait.system import file_exchange__exchange
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = Site(tmp_path)
+def site(tmp_path: Path) -> StatusFileSetup:
+    site = StatusFileSetup(tmp_path)
     site.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
     return site
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.status_file import Site, every_step
+from tests.support.status_file import StatusFileSetup, intercept_steps
 
 from plait.store.interfaces import SourceWriteError
 from plait.system import file_exchange
@@ -34,14 +34,14 @@ def failing(number: int, times: float, error: int) -> Iterator[list[str]]:
         if number <= count < number + times:
             raise OSError(error, os.strerror(error))
 
-    with every_step(act):
+    with intercept_steps(act):
         yield made
 
 
-def sites() -> Iterator[Site]:
+def sites() -> Iterator[StatusFileSetup]:
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for number in count():
-            site = Site(Path(folder) / str(number))
+            site = StatusFileSetup(Path(folder) / str(number))
             site.save(START)
             yield site
 
@@ -52,12 +52,12 @@ def test_one_step_that_fails_is_made_good(error: int) -> None:
     for number, site in enumerate(sites(), 1):
         saved: list[str] = []
         with failing(number, 1, error) as made:
-            written = site.write_among_others(saved)
+            written = site.write_during_edits(saved)
         told = f"step {number} of {made}"
         assert written == WriteResult(changed=True), told
         assert site.text.startswith(DONE), told
         assert sorted(site.text[len(DONE) :].splitlines()) == ["early", "late"], told
-        assert site.beside == [], told
+        assert site.hidden_files == [], told
         if number > len(made):
             break
     assert number > 30
@@ -71,20 +71,22 @@ def test_a_disk_that_fails_from_some_moment_on() -> None:
         with failing(number, float("inf"), errno.ENOSPC) as made:
             if number <= 30:
                 with pytest.raises(SourceWriteError, match="there is no room: No space left on device"):
-                    site.write_among_others(saved)
+                    site.write_during_edits(saved)
             else:
                 with suppress(SourceWriteError):
-                    site.write_among_others(saved)
+                    site.write_during_edits(saved)
         whole = {*START.splitlines()} - {"one: pending", "three: pending"}
         assert whole <= {*site.text.splitlines()}, told
         site.write("one", "three")
         assert {*DONE.splitlines(), *saved} <= {*site.text.splitlines()}, told
-        assert site.beside == [], told
+        assert site.hidden_files == [], told
         if number > len(made):
             break
 
 
-def test_nothing_stays_of_a_write_that_was_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_stays_of_a_write_that_was_refused(
+    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -96,13 +98,13 @@ def test_nothing_stays_of_a_write_that_was_refused(site: Site, monkeypatch: pyte
         f"no status could be written to {site.path}, there is no room: No space left on device\n"
         "  free some space; the statuses are kept in plait's own records and written with the next change"
     )
-    assert site.waits == [0.05, 0.2, 0.8]
+    assert site.pauses == [0.05, 0.2, 0.8]
     assert (site.path.stat().st_ino, site.path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 def test_nothing_stays_when_what_is_to_come_could_not_be_told(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -110,10 +112,10 @@ def test_nothing_stays_when_what_is_to_come_could_not_be_told(
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(SourceWriteError, match="look at the disk"):
         site.write("one")
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
-def test_a_limit_on_the_size_of_files(site: Site) -> None:
+def test_a_limit_on_the_size_of_files(site: StatusFileSetup) -> None:
     """write(2) itself fails, after a part."""
     site.save(START + "x" * 100_000)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -124,7 +126,7 @@ def test_a_limit_on_the_size_of_files(site: Site) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert site.text == START + "x" * 100_000
-    assert site.beside == []
+    assert site.hidden_files == []
     site.write("one")
     assert "one: completed" in site.text
 
@@ -165,17 +167,21 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["True True []", "True True []"]
 
 
-def test_what_reads_back_differently_is_not_put_in_place(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_reads_back_differently_is_not_put_in_place(
+    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: read_bytes(path).replace(b"completed", b"complXted"))
     before = site.path.stat().st_ino
     with pytest.raises(SourceWriteError, match="what was written reads back differently"):
         site.write("one")
     assert site.path.stat().st_ino == before
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
-def test_a_place_that_reads_back_differently_is_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_reads_back_differently_is_noticed(
+    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A disk that gives back something else, once: the next try finds all well."""
     real, lies = file_exchange.read_snapshot, ["three: p3nding"]
 
@@ -189,5 +195,5 @@ def test_a_place_that_reads_back_differently_is_noticed(site: Site, monkeypatch:
 
     monkeypatch.setattr(file_exchange, "read_snapshot", read)
     assert site.write("one") == WriteResult(changed=True)
-    assert site.waits == [0.05]
+    assert site.pauses == [0.05]
     assert site.text == START.replace("one: pending", "one: completed")

@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.status_file import Site
+from tests.support.status_file import StatusFileSetup
 
 from plait.store.interfaces import SourceWriteError
 from plait.system.status_files__lock import hold_file_lock
 
 
-def test_another_plait_is_waited_for_and_then_named(site: Site) -> None:
+def test_another_plait_is_waited_for_and_then_named(site: StatusFileSetup) -> None:
     site.write("one")
     (lock,) = site.locks.iterdir()
     fd = os.open(lock, os.O_RDWR)
@@ -24,11 +24,11 @@ def test_another_plait_is_waited_for_and_then_named(site: Site) -> None:
         f"another plait has been writing {site.path} for 30 seconds: no status was written"
     )
     assert error.value.hint == f"look for a plait that hangs; the lock is {lock}"
-    assert sum(site.waits) == pytest.approx(30)
+    assert sum(site.pauses) == pytest.approx(30)
     assert "two: pending" in site.text
-    site.waits.clear()
+    site.pauses.clear()
     assert site.write("two", pausing=[lambda: None, lambda: os.close(fd)]).changed
-    assert len(site.waits) == 2
+    assert len(site.pauses) == 2
 
 
 def test_a_lock_whose_file_was_removed_in_that_moment_is_no_lock(
@@ -51,9 +51,9 @@ def test_a_lock_whose_file_was_removed_in_that_moment_is_no_lock(
         os.close(fd)
 
 
-def test_the_lock_is_free_after_an_error(site: Site) -> None:
+def test_the_lock_is_free_after_an_error(site: StatusFileSetup) -> None:
     site.name = "gone/TODO.md"
     for _ in range(2):
         with pytest.raises(SourceWriteError, match="its folder is gone"):
             site.write("one")
-    assert site.waits == [0.05, 0.2, 0.8] * 2, "between the tries, and not for the lock"
+    assert site.pauses == [0.05, 0.2, 0.8] * 2, "between the tries, and not for the lock"

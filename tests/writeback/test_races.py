@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.status_file import Site, nothing
+from tests.support.status_file import StatusFileSetup, do_nothing
 
 from plait.store.interfaces import SourceWriteError
 from plait.system import file_exchange__exchange
@@ -20,7 +20,7 @@ from plait.system.status_files import WriteResult
 either_way = pytest.mark.usefixtures("_either_way")
 
 
-def adds(site: Site, line: str, before: str = "") -> Callable[[], None]:
+def adds(site: StatusFileSetup, line: str, before: str = "") -> Callable[[], None]:
     """Somebody opens the file, puts a line in front of another or at the end, and saves."""
 
     def act() -> None:
@@ -32,7 +32,7 @@ def adds(site: Site, line: str, before: str = "") -> Callable[[], None]:
 
 
 @either_way
-def test_what_somebody_saves_while_we_prepare_is_never_displaced(site: Site) -> None:
+def test_what_somebody_saves_while_we_prepare_is_never_displaced(site: StatusFileSetup) -> None:
     exchanges: list[str] = []
     written = site.write(
         "two",
@@ -42,32 +42,32 @@ def test_what_somebody_saves_while_we_prepare_is_never_displaced(site: Site) -> 
     assert written == WriteResult(changed=True)
     assert ["a note" in text for text in exchanges] == [True, True]
     assert site.text == "# Tasks\none: pending\na note\ntwo: completed\nthree: pending\n"
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_somebody_saves_in_the_last_instant(site: Site) -> None:
+def test_somebody_saves_in_the_last_instant(site: StatusFileSetup) -> None:
     assert site.write("two", exchanging=[adds(site, "a note", "two")]) == WriteResult(changed=True)
     assert site.text == "# Tasks\none: pending\na note\ntwo: completed\nthree: pending\n"
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_somebody_saves_an_edit_of_the_version_that_lacked_the_first_one(site: Site) -> None:
+def test_somebody_saves_an_edit_of_the_version_that_lacked_the_first_one(site: StatusFileSetup) -> None:
     written = site.write("two", exchanging=[adds(site, "first", "one"), adds(site, "second", "three")])
     assert written == WriteResult(changed=True)
     assert site.text == "# Tasks\nfirst\none: pending\ntwo: completed\nsecond\nthree: pending\n"
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_both_add_at_one_place(site: Site) -> None:
+def test_both_add_at_one_place(site: StatusFileSetup) -> None:
     site.write("two", exchanging=[adds(site, "first"), adds(site, "second")])
     assert site.text.endswith("three: pending\nfirst\nsecond\n")
 
 
 @either_way
-def test_somebody_saves_an_edit_of_what_was_displaced(site: Site) -> None:
+def test_somebody_saves_an_edit_of_what_was_displaced(site: StatusFileSetup) -> None:
     """They had opened the file before our exchange, and save after it."""
     opened: list[str] = []
 
@@ -80,7 +80,7 @@ def test_somebody_saves_an_edit_of_what_was_displaced(site: Site) -> None:
 
 
 @either_way
-def test_somebody_takes_out_again_what_was_displaced(site: Site) -> None:
+def test_somebody_takes_out_again_what_was_displaced(site: StatusFileSetup) -> None:
     opened: list[str] = []
 
     def first() -> None:
@@ -92,7 +92,7 @@ def test_somebody_takes_out_again_what_was_displaced(site: Site) -> None:
 
 
 @either_way
-def test_an_edit_of_a_version_that_lacked_one_that_lacked_one(site: Site) -> None:
+def test_an_edit_of_a_version_that_lacked_one_that_lacked_one(site: StatusFileSetup) -> None:
     """The third version was made from the second, which lacks the first: the first one's line was not taken out."""
     opened: list[str] = []
 
@@ -105,7 +105,7 @@ def test_an_edit_of_a_version_that_lacked_one_that_lacked_one(site: Site) -> Non
         exchanging=[
             adds(site, "first", "# Tasks"),
             second,
-            nothing,
+            do_nothing,
             lambda: site.save(f"{opened[0]}third\n"),
         ],
     )
@@ -113,7 +113,7 @@ def test_an_edit_of_a_version_that_lacked_one_that_lacked_one(site: Site) -> Non
 
 
 @either_way
-def test_their_status_of_another_task_stands_and_ours_is_put_in_again(site: Site) -> None:
+def test_their_status_of_another_task_stands_and_ours_is_put_in_again(site: StatusFileSetup) -> None:
     stale = site.text
 
     def saves() -> None:
@@ -124,7 +124,7 @@ def test_their_status_of_another_task_stands_and_ours_is_put_in_again(site: Site
 
 
 @either_way
-def test_lines_that_were_changed_twice_at_one_moment_are_kept(site: Site) -> None:
+def test_lines_that_were_changed_twice_at_one_moment_are_kept(site: StatusFileSetup) -> None:
     ours = "# Tasks\none: pending\ntwo: completed\nthree: pending\n"
     site.write(
         "two",
@@ -137,17 +137,17 @@ def test_lines_that_were_changed_twice_at_one_moment_are_kept(site: Site) -> Non
 
 
 @either_way
-def test_a_task_that_somebody_takes_out_meanwhile_stays_out(site: Site) -> None:
+def test_a_task_that_somebody_takes_out_meanwhile_stays_out(site: StatusFileSetup) -> None:
     (problem,) = site.write(
         "two", exchanging=[lambda: site.save(site.text.replace("two: pending\n", ""))]
     ).problems
     assert "two is not in the file any more" in problem.message
     assert site.text == "# Tasks\none: pending\nthree: pending\n"
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_somebody_changes_the_mode_meanwhile(site: Site) -> None:
+def test_somebody_changes_the_mode_meanwhile(site: StatusFileSetup) -> None:
     def saves() -> None:
         adds(site, "a note")()
         site.path.chmod(0o600)
@@ -157,15 +157,15 @@ def test_somebody_changes_the_mode_meanwhile(site: Site) -> None:
 
 
 @either_way
-def test_somebody_removes_the_file_meanwhile(site: Site) -> None:
+def test_somebody_removes_the_file_meanwhile(site: StatusFileSetup) -> None:
     (problem,) = site.write("one", exchanging=[site.path.unlink]).problems
     assert problem.message == "this file is not there any more: no status was written"
     assert not site.path.exists()
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_somebody_moves_the_file_away_and_writes_a_new_one(site: Site) -> None:
+def test_somebody_moves_the_file_away_and_writes_a_new_one(site: StatusFileSetup) -> None:
     text = site.text
 
     def moves() -> None:
@@ -177,58 +177,58 @@ def test_somebody_moves_the_file_away_and_writes_a_new_one(site: Site) -> None:
 
 
 @either_way
-def test_a_removed_file_with_an_edit_that_was_not_put_back_is_not_forgotten(site: Site) -> None:
+def test_a_removed_file_with_an_edit_that_was_not_put_back_is_not_forgotten(site: StatusFileSetup) -> None:
     """One saves an edit, another removes the file before it is back in place: should the file come back, so does the edit."""
     text = site.text
     site.write("one", exchanging=[adds(site, "first"), site.path.unlink])
     assert not site.path.exists()
-    assert len(site.beside) == 1
+    assert len(site.hidden_files) == 1
     site.save(text)
     site.write("two")
     assert "first\n" in site.text
     assert "two: completed\n" in site.text
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_a_file_that_somebody_makes_at_the_same_moment_is_not_overwritten(site: Site) -> None:
+def test_a_file_that_somebody_makes_at_the_same_moment_is_not_overwritten(site: StatusFileSetup) -> None:
     site.name = "status.json"
     written = site.write("one", creates=True, applying=[lambda: site.save("theirs\none: pending\n")])
     assert written == WriteResult(changed=True)
     assert site.text == "theirs\none: completed\n"
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 @either_way
-def test_somebody_saves_a_version_that_lacked_an_edit_when_all_seemed_well(site: Site) -> None:
+def test_somebody_saves_a_version_that_lacked_an_edit_when_all_seemed_well(site: StatusFileSetup) -> None:
     """They opened it between our exchanges, and save it when ours had been the last: it is waited for."""
     opened: list[str] = []
     written = site.write(
         "two",
         exchanging=[adds(site, "first", "one"), lambda: opened.append(site.text)],
-        pausing=[nothing] * 4 + [lambda: site.save(f"{opened[0]}second\n")],
+        pausing=[do_nothing] * 4 + [lambda: site.save(f"{opened[0]}second\n")],
     )
     assert written == WriteResult(changed=True)
     assert site.text == "# Tasks\nfirst\none: pending\ntwo: completed\nthree: pending\nsecond\n"
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
-def counting(site: Site) -> Iterator[Callable[[], None]]:
+def counting(site: StatusFileSetup) -> Iterator[Callable[[], None]]:
     for number in count(1):
         yield adds(site, f"line {number}")
 
 
 @either_way
-def test_a_file_that_changes_all_the_time_is_let_be(site: Site) -> None:
+def test_a_file_that_changes_all_the_time_is_let_be(site: StatusFileSetup) -> None:
     with pytest.raises(SourceWriteError, match="other programs keep writing it: it changes all the time"):
         site.write("one", applying=list(islice(counting(site), 200)))
     assert "one: pending" in site.text
-    assert site.beside == []
-    assert sum(site.waits) < 5
+    assert site.hidden_files == []
+    assert sum(site.pauses) < 5
 
 
 @either_way
-def test_programs_that_save_at_every_exchange(site: Site) -> None:
+def test_programs_that_save_at_every_exchange(site: StatusFileSetup) -> None:
     """We give up in the end; what we had displaced by then is put back by the next write."""
     with pytest.raises(SourceWriteError, match="other programs keep writing it"):
         site.write("one", exchanging=list(islice(counting(site), 1_000)))
@@ -237,7 +237,7 @@ def test_programs_that_save_at_every_exchange(site: Site) -> None:
     site.write("one")
     assert {f"line {number}" for number in range(1, lines + 1)} <= {*site.text.splitlines()}
     assert "one: completed" in site.text
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
 def test_in_one_step_nothing_that_was_put_there_is_lost(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ SESSIONS = st.lists(
 class People:
     """They take turns: one opens the file when the last one has saved, and saves some moments later."""
 
-    def __init__(self, site: Site, sessions: list[tuple[int, int, int, str]]) -> None:
+    def __init__(self, site: StatusFileSetup, sessions: list[tuple[int, int, int, str]]) -> None:
         self.site, self.sessions = site, iter(sessions)
         self.added: set[str] = set()
         self.removed: set[str] = set()
@@ -326,7 +326,7 @@ def test_whenever_people_open_and_save_nothing_is_lost(
     with TemporaryDirectory(dir=memory) as name, pytest.MonkeyPatch.context() as patch:
         if not in_one_step:
             patch.setattr(file_exchange__exchange, "_system_call", lambda: None)
-        site = Site(Path(name))
+        site = StatusFileSetup(Path(name))
         site.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
         people = People(site, sessions)
         problems = site.write(
@@ -343,4 +343,4 @@ def test_whenever_people_open_and_save_nothing_is_lost(
         assert saved <= {*site.text.splitlines()}
         site.write("one", "three")
         assert saved | {"one: completed", "three: completed"} <= {*site.text.splitlines()}
-        assert site.beside == []
+        assert site.hidden_files == []

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.status_file import Site, every_step
+from tests.support.status_file import StatusFileSetup, intercept_steps
 
 from plait.store.interfaces import SourceWriteError
 from plait.system.status_files import replace_file_text
@@ -21,34 +21,34 @@ THEIRS = "# Walls\n\nOf brick.\n\nTall.\n\nThick.\n"
 BOTH = "# High walls\n\nOf brick.\n\nTall.\n\nThick.\n"
 
 
-def put(site: Site) -> bool:
-    return replace_file_text(site.path, BEFORE, AFTER, locks=site.locks, pause=site.waits.append)
+def put(site: StatusFileSetup) -> bool:
+    return replace_file_text(site.path, BEFORE, AFTER, locks=site.locks, pause=site.pauses.append)
 
 
-def sites() -> Iterator[Site]:
+def sites() -> Iterator[StatusFileSetup]:
     with TemporaryDirectory() as folder:
         for number in count():
-            site = Site(Path(os.path.realpath(folder)) / str(number))
+            site = StatusFileSetup(Path(os.path.realpath(folder)) / str(number))
             site.save(BEFORE)
             yield site
 
 
-def test_a_text_takes_the_place_of_another(site: Site) -> None:
+def test_a_text_takes_the_place_of_another(site: StatusFileSetup) -> None:
     site.save(BEFORE)
     assert put(site)
     assert site.text == AFTER
-    assert site.beside == []
+    assert site.hidden_files == []
     assert [path.suffix for path in site.locks.iterdir()] == [".lock"]
 
 
-def test_a_file_that_says_something_else_stays(site: Site) -> None:
+def test_a_file_that_says_something_else_stays(site: StatusFileSetup) -> None:
     site.save(THEIRS)
     before = site.path.stat()
     assert not put(site)
     assert (site.text, site.path.stat().st_ino) == (THEIRS, before.st_ino)
 
 
-def test_a_missing_file_is_told(site: Site) -> None:
+def test_a_missing_file_is_told(site: StatusFileSetup) -> None:
     site.path.unlink()
     with pytest.raises(SourceWriteError, match="could not be written, its folder is gone") as error:
         put(site)
@@ -70,19 +70,23 @@ def save_at_every_step(way: str) -> None:
         steps: list[str] = []
 
         def act(
-            count: int, name: str, site: Site = site, number: int = number, steps: list[str] = steps
+            count: int,
+            name: str,
+            site: StatusFileSetup = site,
+            number: int = number,
+            steps: list[str] = steps,
         ) -> None:
             steps.append(name)
             if count == number and len(steps) == number:
                 getattr(site, way)(site.text.replace("Tall.\n", "Tall.\n\nThick.\n"))
 
-        with every_step(act):
+        with intercept_steps(act):
             done = put(site)
         told = f"step {number} of {steps}"
         ends.add((done, site.text))
         assert site.text in ({BOTH, AFTER} if done else {THEIRS}), told
         assert site.text != AFTER or number > len(steps), told
-        assert site.beside == [], told
+        assert site.hidden_files == [], told
         if number > len(steps):
             break
     assert ends >= {(True, BOTH), (False, THEIRS), (True, AFTER)}
@@ -99,7 +103,7 @@ def test_a_disk_that_fails_at_any_step_leaves_one_of_the_two_whole() -> None:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         try:
-            with every_step(act):
+            with intercept_steps(act):
                 put(site)
         except SourceWriteError as error:
             assert "there is no room" in error.message  # noqa: PT017 - not every step is one that matters
@@ -107,6 +111,6 @@ def test_a_disk_that_fails_at_any_step_leaves_one_of_the_two_whole() -> None:
         site.save(BEFORE)
         put(site)  # whatever was left is taken up
         assert site.text in {BEFORE, AFTER}
-        assert site.beside == [], f"from step {number} on of {steps}"
+        assert site.hidden_files == [], f"from step {number} on of {steps}"
         if number > len(steps):
             break

@@ -69,7 +69,7 @@ def submitted(place: RepoLocation) -> Script:
     assert planned is not None
     script = Script(start=False)
     sources = tuple(str(source) for source in pile.sources)
-    script.happen(
+    script.apply(
         Submit("r0", BATCH, planned.without_texts(), Settings(retries=0), base="base", sources=sources)
     )
     return script
@@ -98,7 +98,7 @@ def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: R
     from plait.store import codec  # noqa: PLC0415 - only the child's records are text
 
     script = submitted(place)
-    script.exits("1")
+    script.exit_attempt("1")
     lines = "\n".join(codec.encode_record(record).decode() for record in script.records)
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(place.state / JOURNAL_FILE)],
@@ -123,7 +123,7 @@ def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: R
 
 def test_what_was_told_is_not_told_again(place: RepoLocation) -> None:
     script = submitted(place)
-    script.exits("1")
+    script.exit_attempt("1")
     journalled(place, script)
     start(place)
     file = place.top / "TODO.md"
@@ -137,7 +137,7 @@ def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_noth
     place: RepoLocation,
 ) -> None:
     script = submitted(place)
-    script.exits("3")
+    script.exit_attempt("3")
     journalled(place, script)
     write_back_all(WritebackQueue(script.records), open_source_writer(place))
     before = (place.top / "TODO.md").stat()
@@ -149,7 +149,7 @@ def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_noth
 
 def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: RepoLocation) -> None:
     script = submitted(place)
-    script.exits("1", Category.TASK, detail="tests fail")
+    script.exit_attempt("1", Category.TASK, detail="tests fail")
     journalled(place, script)
     start(place)
     assert written(place) == ["[FAILED]", "[BLOCKED]", "[IN PROGRESS]"]

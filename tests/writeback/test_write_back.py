@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.status_file import Site, change, rewrite
+from tests.support.status_file import StatusFileSetup, make_change, rewrite_statuses
 
 from plait.core.errors import Fault
 from plait.core.plan import Severity
@@ -37,10 +37,10 @@ def nobody() -> Iterator[None]:
 
 
 @pytest.fixture
-def public() -> Iterator[Site]:
+def public() -> Iterator[StatusFileSetup]:
     """Where anybody may work."""
     with TemporaryDirectory() as name:
-        site = Site(Path(name))
+        site = StatusFileSetup(Path(name))
         site.save("one: pending\n")
         site.locks.mkdir(parents=True)
         for each in (site.folder, site.checkout, site.locks.parent, site.locks):
@@ -49,12 +49,12 @@ def public() -> Iterator[Site]:
         site.checkout.chmod(0o777)
 
 
-def test_statuses_are_put_in_and_nothing_stays_beside_the_file(site: Site) -> None:
+def test_statuses_are_put_in_and_nothing_stays_beside_the_file(site: StatusFileSetup) -> None:
     assert site.write("one", "three") == WriteResult(changed=True)
     assert site.text == "# Tasks\none: completed\ntwo: pending\nthree: completed\n"
-    assert site.beside == []
+    assert site.hidden_files == []
     assert {each.suffix for each in site.locks.iterdir()} == {".lock"}
-    assert site.waits == []
+    assert site.pauses == []
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_statuses_are_put_in_and_nothing_stays_beside_the_file(site: Site) -> No
         b"trailing   \n\none: pending\r\n\rmixed\n\xe2\x80\xa8end without end",
     ],
 )
-def test_every_other_byte_is_kept(site: Site, data: bytes) -> None:
+def test_every_other_byte_is_kept(site: StatusFileSetup, data: bytes) -> None:
     site.path.write_bytes(data)
     site.write("one")
     assert site.path.read_bytes() == data.replace(b"one: pending", b"one: completed")
 
 
-def test_nothing_is_written_when_nothing_changes(site: Site) -> None:
+def test_nothing_is_written_when_nothing_changes(site: StatusFileSetup) -> None:
     site.write("one")
     os.utime(site.path, ns=(1, 1))
     before, folder = site.path.stat(), site.checkout.stat()
@@ -84,20 +84,20 @@ def test_nothing_is_written_when_nothing_changes(site: Site) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o600, 0o664, 0o755, 0o640])
-def test_the_mode_is_kept(site: Site, mode: int) -> None:
+def test_the_mode_is_kept(site: StatusFileSetup, mode: int) -> None:
     site.path.chmod(mode)
     site.write("one")
     assert stat.S_IMODE(site.path.stat().st_mode) == mode
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
-def test_the_owner_is_kept(site: Site) -> None:
+def test_the_owner_is_kept(site: StatusFileSetup) -> None:
     os.chown(site.path, 1234, 4321)
     site.write("one")
     assert (site.path.stat().st_uid, site.path.stat().st_gid) == (1234, 4321)
 
 
-def test_attributes_are_kept(site: Site) -> None:
+def test_attributes_are_kept(site: StatusFileSetup) -> None:
     try:
         os.setxattr(site.path, "user.colour", b"green")
     except (AttributeError, OSError):
@@ -106,7 +106,7 @@ def test_attributes_are_kept(site: Site) -> None:
     assert os.getxattr(site.path, "user.colour") == b"green"
 
 
-def test_a_link_stays_a_link(site: Site) -> None:
+def test_a_link_stays_a_link(site: StatusFileSetup) -> None:
     real = site.folder / "elsewhere" / "TASKS.md"
     real.parent.mkdir()
     site.path.rename(real)
@@ -117,7 +117,7 @@ def test_a_link_stays_a_link(site: Site) -> None:
     assert [each.name for each in real.parent.iterdir()] == ["TASKS.md"]
 
 
-def test_a_file_is_locked_under_its_real_name(site: Site) -> None:
+def test_a_file_is_locked_under_its_real_name(site: StatusFileSetup) -> None:
     (site.checkout / "alias.md").symlink_to("TODO.md")
     site.write("one")
     site.name = "alias.md"
@@ -125,7 +125,7 @@ def test_a_file_is_locked_under_its_real_name(site: Site) -> None:
     assert len(list(site.locks.iterdir())) == 1
 
 
-def test_other_hard_links_keep_the_old_text_and_it_is_said(site: Site) -> None:
+def test_other_hard_links_keep_the_old_text_and_it_is_said(site: StatusFileSetup) -> None:
     before = site.text
     other = site.checkout / "other.md"
     os.link(site.path, other)
@@ -138,31 +138,31 @@ def test_other_hard_links_keep_the_old_text_and_it_is_said(site: Site) -> None:
     assert site.write("two").problems == ()
 
 
-def test_an_absolute_path_is_taken_as_it_is(site: Site, tmp_path: Path) -> None:
-    writer = StatusFileWriter(str(site.path), rewrite)
-    assert write_statuses(tmp_path / "anywhere", writer, [change("one")], locks=site.locks).changed
+def test_an_absolute_path_is_taken_as_it_is(site: StatusFileSetup, tmp_path: Path) -> None:
+    writer = StatusFileWriter(str(site.path), rewrite_statuses)
+    assert write_statuses(tmp_path / "anywhere", writer, [make_change("one")], locks=site.locks).changed
 
 
-def test_a_task_that_is_gone_is_reported_and_the_others_are_written(site: Site) -> None:
+def test_a_task_that_is_gone_is_reported_and_the_others_are_written(site: StatusFileSetup) -> None:
     written = site.write("one", "four")
     assert written.changed
     (problem,) = written.problems
     assert "four is not in the file any more" in problem.message
     assert "one: completed" in site.text
-    assert len(site.waits) == 5, "it may be about to come back"
-    assert sum(site.waits) < 0.5
+    assert len(site.pauses) == 5, "it may be about to come back"
+    assert sum(site.pauses) < 0.5
 
 
-def test_a_file_that_is_gone_is_reported(site: Site) -> None:
+def test_a_file_that_is_gone_is_reported(site: StatusFileSetup) -> None:
     site.path.unlink()
     (problem,) = site.write("one").problems
     assert problem.message == "this file is not there any more: no status was written"
     assert problem.at == Origin("TODO.md")
     assert not site.path.exists()
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
-def test_a_file_is_made_where_the_format_wants_it(site: Site) -> None:
+def test_a_file_is_made_where_the_format_wants_it(site: StatusFileSetup) -> None:
     site.name = "status.json"
     umask = os.umask(0o027)
     try:
@@ -171,25 +171,25 @@ def test_a_file_is_made_where_the_format_wants_it(site: Site) -> None:
         os.umask(umask)
     assert site.text == "one: completed\n"
     assert stat.S_IMODE(site.path.stat().st_mode) == 0o640
-    assert site.beside == []
+    assert site.hidden_files == []
     assert site.write("one", creates=True) == WriteResult(changed=False)
     site.write("one", mark=SourceStatus.FAILED, creates=True)
     assert site.text == "one: failed\n"
 
 
-def test_no_folder_is_made(site: Site) -> None:
+def test_no_folder_is_made(site: StatusFileSetup) -> None:
     site.name = "outputs/status.json"
     assert site.write("one", creates=True) == WriteResult(changed=False)
     assert not (site.checkout / "outputs").exists()
 
 
-def test_nothing_is_made_of_nothing(site: Site) -> None:
+def test_nothing_is_made_of_nothing(site: StatusFileSetup) -> None:
     site.name = "status.json"
     assert site.write(creates=True) == WriteResult(changed=False)
     assert not site.path.exists()
 
 
-def test_a_folder_that_is_gone_is_an_error(site: Site) -> None:
+def test_a_folder_that_is_gone_is_an_error(site: StatusFileSetup) -> None:
     site.name = "gone/TODO.md"
     with pytest.raises(SourceWriteError) as error:
         site.write("one")
@@ -200,7 +200,7 @@ def test_a_folder_that_is_gone_is_an_error(site: Site) -> None:
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder"])
-def test_what_is_no_file_is_let_be(site: Site, what: str) -> None:
+def test_what_is_no_file_is_let_be(site: StatusFileSetup, what: str) -> None:
     site.path.unlink()
     if what == "pipe":
         os.mkfifo(site.path)
@@ -208,10 +208,10 @@ def test_what_is_no_file_is_let_be(site: Site, what: str) -> None:
         site.path.mkdir()
     with pytest.raises(SourceWriteError, match="this is not a regular file"):
         site.write("one")
-    assert site.beside == []
+    assert site.hidden_files == []
 
 
-def test_a_read_only_file_is_let_be(public: Site) -> None:
+def test_a_read_only_file_is_let_be(public: StatusFileSetup) -> None:
     public.path.chmod(0o444)
     with nobody(), pytest.raises(SourceWriteError) as error:
         public.write("one")
@@ -220,10 +220,10 @@ def test_a_read_only_file_is_let_be(public: Site) -> None:
     )
     assert "check the owner and the mode" in error.value.hint
     assert public.text == "one: pending\n"
-    assert public.beside == []
+    assert public.hidden_files == []
 
 
-def test_a_read_only_folder_is_let_be(public: Site) -> None:
+def test_a_read_only_folder_is_let_be(public: StatusFileSetup) -> None:
     public.path.chmod(0o666)
     public.checkout.chmod(0o555)
     with nobody(), pytest.raises(SourceWriteError, match="not permitted: Permission denied"):
@@ -231,14 +231,14 @@ def test_a_read_only_folder_is_let_be(public: Site) -> None:
     assert public.text == "one: pending\n"
 
 
-def test_a_folder_for_locks_that_cant_be_made(public: Site) -> None:
+def test_a_folder_for_locks_that_cant_be_made(public: StatusFileSetup) -> None:
     public.locks.rmdir()
     public.locks.parent.chmod(0o555)
     with nobody(), pytest.raises(SourceWriteError, match=r"not permitted: Permission denied \(.*locks"):
         public.write("one")
 
 
-def test_a_long_name(site: Site) -> None:
+def test_a_long_name(site: StatusFileSetup) -> None:
     site.name = "é" * 120 + ".md"
     site.save("one: pending\n")
     assert site.write("one").changed

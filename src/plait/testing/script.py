@@ -34,12 +34,12 @@ from plait.core.settings import Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.testing.index_check import differences
+from plait.testing.index_check import find_index_errors
 
 BATCH = "b1"
 
 
-def needs(name: str, *others: str, kind: NeedKind = NeedKind.NEED) -> Task:
+def task_needing(name: str, *others: str, kind: NeedKind = NeedKind.NEED) -> Task:
     return Task(name, needs=tuple(Need(other, kind) for other in others))
 
 
@@ -55,7 +55,7 @@ class Script:
         self.records: list[Record] = []
         self.now = 1000.0
         self._requests = 0
-        self.merges = True  # answer every merge and rebuild at once
+        self.answers_merges = True  # answer every merge and rebuild at once
         if start:
             self.submit(*tasks, settings=settings, phases=phases)
 
@@ -68,14 +68,15 @@ class Script:
     ) -> list[Decision]:
         named = [Task(task) if isinstance(task, str) else task for task in tasks]
         checked = build_checked_plan(named, phases=phases)
-        assert checked.plan is not None, checked.problems
-        return self.ask(lambda name: Submit(name, batch, checked.plan, settings or Settings(), base="base"))  # type: ignore[arg-type]  # asserted
+        plan = checked.plan
+        assert plan is not None, checked.problems
+        return self.request(lambda name: Submit(name, batch, plan, settings or Settings(), base="base"))
 
-    def ask(self, make: Callable[[str], Request]) -> list[Decision]:
+    def request(self, make: Callable[[str], Request]) -> list[Decision]:
         self._requests += 1
-        return self.happen(make(f"r{self._requests}"))
+        return self.apply(make(f"r{self._requests}"))
 
-    def happen(self, *events: Request | Report) -> list[Decision]:
+    def apply(self, *events: Request | Report) -> list[Decision]:
         """Fold these and all that follows at once; the decisions made are returned."""
         self.now += 1
         return self._fold(*events)
@@ -91,14 +92,14 @@ class Script:
             self.now = max(self.now, wake)
             decided += self._fold()
 
-    def exits(
+    def exit_attempt(
         self, name: str, category: Category = Category.OK, batch: str = BATCH, **outcome: object
     ) -> list[Decision]:
         """The task's running attempt exits; a good one leaves a commit named after the task."""
         task = self.task(name, batch)
         attempt = next(iter(task.alive))
         told = Outcome(category, tip=f"tip-{name}" if category is Category.OK else None)
-        return self.happen(AttemptExited(attempt, replace(told, **outcome)))  # type: ignore[arg-type]  # a test's own words
+        return self.apply(AttemptExited(attempt, replace(told, **outcome)))  # type: ignore[arg-type]  # a test's own words
 
     def batch(self, name: str = BATCH) -> BatchState:
         return self.state.batches[name]
@@ -111,10 +112,10 @@ class Script:
     def status(self, name: str, batch: str = BATCH) -> str:
         return explain_status(self.state, self.batch(batch), self.task(name, batch)).status.value
 
-    def why(self, name: str, batch: str = BATCH) -> str:
+    def explain(self, name: str, batch: str = BATCH) -> str:
         return explain_in_words(self.state, self.batch(batch), self.task(name, batch))
 
-    def running(self) -> list[str]:
+    def running_tasks(self) -> list[str]:
         return [attempt.task for batch in self.state.open.values() for attempt in batch.alive]
 
     def _fold(self, *events: Event) -> list[Decision]:
@@ -124,15 +125,15 @@ class Script:
             self.records += fold_incoming(self.state, incoming, self.now)  # type: ignore[arg-type]  # requests and reports only
             records, _ = decide_due(self.state, self.now)
             self.records += records
-            assert differences(self.state) == []
+            assert find_index_errors(self.state) == []
             made: list[Decision] = [record.event for record in records]  # type: ignore[misc]  # decide makes decisions
             decided += made
-            incoming = [report for decision in made if (report := self._answer(decision)) is not None]
+            incoming = [report for decision in made if (report := self._answer_merge(decision)) is not None]
             if not incoming:
                 return decided
 
-    def _answer(self, decision: Decision) -> Report | None:
-        if not self.merges:
+    def _answer_merge(self, decision: Decision) -> Report | None:
+        if not self.answers_merges:
             return None
         match decision:
             case MergeStarted():
@@ -140,11 +141,11 @@ class Script:
                     decision.batch, decision.task, decision.n, f"{decision.onto}+{decision.task}"
                 )
             case RebuildStarted():
-                return self.rebuilt(decision)
+                return self.make_rebuild_done(decision)
             case _:
                 return None
 
-    def rebuilt(self, decision: RebuildStarted) -> RebuildDone:
+    def make_rebuild_done(self, decision: RebuildStarted) -> RebuildDone:
         batch = self.batch(decision.batch)
         head, line = batch.base, list[MergedTask]()
         for entry in batch.merges:
@@ -154,31 +155,31 @@ class Script:
                 line.append(MergedTask(name, head))
         return RebuildDone(batch.id, decision.n, tuple(line))
 
-    def gate(self, passed: bool) -> list[Decision]:  # noqa: FBT001 - it reads as said
+    def finish_gate(self, passed: bool) -> list[Decision]:  # noqa: FBT001 - it reads as said
         gate = self.batch().gate
         assert gate is not None
-        return self.happen(GateDone(BATCH, gate.n, passed))
+        return self.apply(GateDone(BATCH, gate.n, passed))
 
-    def published(self, url: str = "") -> list[Decision]:
+    def finish_publish(self, url: str = "") -> list[Decision]:
         """What is being published arrives."""
         order = self.batch().publishing
         assert order is not None
-        return self.happen(PublishDone(BATCH, order.n, url, order.commit))
+        return self.apply(PublishDone(BATCH, order.n, url, order.commit))
 
-    def unpublished(self, why: str, hint: str = "", commit: str = "") -> list[Decision]:
+    def fail_publish(self, why: str, hint: str = "", commit: str = "") -> list[Decision]:
         order = self.batch().publishing
         assert order is not None
-        return self.happen(PublishFailed(BATCH, order.n, why, hint, commit))
+        return self.apply(PublishFailed(BATCH, order.n, why, hint, commit))
 
-    def conflict(self, name: str, *files: str) -> list[Decision]:
+    def conflict_merge(self, name: str, *files: str) -> list[Decision]:
         merging = self.task(name).merging
         assert merging is not None
-        return self.happen(MergeConflicted(BATCH, name, merging, files))
+        return self.apply(MergeConflicted(BATCH, name, merging, files))
 
 
-def started(decisions: list[Decision]) -> list[str]:
+def started_tasks(decisions: list[Decision]) -> list[str]:
     return [decision.attempt.task for decision in decisions if isinstance(decision, AttemptStarted)]
 
 
-def gates(decisions: list[Decision]) -> list[int]:
+def gate_sizes(decisions: list[Decision]) -> list[int]:
     return [decision.size for decision in decisions if isinstance(decision, GateStarted)]

@@ -10,16 +10,16 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from plait.testing.laws.violation import tell
-from plait.testing.simulator.campaign import Errand, Tally, do, replay
-from plait.testing.simulator.campaign__report import table
+from plait.testing.laws.violation import format_record
+from plait.testing.simulator.campaign import CampaignResult, SimulationJob, replay, run_job
+from plait.testing.simulator.campaign__report import format_result
 
 PROCESSES = 2
-CHUNK = 8  # storms per errand: enough to be worth sending, few enough to share the work evenly
+STORMS_PER_JOB = 8  # storms per errand: enough to be worth sending, few enough to share the work evenly
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Campaign:
     """How much is run: storms, storms run twice to be compared, and calm runs crashed after every record."""
 
     storms: range
@@ -27,54 +27,54 @@ class Form:
     calms: range
 
 
-NORMAL = Form(range(1800), range(60), range(60))
-LONG = Form(range(6000), range(200), range(150))
+NORMAL_CAMPAIGN = Campaign(range(1800), range(60), range(60))
+LONG_CAMPAIGN = Campaign(range(6000), range(200), range(150))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = _make_parser().parse_args(arguments)
     if options.seed is not None:
-        return _one(options.kind, options.seed, options.crash, trace=options.trace)
-    form = LONG if options.long else NORMAL
+        return _run_one(options.kind, options.seed, options.crash, trace=options.trace)
+    form = LONG_CAMPAIGN if options.long else NORMAL_CAMPAIGN
     if options.seeds is not None:
-        form = Form(options.seeds, range(0), range(0))
+        form = Campaign(options.seeds, range(0), range(0))
     began = time.perf_counter()
-    total = run_all(form)
-    print(table(total, time.perf_counter() - began, complete=options.long))
-    return 1 if total.violations or (options.long and total.unseen) else 0
+    total = run_campaign(form)
+    print(format_result(total, time.perf_counter() - began, complete=options.long))
+    return 1 if total.violations or (options.long and total.unseen_kinds) else 0
 
 
-def run_all(form: Form) -> Tally:
-    errands = [*_errands(form)]
-    total = Tally()
+def run_campaign(form: Campaign) -> CampaignResult:
+    errands = [*_make_jobs(form)]
+    total = CampaignResult()
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        for tally in pool.map(do, errands):
+        for tally in pool.map(run_job, errands):
             total += tally
     return total
 
 
-def _errands(form: Form) -> Iterable[Errand]:
+def _make_jobs(form: Campaign) -> Iterable[SimulationJob]:
     """The longest first, so that both processes end together."""
     for seed in form.calms:
-        yield Errand("crash", range(seed, seed + 1))
+        yield SimulationJob("crash", range(seed, seed + 1))
     for kind, seeds in (("storm", form.storms), ("twin", form.twins)):
-        for start in range(seeds.start, seeds.stop, CHUNK):
-            yield Errand(kind, range(start, min(start + CHUNK, seeds.stop)))
+        for start in range(seeds.start, seeds.stop, STORMS_PER_JOB):
+            yield SimulationJob(kind, range(start, min(start + STORMS_PER_JOB, seeds.stop)))
 
 
-def _one(kind: str, seed: int, crash: int | None, *, trace: bool) -> int:
+def _run_one(kind: str, seed: int, crash: int | None, *, trace: bool) -> int:
     journal, violation = replay(kind, seed, crash)
     if trace:
         for record in journal:
-            print(tell(record))
+            print(format_record(record))
     print(violation if violation is not None else f"{kind} {seed}: {len(journal)} records, no violation")
     return 0 if violation is None else 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m plait.testing.simulation", description=__doc__)
     parser.add_argument("--long", action="store_true", help="more than a million records")
-    parser.add_argument("--seeds", type=_range, metavar="A-B", help="only the storms of these seeds")
+    parser.add_argument("--seeds", type=_parse_range, metavar="A-B", help="only the storms of these seeds")
     parser.add_argument("--seed", type=int, metavar="N", help="one run")
     parser.add_argument("--kind", choices=("storm", "calm"), default="storm", help="of the one run")
     parser.add_argument(
@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _range(text: str) -> range:
+def _parse_range(text: str) -> range:
     first, _, last = text.partition("-")
     return range(int(first), int(last or first) + 1)
 

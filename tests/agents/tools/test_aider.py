@@ -13,7 +13,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permi
 from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard
+from plait.testing.contracts.agent import make_context, parse_output
 
 AIDER = Aider(AgentSpec("aider"))
 
@@ -29,7 +29,7 @@ LIMITED = [
 
 
 def words(agent: Aider = AIDER) -> tuple[str, ...]:
-    return agent.build_command(brief(model="acme/m1")).argv
+    return agent.build_command(make_context(model="acme/m1")).argv
 
 
 def test_the_prompt_is_a_file_and_its_histories_are_not_in_the_workspace() -> None:
@@ -62,7 +62,9 @@ def test_what_it_keeps_in_the_workspace_is_in_nobodys_commit(tmp_path: Path) -> 
     tree = tmp_path / "tree"
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
     agent = Aider(AgentSpec("aider", program=str(program)))
-    ran = subprocess.run(agent.build_command(brief()).argv, cwd=tree, check=False, env=dict(os.environ))
+    ran = subprocess.run(
+        agent.build_command(make_context()).argv, cwd=tree, check=False, env=dict(os.environ)
+    )
     left = subprocess.run(
         ["git", "status", "--porcelain"], cwd=tree, check=True, capture_output=True, text=True
     )
@@ -72,7 +74,7 @@ def test_what_it_keeps_in_the_workspace_is_in_nobodys_commit(tmp_path: Path) -> 
 
 
 def test_a_good_run() -> None:
-    run = heard(AIDER, DONE)
+    run = parse_output(AIDER, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(30_000, 2524)
     assert (ActivityKind.EDITS, "editing src/app.py") in run.activities
@@ -81,14 +83,14 @@ def test_a_good_run() -> None:
 
 def test_tokens_of_all_messages_add_up() -> None:
     cached = "Tokens: 1,200 sent, 1k cache write, 2k cache hit, 1.1k received."
-    run = heard(AIDER, [cached, cached])
+    run = parse_output(AIDER, [cached, cached])
     assert run.outcome.spend == Spend(0, 2 * 5300)
 
 
 def test_a_persons_prices_are_for_models_that_it_knows_no_price_of() -> None:
     agent = Aider(AgentSpec("aider", model="acme/m1", prices=(Price("acme/*", 1.0, 2.0),)))
-    assert heard(agent, ["Tokens: 1.0k sent, 500 received."]).outcome.spend == Spend(2000, 1500)
-    assert heard(agent, [SPENT]).outcome.spend == Spend(30_000, 2524)
+    assert parse_output(agent, ["Tokens: 1.0k sent, 500 received."]).outcome.spend == Spend(2000, 1500)
+    assert parse_output(agent, [SPENT]).outcome.spend == Spend(30_000, 2524)
     assert (AIDER.reports, agent.reports) == (CostReporting.TOKENS, CostReporting.COST)
 
 
@@ -107,16 +109,18 @@ def test_a_persons_prices_are_for_models_that_it_knows_no_price_of() -> None:
     ],
 )
 def test_it_exits_0_and_its_text_tells(lines: list[str], category: Category) -> None:
-    assert heard(AIDER, [*BEGIN, *lines, "", "https://example.org/help", ""]).outcome.category is category
+    assert (
+        parse_output(AIDER, [*BEGIN, *lines, "", "https://example.org/help", ""]).outcome.category is category
+    )
 
 
 def test_a_complaint_is_told_as_a_whole() -> None:
-    outcome = heard(AIDER, [*BEGIN, *LIMITED]).outcome
+    outcome = parse_output(AIDER, [*BEGIN, *LIMITED]).outcome
     assert outcome.detail.endswith("Rate limit reached for this model")
 
 
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
-    run = heard(
+    run = parse_output(
         AIDER, [*LIMITED, "Retrying in 0.5 seconds...", *LIMITED, "Retrying in 8.0 seconds...", *DONE]
     )
     assert run.refused == [RetryAfter(0.5), RetryAfter(8.0)]
@@ -125,19 +129,19 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
 
 def test_what_the_model_says_of_limits_is_no_limit() -> None:
     said = ["litellm.RateLimitError: is what a client raises when a limit is reached."]
-    assert heard(AIDER, [*BEGIN, *said, "", SPENT]).outcome.category is Category.OK
+    assert parse_output(AIDER, [*BEGIN, *said, "", SPENT]).outcome.category is Category.OK
 
 
 def test_a_wrong_option_is_a_usage_error() -> None:
     assert (
-        heard(AIDER, ["aider: error: unrecognized arguments: --nope"], code=2).outcome.category
+        parse_output(AIDER, ["aider: error: unrecognized arguments: --nope"], code=2).outcome.category
         is Category.USAGE
     )
 
 
 @pytest.mark.parametrize("code", [130, 137, 143])
 def test_a_killed_run_is_killed_whatever_it_said(code: int) -> None:
-    assert heard(AIDER, [*LIMITED], code=code).outcome.category is Category.KILLED
+    assert parse_output(AIDER, [*LIMITED], code=code).outcome.category is Category.KILLED
 
 
 @pytest.mark.parametrize(
@@ -156,6 +160,6 @@ def test_a_killed_run_is_killed_whatever_it_said(code: int) -> None:
     ],
 )
 def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
-    run = heard(AIDER, [line, line, "", *DONE])
+    run = parse_output(AIDER, [line, line, "", *DONE])
     assert run.outcome.category is Category.OK
     assert all(len(text) <= 200 for _, text in run.activities)

@@ -11,7 +11,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permi
 from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import SAID_AT, brief, heard, mangled
+from plait.testing.contracts.agent import PRINTED_AT, make_context, mangle_event, parse_output
 
 SESSION = "5f0c9a3e-1111-4222-8333-944455566677"
 CLAUDE = Claude(AgentSpec("claude"))
@@ -76,7 +76,7 @@ DENIAL = {"tool_name": "Write", "tool_use_id": "t1", "tool_input": {"file_path":
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = CLAUDE.build_command(brief())
+    command = CLAUDE.build_command(make_context())
     assert command.argv == (
         "claude",
         "-p",
@@ -94,11 +94,11 @@ def test_the_prompt_is_on_its_standard_input() -> None:
 
 
 def test_that_a_machine_is_a_sandbox_is_a_persons_to_say() -> None:
-    assert "IS_SANDBOX" not in dict(CLAUDE.build_command(brief()).env)
+    assert "IS_SANDBOX" not in dict(CLAUDE.build_command(make_context()).env)
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    argv = CLAUDE.build_command(brief(session=SESSION, model="--settings")).argv
+    argv = CLAUDE.build_command(make_context(session=SESSION, model="--settings")).argv
     assert f"--resume={SESSION}" in argv
     assert "--model=--settings" in argv
 
@@ -113,7 +113,7 @@ def test_a_session_goes_on_with_the_model_of_the_task() -> None:
 )
 def test_what_it_may_do(permission: Permission, words: tuple[str, ...]) -> None:
     spec = AgentSpec("claude", permission=permission, program="/opt/claude", args=("--add-dir", "/x"))
-    argv = Claude(spec).build_command(brief()).argv
+    argv = Claude(spec).build_command(make_context()).argv
     assert argv == (
         "/opt/claude",
         "-p",
@@ -127,7 +127,7 @@ def test_what_it_may_do(permission: Permission, words: tuple[str, ...]) -> None:
 
 
 def test_a_good_run() -> None:
-    run = heard(CLAUDE, DONE)
+    run = parse_output(CLAUDE, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.detail == ""
     assert run.outcome.session == SESSION
@@ -144,7 +144,7 @@ def test_a_good_run() -> None:
 
 def test_what_it_spends_is_known_while_it_runs_and_told_when_it_has_grown() -> None:
     told = [message(text("x"), name=f"m{n}", read=1000) for n in range(100)]
-    run = heard(CLAUDE, [INIT, *told], code=143)
+    run = parse_output(CLAUDE, [INIT, *told], code=143)
     assert run.outcome.spend == Spend(tokens=100 * 1501)
     assert 5 < len(run.spends) < 25
     assert run.spends == sorted(run.spends, key=lambda spend: spend.tokens)
@@ -171,7 +171,7 @@ def test_what_it_spends_is_known_while_it_runs_and_told_when_it_has_grown() -> N
     ],
 )
 def test_why_it_failed(failed: Event, category: Category) -> None:
-    run = heard(CLAUDE, [INIT, failed], code=1)
+    run = parse_output(CLAUDE, [INIT, failed], code=1)
     assert run.outcome.category is category
     assert run.outcome.session == SESSION
 
@@ -189,13 +189,13 @@ def test_why_it_failed(failed: Event, category: Category) -> None:
 )
 def test_an_error_whose_words_tell_nothing_is_what_it_calls_it(tag: str, category: Category) -> None:
     said = message(text("Hm."), error=tag)
-    assert heard(CLAUDE, [INIT, said, failure("Hm.")], code=1).outcome.category is category
+    assert parse_output(CLAUDE, [INIT, said, failure("Hm.")], code=1).outcome.category is category
 
 
 @pytest.mark.parametrize("end", ["error_max_turns", "error_max_budget_usd"])
 def test_a_limit_of_its_own_arguments_is_named(end: str) -> None:
     told = result(None, subtype=end, is_error=True, errors=["Reached maximum budget ($0.15)"])
-    outcome = heard(CLAUDE, [told], code=1).outcome
+    outcome = parse_output(CLAUDE, [told], code=1).outcome
     assert outcome.category is Category.TASK
     assert "its arguments allow" in outcome.detail
     assert "($0.15)" in outcome.detail
@@ -203,7 +203,7 @@ def test_a_limit_of_its_own_arguments_is_named(end: str) -> None:
 
 
 def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> None:
-    run = heard(CLAUDE, [INIT, retry(429, "rate_limit"), *DONE])
+    run = parse_output(CLAUDE, [INIT, retry(429, "rate_limit"), *DONE])
     assert run.refused == [RetryAfter(after=1.234)]
     assert (ActivityKind.WAITS, "waiting 1s for the provider (status 429), try 2 of 4") in run.activities
     assert run.outcome.category is Category.OK
@@ -213,23 +213,25 @@ def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> Non
     ("status", "error"), [(500, "server_error"), (401, "authentication_failed"), (None, "unknown")]
 )
 def test_other_trouble_is_no_refusal(status: int | None, error: str) -> None:
-    run = heard(CLAUDE, [INIT, retry(status, error)], code=143)
+    run = parse_output(CLAUDE, [INIT, retry(status, error)], code=143)
     assert run.refused == []
     assert [doing for doing, _ in run.activities] == [ActivityKind.WAITS]
 
 
 def test_when_a_limit_ends_is_known_from_what_it_tells_of_its_limits() -> None:
     def limit(status: str) -> Event:
-        told = {"status": status, "resetsAt": int(SAID_AT) + 7200, "rateLimitType": "five_hour"}
+        told = {"status": status, "resetsAt": int(PRINTED_AT) + 7200, "rateLimitType": "five_hour"}
         return event("rate_limit_event", rate_limit_info=told)
 
-    run = heard(CLAUDE, [INIT, limit("allowed_warning"), limit("rejected"), failure("No.", 429)], code=1)
-    assert run.refused == [RetryAfter(at=SAID_AT + 7200)]
-    assert run.outcome.retry_at == SAID_AT + 7200
+    run = parse_output(
+        CLAUDE, [INIT, limit("allowed_warning"), limit("rejected"), failure("No.", 429)], code=1
+    )
+    assert run.refused == [RetryAfter(at=PRINTED_AT + 7200)]
+    assert run.outcome.retry_at == PRINTED_AT + 7200
 
 
 def test_what_it_was_not_allowed_is_named() -> None:
-    outcome = heard(CLAUDE, [INIT, WRITE, result(permission_denials=[DENIAL])]).outcome
+    outcome = parse_output(CLAUDE, [INIT, WRITE, result(permission_denials=[DENIAL])]).outcome
     assert outcome.category is Category.USAGE
     assert outcome.detail == (
         "it was not allowed to use Write: what it may do unasked is set under [agents.permissions]"
@@ -238,7 +240,7 @@ def test_what_it_was_not_allowed_is_named() -> None:
 
 def test_a_denial_beside_work_that_was_done_is_its_own_business() -> None:
     other = message(use("Bash", "t2", command="pytest -q"))
-    outcome = heard(
+    outcome = parse_output(
         CLAUDE, [INIT, WRITE, other, result(permission_denials=[{**DENIAL, "tool_use_id": "t2"}])]
     ).outcome
     assert outcome.category is Category.OK
@@ -247,7 +249,7 @@ def test_a_denial_beside_work_that_was_done_is_its_own_business() -> None:
 def test_where_not_all_was_heard_nobody_says_that_it_did_nothing() -> None:
     ended = result(permission_denials=[{**DENIAL, "tool_use_id": "t2"}])
     cut = dumps(WRITE)[:-20]
-    assert heard(CLAUDE, [INIT, cut, ended]).outcome.category is Category.OK
+    assert parse_output(CLAUDE, [INIT, cut, ended]).outcome.category is Category.OK
     listener = CLAUDE.create_parser()
     listener.feed(dumps(INIT))
     listener.mark_gap()
@@ -265,7 +267,7 @@ ASK = message(
 
 
 def test_a_question_waits_for_a_person() -> None:
-    run = heard(
+    run = parse_output(
         CLAUDE,
         [INIT, ASK, result("I wait.", permission_denials=[])],
     )
@@ -276,25 +278,27 @@ def test_a_question_waits_for_a_person() -> None:
 
 def test_a_question_that_only_its_last_word_tells_of_waits_too() -> None:
     denial = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which?"}]}}
-    outcome = heard(CLAUDE, [result("Hm.", permission_denials=[denial])]).outcome
+    outcome = parse_output(CLAUDE, [result("Hm.", permission_denials=[denial])]).outcome
     assert (outcome.category, outcome.question) == (Category.QUESTION, "Which?")
 
 
 def test_a_question_that_it_answers_itself_is_none() -> None:
     denial = {**DENIAL, "tool_name": "AskUserQuestion", "tool_use_id": "t0"}
     ended = result(permission_denials=[denial])
-    assert heard(CLAUDE, [INIT, ASK, *DONE[:-1], ended]).outcome.category is Category.OK
+    assert parse_output(CLAUDE, [INIT, ASK, *DONE[:-1], ended]).outcome.category is Category.OK
 
 
 def test_an_empty_answer_is_told() -> None:
-    outcome = heard(CLAUDE, [INIT, result("")]).outcome
+    outcome = parse_output(CLAUDE, [INIT, result("")]).outcome
     assert (outcome.category, outcome.detail) == (Category.EMPTY, "the model's answer was empty")
 
 
 def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
     own = Claude(AgentSpec("claude", permission=Permission.OWN))
-    assert heard(CLAUDE, [INIT, result("Hm.\nWhat now?\n")]).outcome.detail == "it said: What now?"
-    assert heard(own, [INIT, result("Hm.")]).outcome.detail.startswith("it said: Hm. ([agents.permissions]")
+    assert parse_output(CLAUDE, [INIT, result("Hm.\nWhat now?\n")]).outcome.detail == "it said: What now?"
+    assert parse_output(own, [INIT, result("Hm.")]).outcome.detail.startswith(
+        "it said: Hm. ([agents.permissions]"
+    )
 
 
 def test_the_step_of_its_list_is_a_phase() -> None:
@@ -302,7 +306,7 @@ def test_the_step_of_its_list_is_a_phase() -> None:
         {"content": "Draw", "status": "completed", "activeForm": "Drawing"},
         {"content": "Paint", "status": "in_progress", "activeForm": "Painting"},
     ]
-    run = heard(
+    run = parse_output(
         CLAUDE, [INIT, message(use("TodoWrite", todos=todos)), message(use("TodoWrite", todos=todos))]
     )
     assert run.phases == ["Painting"]
@@ -323,14 +327,14 @@ def test_the_step_of_its_list_is_a_phase() -> None:
     ],
 )
 def test_a_session_that_is_gone_is_not_kept(lines: list[object]) -> None:
-    outcome = heard(CLAUDE, lines, code=1).outcome
+    outcome = parse_output(CLAUDE, lines, code=1).outcome
     assert outcome.category is Category.TASK
     assert outcome.session == ""
 
 
 def test_that_it_will_not_do_everything_as_root_is_explained() -> None:
     line = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"
-    outcome = heard(CLAUDE, [line], code=1).outcome
+    outcome = parse_output(CLAUDE, [line], code=1).outcome
     assert outcome.category is Category.USAGE
     assert "IS_SANDBOX=1" in outcome.detail
     assert "[agents.permissions]" in outcome.detail
@@ -347,20 +351,20 @@ def test_that_it_will_not_do_everything_as_root_is_explained() -> None:
     ],
 )
 def test_how_it_ends_without_a_last_word(lines: list[object], code: int, category: Category) -> None:
-    assert heard(CLAUDE, lines, code).outcome.category is category
+    assert parse_output(CLAUDE, lines, code).outcome.category is category
 
 
 def test_events_say_nothing_to_people() -> None:
-    assert heard(CLAUDE, DONE[:3], code=3).outcome.detail == "exit status 3"
+    assert parse_output(CLAUDE, DONE[:3], code=3).outcome.detail == "exit status 3"
 
 
 def test_a_last_word_that_lost_its_end_still_counts() -> None:
     whole = dumps(result("x" * 100_000), separators=(",", ":"))
-    run = heard(CLAUDE, [INIT, WRITE, whole[:65_536]])
+    run = parse_output(CLAUDE, [INIT, WRITE, whole[:65_536]])
     assert run.outcome.category is Category.OK
-    assert heard(CLAUDE, [INIT, WRITE, whole[:50]]).outcome.category is Category.TASK
+    assert parse_output(CLAUDE, [INIT, WRITE, whole[:50]]).outcome.category is Category.TASK
     broken = dumps(failure("API Error: 429 " + "\\" * 100_000, 429), separators=(",", ":"))
-    assert [heard(CLAUDE, [broken[:end]], 1).outcome.category for end in (65_535, 65_536)] == [
+    assert [parse_output(CLAUDE, [broken[:end]], 1).outcome.category for end in (65_535, 65_536)] == [
         Category.RATE_LIMIT
     ] * 2
 
@@ -368,12 +372,12 @@ def test_a_last_word_that_lost_its_end_still_counts() -> None:
 @pytest.mark.parametrize("count", ["1e999", "-1", "1" + "0" * 400, "true", '"7"', "null"])
 def test_what_is_no_count_counts_nothing(count: str) -> None:
     line = f'{{"type":"result","result":"Hm.","total_cost_usd":{count},"usage":{{"input_tokens":{count},"output_tokens":5}}}}'
-    assert heard(CLAUDE, [line]).outcome.spend == Spend(tokens=5)
+    assert parse_output(CLAUDE, [line]).outcome.spend == Spend(tokens=5)
 
 
 @pytest.mark.parametrize("session", ["--mcp-config=x", "", "a b", "x" * 300, 7, None])
 def test_what_is_no_session_never_becomes_a_word_of_a_command(session: object) -> None:
-    assert heard(CLAUDE, [{**INIT, "session_id": session}]).sessions == []
+    assert parse_output(CLAUDE, [{**INIT, "session_id": session}]).sessions == []
 
 
 @pytest.mark.parametrize(
@@ -389,4 +393,4 @@ def test_what_is_no_session_never_becomes_a_word_of_a_command(session: object) -
     ],
 )
 def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert heard(CLAUDE, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(CLAUDE, [*mangle_event(told), *DONE]).outcome.category is Category.OK

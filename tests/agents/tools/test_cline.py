@@ -9,7 +9,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 CLINE = Cline(AgentSpec("cline"))
 
@@ -45,14 +45,14 @@ DONE = [BEGUN, tool("content_end", "editor", output={"success": True}), USAGE, S
 
 
 def test_it_is_told_where_the_prompt_is() -> None:
-    command = CLINE.build_command(brief(model="m1"))
+    command = CLINE.build_command(make_context(model="m1"))
     assert command.argv[-1] == "Read the file /state/write-1/prompt.md and do what it says."
     assert command.stdin is None
     assert "--model=m1" in command.argv
 
 
 def test_it_works_without_the_daemon_that_its_runs_would_share() -> None:
-    assert dict(CLINE.build_command(brief()).env)["CLINE_SESSION_BACKEND_MODE"] == "local"
+    assert dict(CLINE.build_command(make_context()).env)["CLINE_SESSION_BACKEND_MODE"] == "local"
 
 
 def test_it_can_not_be_held_to_changing_files() -> None:
@@ -61,7 +61,7 @@ def test_it_can_not_be_held_to_changing_files() -> None:
 
 
 def test_a_good_run() -> None:
-    run = heard(CLINE, DONE)
+    run = parse_output(CLINE, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(250_000, 1000)
     assert run.spends[0] == Spend(100_000, 550)
@@ -69,12 +69,16 @@ def test_a_good_run() -> None:
 
 
 def test_the_commands_that_it_runs_are_shown() -> None:
-    run = heard(CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})])
+    run = parse_output(
+        CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})]
+    )
     assert run.activities == [(ActivityKind.RUNS, "running pytest -q")]
 
 
 def test_the_files_that_it_reads_are_shown() -> None:
-    run = heard(CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})])
+    run = parse_output(
+        CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})]
+    )
     assert run.activities == [(ActivityKind.READS, "reading src/app.py")]
 
 
@@ -82,13 +86,15 @@ ASKED = tool("content_start", "ask_question", input={"question": "Which colour?"
 
 
 def test_who_only_asks_is_answered_by_a_person() -> None:
-    outcome = heard(CLINE, [ASKED, tool("content_end", "ask_question", output="red"), SAID, end()]).outcome
+    outcome = parse_output(
+        CLINE, [ASKED, tool("content_end", "ask_question", output="red"), SAID, end()]
+    ).outcome
     assert outcome.category is Category.QUESTION
     assert outcome.question == "Which colour? (red, blue)"
 
 
 def test_who_answers_its_own_question_and_goes_on_asks_nobody() -> None:
-    assert heard(CLINE, [ASKED, *DONE]).outcome.category is Category.OK
+    assert parse_output(CLINE, [ASKED, *DONE]).outcome.category is Category.OK
 
 
 @pytest.mark.parametrize(
@@ -106,28 +112,29 @@ def test_who_answers_its_own_question_and_goes_on_asks_nobody() -> None:
     ],
 )
 def test_why_it_failed(said: str, category: Category) -> None:
-    outcome = heard(CLINE, failure(said), code=1).outcome
+    outcome = parse_output(CLINE, failure(said), code=1).outcome
     assert outcome.category is category
     assert said in outcome.detail
 
 
 def test_what_it_was_not_allowed_is_named() -> None:
     denied = tool("content_end", "editor", error='Tool "editor" requires approval in a TTY session')
-    outcome = heard(CLINE, [BEGUN, denied, SAID, end()]).outcome
+    outcome = parse_output(CLINE, [BEGUN, denied, SAID, end()]).outcome
     assert outcome.category is Category.USAGE
     assert "editor" in outcome.detail
 
 
 def test_what_its_libraries_warn_of_is_not_shown() -> None:
     assert (
-        heard(CLINE, ["DeprecationWarning: SDK Warning", *DONE]).activities == heard(CLINE, DONE).activities
+        parse_output(CLINE, ["DeprecationWarning: SDK Warning", *DONE]).activities
+        == parse_output(CLINE, DONE).activities
     )
 
 
 def test_a_run_that_broke_off_did_not_end_well() -> None:
-    assert heard(CLINE, DONE[:-1]).outcome.category is Category.TASK
+    assert parse_output(CLINE, DONE[:-1]).outcome.category is Category.TASK
 
 
 @pytest.mark.parametrize("told", [*DONE, ASKED, *failure("x")])
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert heard(CLINE, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(CLINE, [*mangle_event(told), *DONE]).outcome.category is Category.OK

@@ -7,7 +7,7 @@ import pytest
 from plait.agents.drivers.cn import Continue
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 CN = Continue(AgentSpec("cn"))
 
@@ -18,27 +18,27 @@ def failure(said: str) -> dict[str, object]:
 
 def test_whatever_comes_after_p_would_be_its_prompt() -> None:
     agent = Continue(AgentSpec("cn", args=("--config", "mine.yaml")))
-    command = agent.build_command(brief(model="acme/m1"))
+    command = agent.build_command(make_context(model="acme/m1"))
     assert command.argv == ("cn", "--model=acme/m1", "--auto", "--config", "mine.yaml", "-p")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env)["CONTINUE_CLI_ENABLE_TELEMETRY"] == "0"
 
 
 def test_who_may_only_edit_has_no_shell() -> None:
-    argv = Continue(AgentSpec("cn", permission=Permission.EDITS)).build_command(brief()).argv
+    argv = Continue(AgentSpec("cn", permission=Permission.EDITS)).build_command(make_context()).argv
     assert argv[argv.index("--exclude") + 1] == "Bash"
     assert "--auto" not in argv
 
 
 def test_what_it_says_in_the_end_is_all_it_says() -> None:
-    run = heard(CN, ["Written."])
+    run = parse_output(CN, ["Written."])
     assert run.outcome.category is Category.OK
     assert run.activities == [(ActivityKind.SAYS, "Written.")]
     assert CN.reports is CostReporting.NOTHING
 
 
 def test_its_answer_may_be_json() -> None:
-    run = heard(CN, [{"response": "Written.", "status": "success"}])
+    run = parse_output(CN, [{"response": "Written.", "status": "success"}])
     assert run.outcome.category is Category.OK
     assert run.activities == [(ActivityKind.SAYS, "Written.")]
 
@@ -58,20 +58,20 @@ def test_its_answer_may_be_json() -> None:
     ],
 )
 def test_why_it_failed(said: str, category: Category) -> None:
-    outcome = heard(CN, [failure(said)], code=1).outcome
+    outcome = parse_output(CN, [failure(said)], code=1).outcome
     assert outcome.category is category
     assert said in outcome.detail
 
 
 @pytest.mark.parametrize("lines", [[], ["", "\n"]])
 def test_it_says_nothing_where_its_model_does(lines: list[object]) -> None:
-    assert heard(CN, lines).outcome.category is Category.EMPTY
+    assert parse_output(CN, lines).outcome.category is Category.EMPTY
 
 
 def test_a_killed_run_is_killed_whatever_it_said() -> None:
-    assert heard(CN, ["Written."], code=137).outcome.category is Category.KILLED
+    assert parse_output(CN, ["Written."], code=137).outcome.category is Category.KILLED
 
 
 @pytest.mark.parametrize("told", [{"response": "x", "status": "success"}])
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert heard(CN, [*mangled(told), "Written."]).outcome.category is Category.OK
+    assert parse_output(CN, [*mangle_event(told), "Written."]).outcome.category is Category.OK

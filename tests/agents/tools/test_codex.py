@@ -12,7 +12,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permi
 from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 THREAD = "019a1dcb-0000-7aaa-8bbb-0123456789ab"
 CODEX = Codex(AgentSpec("codex"))
@@ -63,7 +63,7 @@ def trust(argv: tuple[str, ...]) -> str:
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = CODEX.build_command(brief())
+    command = CODEX.build_command(make_context())
     assert command.argv == (
         "codex",
         "exec",
@@ -82,30 +82,30 @@ def test_the_prompt_is_on_its_standard_input() -> None:
 
 def test_a_session_goes_on_after_a_persons_words_which_the_subcommand_may_not_know() -> None:
     spec = AgentSpec("codex", args=("--add-dir", "/x"))
-    argv = Codex(spec).build_command(brief(session=THREAD, model="m1")).argv
+    argv = Codex(spec).build_command(make_context(session=THREAD, model="m1")).argv
     assert argv[-6:] == ("--model=m1", "--add-dir", "/x", "resume", THREAD, "-")
 
 
 @pytest.mark.parametrize("folder", ["/work/tree", '/a "b"/c\\d', "/Wörk 🌳/x", "/it's"])
 def test_the_folder_is_trusted_for_this_run_only(folder: str) -> None:
-    argv = CODEX.build_command(replace(brief(), workspace=folder)).argv
+    argv = CODEX.build_command(replace(make_context(), workspace=folder)).argv
     assert tomllib.loads(trust(argv)) == {"projects": {folder: {"trust_level": "trusted"}}}
 
 
 @pytest.mark.parametrize("folder", ["/a\nb", "/a\x7fb", "/a\udc80b"])
 def test_a_folder_that_no_setting_can_name_is_left_to_it(folder: str) -> None:
-    assert trust(CODEX.build_command(replace(brief(), workspace=folder)).argv) == ""
+    assert trust(CODEX.build_command(replace(make_context(), workspace=folder)).argv) == ""
 
 
 def test_what_it_may_do() -> None:
-    edits = Codex(AgentSpec("codex", permission=Permission.EDITS)).build_command(brief()).argv
-    own = Codex(AgentSpec("codex", permission=Permission.OWN)).build_command(brief()).argv
+    edits = Codex(AgentSpec("codex", permission=Permission.EDITS)).build_command(make_context()).argv
+    own = Codex(AgentSpec("codex", permission=Permission.OWN)).build_command(make_context()).argv
     assert edits[6:8] == ("--sandbox", "workspace-write")
     assert own == ("codex", "exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false", "-")
 
 
 def test_a_good_run() -> None:
-    run = heard(CODEX, DONE)
+    run = parse_output(CODEX, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == THREAD
     assert run.sessions == [THREAD]
@@ -121,16 +121,16 @@ def test_a_good_run() -> None:
 
 def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
     priced = Codex(AgentSpec("codex", model="m1", prices=(Price("m1", 2.0, 10.0, 1.0),)))
-    first = heard(priced, DONE).outcome.spend
+    first = parse_output(priced, DONE).outcome.spend
     assert first == Spend(1500 * 2 + 500 + 50 * 10, 2050)
-    second = heard(priced, [*DONE[:-1], completed(5000, 80, 500)], before=first).outcome.spend
+    second = parse_output(priced, [*DONE[:-1], completed(5000, 80, 500)], before=first).outcome.spend
     assert second == Spend(3000 * 2 + 30 * 10, 3030)
     assert priced.reports is CostReporting.COST
     assert CODEX.reports is CostReporting.TOKENS
 
 
 def test_a_count_that_began_anew_is_taken_as_it_is() -> None:
-    assert heard(CODEX, DONE, before=Spend(tokens=9999)).outcome.spend == Spend(tokens=2050)
+    assert parse_output(CODEX, DONE, before=Spend(tokens=9999)).outcome.spend == Spend(tokens=2050)
 
 
 LONG = '{"error": {"message": "Too many tokens.", "type": "invalid", "code": "context_length_exceeded"}}'
@@ -153,20 +153,22 @@ LONG = '{"error": {"message": "Too many tokens.", "type": "invalid", "code": "co
     ],
 )
 def test_why_it_failed(said: str, category: Category, detail: str) -> None:
-    outcome = heard(CODEX, [*BEGUN, *failed(said)], code=1).outcome
+    outcome = parse_output(CODEX, [*BEGUN, *failed(said)], code=1).outcome
     assert outcome.category is category
     assert outcome.detail.startswith(detail)
     assert outcome.session == THREAD
 
 
 def test_how_long_its_provider_asks_to_wait() -> None:
-    outcome = heard(CODEX, [*BEGUN, *failed("You've hit your usage limit. Try again in 3 hours.")], 1).outcome
+    outcome = parse_output(
+        CODEX, [*BEGUN, *failed("You've hit your usage limit. Try again in 3 hours.")], 1
+    ).outcome
     assert outcome.retry_after == 3 * 3600
 
 
 def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> None:
     again = error("Reconnecting... 2/5 (exceeded retry limit, last status: 429 Too Many Requests)")
-    run = heard(CODEX, [*BEGUN, again, *DONE])
+    run = parse_output(CODEX, [*BEGUN, again, *DONE])
     assert run.refused == [RetryAfter()]
     assert run.activities[0] == (
         ActivityKind.WAITS,
@@ -179,7 +181,7 @@ WAITING = error("Reconnecting... waiting for network (Connection failed: error s
 
 
 def test_that_it_waits_for_a_network_is_seen_and_is_what_it_ended_by() -> None:
-    run = heard(CODEX, [*BEGUN, WAITING, WAITING], code=1)
+    run = parse_output(CODEX, [*BEGUN, WAITING, WAITING], code=1)
     assert run.refused == []
     assert set(run.activities) == {
         (ActivityKind.WAITS, "reconnecting, waiting for network: Connection failed: error sending request")
@@ -189,33 +191,33 @@ def test_that_it_waits_for_a_network_is_seen_and_is_what_it_ended_by() -> None:
 
 
 def test_ended_while_it_waits_it_was_killed_and_says_over_what() -> None:
-    outcome = heard(CODEX, [*BEGUN, WAITING], code=143).outcome
+    outcome = parse_output(CODEX, [*BEGUN, WAITING], code=143).outcome
     assert outcome.category is Category.KILLED
     assert "waiting for network" in outcome.detail
 
 
 def test_a_complaint_that_it_got_over_is_none() -> None:
-    assert heard(CODEX, [*BEGUN, error("Something odd"), *DONE]).outcome.category is Category.OK
+    assert parse_output(CODEX, [*BEGUN, error("Something odd"), *DONE]).outcome.category is Category.OK
 
 
 def test_a_command_that_was_declined_is_named() -> None:
-    outcome = heard(CODEX, [*BEGUN, ran("ls", "completed", "declined"), completed()]).outcome
+    outcome = parse_output(CODEX, [*BEGUN, ran("ls", "completed", "declined"), completed()]).outcome
     assert outcome.category is Category.USAGE
     assert "[agents.permissions]" in outcome.detail
 
 
 def test_an_empty_answer_is_told() -> None:
-    assert heard(CODEX, [*BEGUN, completed()]).outcome.category is Category.EMPTY
+    assert parse_output(CODEX, [*BEGUN, completed()]).outcome.category is Category.EMPTY
 
 
 def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
-    outcome = heard(CODEX, [*BEGUN, item("agent_message", text="What now?"), completed()]).outcome
+    outcome = parse_output(CODEX, [*BEGUN, item("agent_message", text="What now?"), completed()]).outcome
     assert (outcome.category, outcome.detail) == (Category.OK, "it said: What now?")
 
 
 def test_the_step_of_its_list_is_a_phase() -> None:
     items = [{"text": "Draw", "completed": True}, {"text": "Paint", "completed": False}]
-    assert heard(CODEX, [item("todo_list", "updated", items=items)]).phases == ["Paint"]
+    assert parse_output(CODEX, [item("todo_list", "updated", items=items)]).phases == ["Paint"]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_the_step_of_its_list_is_a_phase() -> None:
 def test_how_it_ends_without_a_last_word(
     lines: list[object], code: int, category: Category, detail: str
 ) -> None:
-    outcome = heard(CODEX, lines, code).outcome
+    outcome = parse_output(CODEX, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
@@ -241,7 +243,7 @@ def test_a_session_that_is_gone_is_not_kept() -> None:
     line = (
         f"Error: thread/resume: thread/resume failed: no rollout found for thread id {THREAD} (code -32600)"
     )
-    outcome = heard(CODEX, [line], code=1).outcome
+    outcome = parse_output(CODEX, [line], code=1).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
 
 
@@ -250,7 +252,7 @@ def test_its_log_is_no_activity() -> None:
         "2026-11-15T15:23:57.77Z ERROR codex_api::x: failed",
         "WARNING: proceeding, even though we could not",
     ]
-    assert heard(CODEX, lines).activities == []
+    assert parse_output(CODEX, lines).activities == []
 
 
 @pytest.mark.parametrize(
@@ -267,4 +269,4 @@ def test_its_log_is_no_activity() -> None:
     ],
 )
 def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert heard(CODEX, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(CODEX, [*mangle_event(told), *DONE]).outcome.category is Category.OK

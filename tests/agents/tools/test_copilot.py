@@ -11,7 +11,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permi
 from plait.agents.retry_after__waits import NO_RETRY_AFTER
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 COPILOT = Copilot(AgentSpec("copilot"))
 SESSION = "0a1b2c3d-0000-4000-8000-0123456789ab"
@@ -39,7 +39,7 @@ DONE = [BEGUN, complete(success=True), SAID, end()]
 
 
 def test_it_works_where_it_is_told_also_with_a_session_from_elsewhere() -> None:
-    command = COPILOT.build_command(brief(session=SESSION, model="m1"))
+    command = COPILOT.build_command(make_context(session=SESSION, model="m1"))
     assert command.argv[:3] == ("copilot", "-C", "/work/tree")
     assert f"--resume={SESSION}" in command.argv
     assert "--model=m1" in command.argv
@@ -49,14 +49,14 @@ def test_it_works_where_it_is_told_also_with_a_session_from_elsewhere() -> None:
 
 
 def test_what_it_may_do() -> None:
-    edits = Copilot(AgentSpec("copilot", permission=Permission.EDITS)).build_command(brief()).argv
-    own = Copilot(AgentSpec("copilot", permission=Permission.OWN)).build_command(brief()).argv
+    edits = Copilot(AgentSpec("copilot", permission=Permission.EDITS)).build_command(make_context()).argv
+    own = Copilot(AgentSpec("copilot", permission=Permission.OWN)).build_command(make_context()).argv
     assert "--allow-tool=write" in edits
     assert "--allow-all" not in (*edits, *own)
 
 
 def test_a_good_run() -> None:
-    run = heard(COPILOT, DONE)
+    run = parse_output(COPILOT, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
     assert run.activities == [(ActivityKind.EDITS, "editing src/app.py"), (ActivityKind.SAYS, "Written.")]
@@ -64,7 +64,7 @@ def test_a_good_run() -> None:
 
 def test_it_tells_nothing_of_what_it_costs() -> None:
     assert COPILOT.reports is CostReporting.NOTHING
-    assert heard(COPILOT, DONE).outcome.spend == NO_SPEND
+    assert parse_output(COPILOT, DONE).outcome.spend == NO_SPEND
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_it_tells_nothing_of_what_it_costs() -> None:
     ],
 )
 def test_why_it_failed(failed: dict[str, object], category: Category) -> None:
-    assert heard(COPILOT, [failed, end(1)], code=1).outcome.category is category
+    assert parse_output(COPILOT, [failed, end(1)], code=1).outcome.category is category
 
 
 def test_of_many_tries_the_last_error_is_told() -> None:
-    run = heard(
+    run = parse_output(
         COPILOT, [failure("Failed; retried 5 times Last error: 500 Oh no", statusCode=500), end(1)], code=1
     )
     assert run.outcome.detail == "500 Oh no"
@@ -95,14 +95,14 @@ def test_of_many_tries_the_last_error_is_told() -> None:
 
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
     said = json.dumps({"message": "Rate limit reached", "code": "rate_limit_exceeded"})
-    run = heard(COPILOT, [event("model.call_failure", statusCode=429, errorMessage=said), *DONE])
+    run = parse_output(COPILOT, [event("model.call_failure", statusCode=429, errorMessage=said), *DONE])
     assert run.refused == [NO_RETRY_AFTER]
     assert run.outcome.category is Category.OK
 
 
 def test_what_it_was_not_allowed_is_named() -> None:
     denied = complete(success=False, error={"message": "Permission denied", "code": "denied"})
-    outcome = heard(COPILOT, [BEGUN, denied, SAID, end()]).outcome
+    outcome = parse_output(COPILOT, [BEGUN, denied, SAID, end()]).outcome
     assert outcome.category is Category.USAGE
     assert "create" in outcome.detail
     assert "[agents.permission" in outcome.detail
@@ -110,33 +110,33 @@ def test_what_it_was_not_allowed_is_named() -> None:
 
 def test_what_it_did_all_the_same_is_judged_by_its_diff() -> None:
     denied = complete(success=False, error={"code": "denied"})
-    assert heard(COPILOT, [BEGUN, denied, *DONE]).outcome.category is Category.OK
+    assert parse_output(COPILOT, [BEGUN, denied, *DONE]).outcome.category is Category.OK
 
 
 def test_who_is_not_logged_in_is_told_so() -> None:
     lines = ["Error: No authentication information found.", "", "To authenticate:", "  Run 'gh auth login'"]
-    outcome = heard(COPILOT, lines, code=1).outcome
+    outcome = parse_output(COPILOT, lines, code=1).outcome
     assert outcome.category is Category.AUTH
     assert outcome.detail == "Error: No authentication information found."
 
 
 def test_of_a_line_that_lost_its_end_nobody_knows_what_it_told() -> None:
     line = json.dumps(complete(success=True, result={"content": "x" * 70_000}), separators=(",", ":"))
-    assert heard(COPILOT, [line[:65536], end()]).outcome.category is Category.OK
+    assert parse_output(COPILOT, [line[:65536], end()]).outcome.category is Category.OK
 
 
 def test_a_session_that_is_gone_is_not_tried_again() -> None:
-    outcome = heard(COPILOT, ["Error: No session, task, or name matched '0a1b'."], code=1).outcome
+    outcome = parse_output(COPILOT, ["Error: No session, task, or name matched '0a1b'."], code=1).outcome
     assert outcome.session == ""
     assert "session" in outcome.detail.lower()
 
 
 def test_a_run_that_broke_off_did_not_end_well() -> None:
-    assert heard(COPILOT, DONE[:-1]).outcome.category is Category.TASK
+    assert parse_output(COPILOT, DONE[:-1]).outcome.category is Category.TASK
 
 
 @pytest.mark.parametrize(
     "told", [*DONE, failure("x", statusCode=429), complete(success=False, error={"code": "x"})]
 )
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert heard(COPILOT, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(COPILOT, [*mangle_event(told), *DONE]).outcome.category is Category.OK

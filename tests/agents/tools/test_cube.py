@@ -8,7 +8,7 @@ from plait.agents.drivers.plain_text_tools__cube import Cube
 from plait.agents.interface import AgentSpec, CostReporting, Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard
+from plait.testing.contracts.agent import make_context, parse_output
 
 CUBE = Cube(AgentSpec("cube"))
 LINES = [
@@ -20,31 +20,38 @@ LINES = [
 
 
 def test_it_is_given_the_tasks_file() -> None:
-    command = CUBE.build_command(brief())
+    command = CUBE.build_command(make_context())
     assert command.argv == ("cube", "auto", "/state/04-split.md")
     assert command.stdin is None
 
 
 def test_the_next_attempt_goes_on_with_the_last() -> None:
-    assert CUBE.build_command(brief(n=2)).argv == ("cube", "auto", "/state/04-split.md", "--resume")
+    assert CUBE.build_command(make_context(n=2)).argv == ("cube", "auto", "/state/04-split.md", "--resume")
 
 
 def test_a_persons_words_come_last() -> None:
     agent = Cube(AgentSpec("cube", program="/opt/cube", args=("--writers", "2")))
-    assert agent.build_command(brief()).argv == ("/opt/cube", "auto", "/state/04-split.md", "--writers", "2")
+    assert agent.build_command(make_context()).argv == (
+        "/opt/cube",
+        "auto",
+        "/state/04-split.md",
+        "--writers",
+        "2",
+    )
 
 
 def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
-    run = heard(CUBE, LINES)
+    run = parse_output(CUBE, LINES)
     assert run.phases == ["Phase 1: Writers", "Phase 2: Panel"]
     assert run.outcome.category is Category.OK
-    assert heard(CUBE, LINES, code=1).outcome.category is Category.TASK
+    assert parse_output(CUBE, LINES, code=1).outcome.category is Category.TASK
     assert CUBE.reports is CostReporting.NOTHING
 
 
 def test_its_last_words_may_tell_why_it_failed() -> None:
     assert (
-        heard(CUBE, [*LINES, "Error: 429 Too many requests"], code=1).outcome.category is Category.RATE_LIMIT
+        parse_output(CUBE, [*LINES, "Error: 429 Too many requests"], code=1).outcome.category
+        is Category.RATE_LIMIT
     )
 
 

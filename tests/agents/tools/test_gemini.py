@@ -9,7 +9,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permi
 from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 SESSION = "0b9c8d7e-1111-4222-8333-944455566677"
 GEMINI = Gemini(AgentSpec("gemini"))
@@ -72,26 +72,26 @@ REPORT = [
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = GEMINI.build_command(brief())
+    command = GEMINI.build_command(make_context())
     assert command.argv == ("gemini", "--output-format=stream-json", "--yolo")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    argv = GEMINI.build_command(brief(session=SESSION, model="--sandbox")).argv
+    argv = GEMINI.build_command(make_context(session=SESSION, model="--sandbox")).argv
     assert argv[-2:] == ("--model=--sandbox", f"--resume={SESSION}")
 
 
 def test_what_it_may_do() -> None:
-    edits = Gemini(AgentSpec("gemini", permission=Permission.EDITS)).build_command(brief()).argv
-    own = Gemini(AgentSpec("gemini", permission=Permission.OWN)).build_command(brief()).argv
+    edits = Gemini(AgentSpec("gemini", permission=Permission.EDITS)).build_command(make_context()).argv
+    own = Gemini(AgentSpec("gemini", permission=Permission.OWN)).build_command(make_context()).argv
     assert edits[2:] == ("--approval-mode=auto_edit",)
     assert own[2:] == ()
 
 
 def test_a_good_run() -> None:
-    run = heard(GEMINI, DONE)
+    run = parse_output(GEMINI, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
     assert run.sessions == [SESSION]
@@ -109,7 +109,7 @@ def test_each_model_has_its_price_and_what_was_thought_is_paid_for() -> None:
     priced = Gemini(
         AgentSpec("gemini", model="pro", prices=(Price("pro", 2.0, 10.0, 1.0), Price("*", 1.0, 4.0)))
     )
-    assert heard(priced, DONE).outcome.spend == Spend(600 * 2 + 400 + 50 * 10 + 100 + 2 * 4, 1152)
+    assert parse_output(priced, DONE).outcome.spend == Spend(600 * 2 + 400 + 50 * 10 + 100 + 2 * 4, 1152)
     assert priced.reports is CostReporting.COST
     assert GEMINI.reports is CostReporting.TOKENS
 
@@ -153,13 +153,13 @@ def test_each_model_has_its_price_and_what_was_thought_is_paid_for() -> None:
 @pytest.mark.parametrize("beside", [[], REPORT])
 def test_why_it_failed(said: str, code: int, category: Category, beside: list[str]) -> None:
     for lines in ([INIT, failure(said), *beside], [*beside, INIT, failure(said)]):
-        outcome = heard(GEMINI, lines, code).outcome
+        outcome = parse_output(GEMINI, lines, code).outcome
         assert outcome.category is category
         assert outcome.session == SESSION
 
 
 def test_how_long_its_provider_asks_to_wait() -> None:
-    outcome = heard(
+    outcome = parse_output(
         GEMINI, [INIT, failure("[API Error: slow down\nSuggested retry after 17s.]")], 173
     ).outcome
     assert outcome.retry_after == 17.0
@@ -203,7 +203,7 @@ def test_how_long_its_provider_asks_to_wait() -> None:
 def test_what_it_waits_for_is_told_while_it_waits(
     lines: list[str], refused: list[RetryAfter], words: str
 ) -> None:
-    run = heard(GEMINI, [INIT, *lines, "    at x (file:///y.js:1:2) {", "  status: 429", "}", *DONE])
+    run = parse_output(GEMINI, [INIT, *lines, "    at x (file:///y.js:1:2) {", "  status: 429", "}", *DONE])
     assert run.refused == refused
     assert run.activities[0] == (ActivityKind.WAITS, words)
     assert run.activities[1] == (ActivityKind.SAYS, "I wr")
@@ -219,7 +219,7 @@ def test_what_it_waits_for_is_told_while_it_waits(
 )
 def test_a_result_without_a_word_is_what_was_complained_of_before(said: str, category: Category) -> None:
     complaint = event("error", severity="error", message=said)
-    outcome = heard(GEMINI, [INIT, complaint, result("error")]).outcome
+    outcome = parse_output(GEMINI, [INIT, complaint, result("error")]).outcome
     assert (outcome.category, outcome.detail) == (category, said)
 
 
@@ -245,20 +245,20 @@ def test_a_result_without_a_word_is_what_was_complained_of_before(said: str, cat
 def test_how_it_ends_without_a_last_word(
     lines: list[object], code: int, category: Category, detail: str
 ) -> None:
-    outcome = heard(GEMINI, lines, code).outcome
+    outcome = parse_output(GEMINI, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
 
 def test_a_session_that_is_gone_is_not_kept() -> None:
     line = f'Error resuming session: Invalid session identifier "{SESSION}".'
-    outcome = heard(GEMINI, [line, "Use --list-sessions."], code=42).outcome
+    outcome = parse_output(GEMINI, [line, "Use --list-sessions."], code=42).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
     assert outcome.detail == line
 
 
 def test_a_question_waits_for_a_person() -> None:
-    run = heard(
+    run = parse_output(
         GEMINI, [INIT, use("ask_user", questions=[{"question": "Which?"}]), says("I wait."), result()]
     )
     assert run.outcome.category is Category.QUESTION
@@ -266,12 +266,12 @@ def test_a_question_waits_for_a_person() -> None:
 
 
 def test_an_empty_answer_is_told() -> None:
-    assert heard(GEMINI, [INIT, result()]).outcome.category is Category.EMPTY
+    assert parse_output(GEMINI, [INIT, result()]).outcome.category is Category.EMPTY
 
 
 def test_the_words_of_a_run_that_was_offered_no_tool_are_kept() -> None:
     own = Gemini(AgentSpec("gemini", permission=Permission.OWN))
-    outcome = heard(own, [INIT, says("I may not write."), result()]).outcome
+    outcome = parse_output(own, [INIT, says("I may not write."), result()]).outcome
     assert outcome.category is Category.OK
     assert outcome.detail.startswith("it said: I may not write. ([agents.permissions]")
 
@@ -294,7 +294,7 @@ def test_a_message_of_a_million_pieces_takes_no_room() -> None:
     ],
 )
 def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert heard(GEMINI, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(GEMINI, [*mangle_event(told), *DONE]).outcome.category is Category.OK
 
 
 @pytest.mark.parametrize(
@@ -307,4 +307,4 @@ def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
     ],
 )
 def test_no_text_can_upset_its_listener(line: str) -> None:
-    assert heard(GEMINI, [line, line[:-1], *DONE]).outcome.category is Category.OK
+    assert parse_output(GEMINI, [line, line[:-1], *DONE]).outcome.category is Category.OK

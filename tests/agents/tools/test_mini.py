@@ -10,7 +10,7 @@ from plait.agents.retry_after__waits import RetryAfter
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard
+from plait.testing.contracts.agent import make_context, parse_output
 
 MINI = Mini(AgentSpec("mini"))
 ASKED = [
@@ -40,7 +40,7 @@ def ended(*last: str, saved: bool = True) -> list[str]:
 
 
 def test_it_is_told_where_the_prompt_is() -> None:
-    command = MINI.build_command(brief(model="acme/m1"))
+    command = MINI.build_command(make_context(model="acme/m1"))
     assert command.argv[-2:] == ("--task", "Read the file /state/write-1/prompt.md and do what it says.")
     assert "--model=acme/m1" in command.argv
     assert "--yolo" in command.argv
@@ -56,7 +56,7 @@ def test_it_can_not_be_held_to_changing_files() -> None:
 
 @pytest.mark.parametrize("last", [[], ["All is well."], ["Error handling is better now."]])
 def test_a_good_run(last: list[str]) -> None:
-    run = heard(MINI, ended(*last))
+    run = parse_output(MINI, ended(*last))
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(30_000)
     assert run.spends == [Spend(10_000), Spend(30_000)]
@@ -64,7 +64,7 @@ def test_a_good_run(last: list[str]) -> None:
 
 
 def test_only_its_own_words_are_shown() -> None:
-    assert heard(MINI, ended()).activities == [
+    assert parse_output(MINI, ended()).activities == [
         (ActivityKind.SAYS, "I look around."),
         (ActivityKind.RUNS, "running ls -la"),
         (ActivityKind.SAYS, "Done."),
@@ -74,24 +74,26 @@ def test_only_its_own_words_are_shown() -> None:
 
 def test_what_it_is_answered_is_not_shown() -> None:
     lines = [*step(1, "0.01", "I have no command."), "", "User:", "Every response needs a command."]
-    assert heard(MINI, lines).activities == [(ActivityKind.SAYS, "I have no command.")]
+    assert parse_output(MINI, lines).activities == [(ActivityKind.SAYS, "I have no command.")]
 
 
 def test_who_set_no_model_is_told_so() -> None:
-    outcome = heard(MINI, [*STACK, "ValueError: No default model set. Please run the setup"], code=1).outcome
+    outcome = parse_output(
+        MINI, [*STACK, "ValueError: No default model set. Please run the setup"], code=1
+    ).outcome
     assert outcome.category is Category.USAGE
     assert "[agents.models]" in outcome.detail
 
 
 @pytest.mark.parametrize("last", ["RepeatedFormatError", "LimitsExceeded", "TimeExceeded"])
 def test_a_run_that_gave_up_exits_0_too(last: str) -> None:
-    outcome = heard(MINI, ended(last)).outcome
+    outcome = parse_output(MINI, ended(last)).outcome
     assert outcome.category is Category.TASK
     assert outcome.detail == f"it gave up: {last}"
 
 
 def test_a_run_that_broke_off_did_not_end_well() -> None:
-    assert heard(MINI, [*ASKED, *FIRST]).outcome.category is Category.TASK
+    assert parse_output(MINI, [*ASKED, *FIRST]).outcome.category is Category.TASK
 
 
 STACK = [
@@ -112,24 +114,24 @@ STACK = [
     ],
 )
 def test_where_it_dies_it_first_says_of_what(last: list[str], category: Category) -> None:
-    assert heard(MINI, [*ended(*last, saved=False), *STACK], code=1).outcome.category is category
+    assert parse_output(MINI, [*ended(*last, saved=False), *STACK], code=1).outcome.category is category
 
 
 def test_the_stack_is_no_part_of_what_it_says() -> None:
     lines = [*ended("litellm.RateLimitError: limit reached", saved=False)[:-1], *STACK]
-    assert heard(MINI, lines, code=1).outcome.detail == "litellm.RateLimitError: limit reached"
+    assert parse_output(MINI, lines, code=1).outcome.detail == "litellm.RateLimitError: limit reached"
 
 
 def test_not_even_where_both_streams_mix() -> None:
     first, second = "litellm.InternalServerError: AcmeException - Connection", "error."
     lines = [*ASKED, STACK[0], "Exit:", STACK[1], first, STACK[1], second, "", *STACK]
-    found = heard(MINI, lines, code=1).outcome
+    found = parse_output(MINI, lines, code=1).outcome
     assert (found.category, found.detail) == (Category.NETWORK, f"{first} {second}")
 
 
 def test_without_that_its_last_line_tells() -> None:
     lines = [*STACK, "RateLimitError: litellm.RateLimitError: AcmeException - Rate limit reached"]
-    assert heard(MINI, lines, code=1).outcome.category is Category.RATE_LIMIT
+    assert parse_output(MINI, lines, code=1).outcome.category is Category.RATE_LIMIT
 
 
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
@@ -139,14 +141,14 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
     other = (
         "Retrying <unknown> in 4 seconds as it raised InternalServerError: litellm.InternalServerError: no."
     )
-    run = heard(MINI, [again, other, *ended()])
+    run = parse_output(MINI, [again, other, *ended()])
     assert run.refused == [RetryAfter(16.0)]
     assert [kind for kind, _ in run.activities][:2] == [ActivityKind.WAITS, ActivityKind.WAITS]
     assert run.outcome.category is Category.OK
 
 
 def test_a_killed_run_is_killed_whatever_it_said() -> None:
-    assert heard(MINI, ended(), code=143).outcome.category is Category.KILLED
+    assert parse_output(MINI, ended(), code=143).outcome.category is Category.KILLED
 
 
 @pytest.mark.parametrize(
@@ -163,6 +165,6 @@ def test_a_killed_run_is_killed_whatever_it_said() -> None:
     ],
 )
 def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
-    run = heard(MINI, [line, line, *ended()])
+    run = parse_output(MINI, [line, line, *ended()])
     assert run.outcome.category is Category.OK
     assert run.outcome.spend.is_valid

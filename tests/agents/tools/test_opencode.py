@@ -10,7 +10,7 @@ from plait.agents.drivers.opencode import OpenCode
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 SESSION = "ses_0f1e2d3c4b5a"
 OPENCODE = OpenCode(AgentSpec("opencode"))
@@ -46,25 +46,25 @@ DONE = [text("I write it."), WRITE, step("tool-calls"), text("Written."), step("
 
 def test_a_step_that_is_told_twice_is_paid_for_once() -> None:
     first, last = step("tool-calls", id="p1"), step("stop", id="p2")
-    assert heard(OPENCODE, [first, first, last, first, last]).outcome.spend == Spend(4000, 2050)
+    assert parse_output(OPENCODE, [first, first, last, first, last]).outcome.spend == Spend(4000, 2050)
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = OPENCODE.build_command(brief())
+    command = OPENCODE.build_command(make_context())
     assert command.argv == ("opencode", "run", "--format", "json", "--dir", "/work/tree", "--auto")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    command = OPENCODE.build_command(brief(session=SESSION, model="some/model"))
+    command = OPENCODE.build_command(make_context(session=SESSION, model="some/model"))
     assert f"--session={SESSION}" in command.argv
     assert "--model=some/model" in command.argv
 
 
 def test_what_it_may_do() -> None:
-    edits = OpenCode(AgentSpec("opencode", permission=Permission.EDITS)).build_command(brief())
-    own = OpenCode(AgentSpec("opencode", permission=Permission.OWN)).build_command(brief())
+    edits = OpenCode(AgentSpec("opencode", permission=Permission.EDITS)).build_command(make_context())
+    own = OpenCode(AgentSpec("opencode", permission=Permission.OWN)).build_command(make_context())
     assert "--auto" not in edits.argv
     assert json.loads(dict(edits.env)["OPENCODE_PERMISSION"])["bash"] == "deny"
     assert "--auto" not in own.argv
@@ -80,7 +80,7 @@ def test_whose_limits_it_runs_into(model: str, account: str, provider: str) -> N
 
 
 def test_a_good_run() -> None:
-    run = heard(OPENCODE, DONE)
+    run = parse_output(OPENCODE, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
     assert run.sessions == [SESSION]
@@ -94,7 +94,7 @@ def test_a_good_run() -> None:
 
 def test_tokens_without_a_price_of_its_own_cost_what_a_person_says() -> None:
     priced = OpenCode(AgentSpec("opencode", model="acme/m1", prices=(Price("acme/*", 2.0, 10.0, 1.0),)))
-    run = heard(priced, [step("stop", cost=0, read=1000, cached=500)])
+    run = parse_output(priced, [step("stop", cost=0, read=1000, cached=500)])
     assert run.outcome.spend == Spend(1000 * 2 + 500 + 25 * 10, 1525)
     assert OPENCODE.reports is CostReporting.COST
 
@@ -113,20 +113,22 @@ def test_tokens_without_a_price_of_its_own_cost_what_a_person_says() -> None:
     ],
 )
 def test_why_it_failed(failed: dict[str, object], category: Category) -> None:
-    run = heard(OPENCODE, [failed], code=1)
+    run = parse_output(OPENCODE, [failed], code=1)
     assert run.outcome.category is category
     assert run.outcome.session == SESSION
 
 
 def test_how_long_its_provider_asks_to_wait() -> None:
-    run = heard(
+    run = parse_output(
         OPENCODE, [failure("Rate limit", statusCode=429, responseHeaders={"retry-after": "17"})], code=1
     )
     assert run.outcome.retry_after == 17.0
 
 
 def test_an_error_that_it_got_over_is_none() -> None:
-    assert heard(OPENCODE, [failure("Slow down", statusCode=429), *DONE]).outcome.category is Category.OK
+    assert (
+        parse_output(OPENCODE, [failure("Slow down", statusCode=429), *DONE]).outcome.category is Category.OK
+    )
 
 
 REJECTED = use(
@@ -139,7 +141,7 @@ BESIDE = "\x1b[93m\x1b[1m! \x1b[0mpermission requested: edit (src/app.py); auto-
     "lines", [[REJECTED, step("tool-calls"), BESIDE], [BESIDE, REJECTED, step("tool-calls")]]
 )
 def test_what_it_was_not_allowed_is_named(lines: list[object]) -> None:
-    outcome = heard(OPENCODE, lines).outcome
+    outcome = parse_output(OPENCODE, lines).outcome
     assert outcome.category is Category.USAGE
     assert "edit (src/app.py)" in outcome.detail
     assert "[agents.permission" in outcome.detail
@@ -151,37 +153,37 @@ def test_of_a_line_that_lost_its_end_nobody_knows_what_it_told() -> None:
         use("write", status="completed", input={"filePath": "a", "content": "x" * 70_000}),
         separators=(",", ":"),
     )
-    assert heard(OPENCODE, [line[:65536], step("stop")]).outcome.category is Category.OK
+    assert parse_output(OPENCODE, [line[:65536], step("stop")]).outcome.category is Category.OK
 
 
 def test_a_session_that_is_gone_is_not_tried_again() -> None:
-    outcome = heard(OPENCODE, ["Error: Session not found"], code=1).outcome
+    outcome = parse_output(OPENCODE, ["Error: Session not found"], code=1).outcome
     assert outcome.session == ""
     assert "session" in outcome.detail.lower()
 
 
 def test_a_run_that_stops_between_its_steps_did_not_end_well() -> None:
-    assert heard(OPENCODE, DONE[:3]).outcome.category is Category.TASK
+    assert parse_output(OPENCODE, DONE[:3]).outcome.category is Category.TASK
 
 
 def test_a_killed_run_is_killed_whatever_it_said() -> None:
-    assert heard(OPENCODE, DONE, code=143).outcome.category is Category.KILLED
+    assert parse_output(OPENCODE, DONE, code=143).outcome.category is Category.KILLED
 
 
 def test_an_empty_answer_is_told() -> None:
-    assert heard(OPENCODE, [step("stop")]).outcome.category is Category.EMPTY
+    assert parse_output(OPENCODE, [step("stop")]).outcome.category is Category.EMPTY
 
 
 @pytest.mark.parametrize(
     "told", [*DONE, REJECTED, failure("x", statusCode=429, responseHeaders={"retry-after": "1"})]
 )
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    run = heard(OPENCODE, [*mangled(told), *DONE])
+    run = parse_output(OPENCODE, [*mangle_event(told), *DONE])
     assert run.outcome.category in {Category.OK, Category.USAGE}
 
 
 def test_two_that_start_at_once_where_it_never_ran_are_nobodys_fault() -> None:
-    first = heard(OPENCODE, ["Error: Unexpected error", "", "database is locked"], 1).outcome
+    first = parse_output(OPENCODE, ["Error: Unexpected error", "", "database is locked"], 1).outcome
     assert first.category is Category.LOST
-    later = heard(OPENCODE, [text("I look at it."), "database is locked"], 1).outcome
+    later = parse_output(OPENCODE, [text("I look at it."), "database is locked"], 1).outcome
     assert later.category is Category.TASK

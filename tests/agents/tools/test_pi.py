@@ -11,7 +11,7 @@ from plait.agents.interface import ActivityKind, AgentSpec, Permission
 from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 PI = Pi(AgentSpec("pi"))
 SESSION = "01a1b2c3-0000-7000-8000-0123456789ab"
@@ -51,19 +51,19 @@ DONE = [BEGIN, message(text("I write it."), stop="toolUse"), BEGUN, ENDED, messa
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = PI.build_command(brief(session=SESSION, model="acme/m1"))
+    command = PI.build_command(make_context(session=SESSION, model="acme/m1"))
     assert command.argv == ("pi", "-p", "--mode", "json", "--model", "acme/m1", "--session", SESSION)
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env)["PI_OFFLINE"] == "1"
 
 
 def test_who_may_only_edit_has_no_shell() -> None:
-    argv = Pi(AgentSpec("pi", permission=Permission.EDITS)).build_command(brief()).argv
+    argv = Pi(AgentSpec("pi", permission=Permission.EDITS)).build_command(make_context()).argv
     assert "bash" not in argv[argv.index("--tools") + 1].split(",")
 
 
 def test_a_good_run() -> None:
-    run = heard(PI, DONE)
+    run = parse_output(PI, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
     assert run.outcome.spend == Spend(2000, 2000)
@@ -88,7 +88,7 @@ def test_a_good_run() -> None:
     ],
 )
 def test_it_exits_0_and_the_last_message_tells(said: str, category: Category) -> None:
-    assert heard(PI, [BEGIN, failure(said), END]).outcome.category is category
+    assert parse_output(PI, [BEGIN, failure(said), END]).outcome.category is category
 
 
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
@@ -98,22 +98,22 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
         "delayMs": 4000,
         "errorMessage": "429 Rate limit reached",
     }
-    run = heard(PI, [BEGIN, failure("429 Rate limit reached"), END, retry, *DONE[1:]])
+    run = parse_output(PI, [BEGIN, failure("429 Rate limit reached"), END, retry, *DONE[1:]])
     assert run.refused == [RetryAfter(4.0)]
     assert run.outcome.category is Category.OK
 
 
 def test_a_server_that_is_down_is_no_limit() -> None:
     retry = {"type": "auto_retry_start", "attempt": 1, "delayMs": 4000, "errorMessage": "500 Oh no"}
-    assert heard(PI, [retry]).refused == []
+    assert parse_output(PI, [retry]).refused == []
 
 
 def test_an_empty_answer_is_told() -> None:
-    assert heard(PI, [BEGIN, message(), END]).outcome.category is Category.EMPTY
+    assert parse_output(PI, [BEGIN, message(), END]).outcome.category is Category.EMPTY
 
 
 def test_who_did_something_need_not_say_so() -> None:
-    assert heard(PI, [BEGIN, BEGUN, ENDED, message(), END]).outcome.category is Category.OK
+    assert parse_output(PI, [BEGIN, BEGUN, ENDED, message(), END]).outcome.category is Category.OK
 
 
 def test_who_is_not_logged_in_is_told_so() -> None:
@@ -124,26 +124,26 @@ def test_who_is_not_logged_in_is_told_so() -> None:
         "Use /login to log in. See:",
         "  docs/models.md",
     ]
-    outcome = heard(PI, lines, code=1).outcome
+    outcome = parse_output(PI, lines, code=1).outcome
     assert outcome.category is Category.AUTH
     assert outcome.detail == "No API key found for the selected model."
 
 
 def test_a_session_that_is_gone_is_not_tried_again() -> None:
-    outcome = heard(PI, ["No session found matching '01a1'"], code=1).outcome
+    outcome = parse_output(PI, ["No session found matching '01a1'"], code=1).outcome
     assert outcome.session == ""
     assert "session" in outcome.detail.lower()
 
 
 def test_a_run_that_broke_off_did_not_end_well() -> None:
-    assert heard(PI, DONE[:-1]).outcome.category is Category.TASK
+    assert parse_output(PI, DONE[:-1]).outcome.category is Category.TASK
 
 
 def test_its_last_line_counts_though_it_lost_its_end() -> None:
     long = json.dumps({"type": "agent_end", "messages": ["x" * 70_000]}, separators=(",", ":"))
-    assert heard(PI, [*DONE[:-1], long[:65536]]).outcome.category is Category.OK
+    assert parse_output(PI, [*DONE[:-1], long[:65536]]).outcome.category is Category.OK
 
 
 @pytest.mark.parametrize("told", [*DONE, failure("x")])
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
-    assert heard(PI, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(PI, [*mangle_event(told), *DONE]).outcome.category is Category.OK

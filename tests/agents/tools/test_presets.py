@@ -9,7 +9,7 @@ from plait.agents.table import load_agent
 from plait.agents.table__known import AGENTS_BY_NAME
 from plait.core.errors import ConfigError
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard
+from plait.testing.contracts.agent import make_context, parse_output
 
 NAMES = ["amp", "goose", "cursor-agent"]
 PROMPT = "/state/write-1/prompt.md"
@@ -22,12 +22,12 @@ def test_they_say_that_they_are_untested(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_prompt_is_never_among_their_arguments(name: str) -> None:
-    command = load_agent(AgentSpec(name)).build_command(brief(model="m1"))
+    command = load_agent(AgentSpec(name)).build_command(make_context(model="m1"))
     assert command.stdin == PROMPT or any(PROMPT in word for word in command.argv)
 
 
 def test_how_they_are_called() -> None:
-    argv = {name: load_agent(AgentSpec(name)).build_command(brief(model="m1")).argv for name in NAMES}
+    argv = {name: load_agent(AgentSpec(name)).build_command(make_context(model="m1")).argv for name in NAMES}
     assert argv["amp"] == ("amp", "--dangerously-allow-all", "--execute")
     assert argv["goose"] == ("goose", "run", "--no-session", "--instructions", PROMPT)
     assert argv["cursor-agent"][:-1] == (
@@ -41,7 +41,7 @@ def test_how_they_are_called() -> None:
     [(Permission.FULL, "auto"), (Permission.EDITS, "smart_approve"), (Permission.OWN, None)],
 )
 def test_what_goose_may_do_is_in_its_environment(permission: Permission, mode: str | None) -> None:
-    command = load_agent(AgentSpec("goose", permission=permission)).build_command(brief(model="m1"))
+    command = load_agent(AgentSpec("goose", permission=permission)).build_command(make_context(model="m1"))
     assert dict(command.env).get("GOOSE_MODE") == mode
     assert dict(command.env)["GOOSE_MODEL"] == "m1"
 
@@ -55,5 +55,5 @@ def test_who_can_not_be_held_to_changing_files_says_so(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_their_exit_status_counts(name: str) -> None:
     agent = load_agent(AgentSpec(name))
-    assert heard(agent, ["done"]).outcome.category is Category.OK
-    assert heard(agent, ["Error: connect ECONNREFUSED"], code=1).outcome.category is Category.NETWORK
+    assert parse_output(agent, ["done"]).outcome.category is Category.OK
+    assert parse_output(agent, ["Error: connect ECONNREFUSED"], code=1).outcome.category is Category.NETWORK

@@ -8,7 +8,7 @@ from plait.agents.drivers.qwen import Qwen
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.contracts.agent import brief, heard, mangled
+from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 
 SESSION = "4c3b2a19-1111-4222-8333-944455566677"
 QWEN = Qwen(AgentSpec("qwen"))
@@ -56,26 +56,26 @@ DONE = [INIT, text("I write it."), WRITE, text("Written."), result()]
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = QWEN.build_command(brief())
+    command = QWEN.build_command(make_context())
     assert command.argv == ("qwen", "--output-format=stream-json", "--yolo")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"QWEN_CODE_NO_RELAUNCH": "true", "NO_BROWSER": "true"}
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    argv = QWEN.build_command(brief(session=SESSION, model="--sandbox")).argv
+    argv = QWEN.build_command(make_context(session=SESSION, model="--sandbox")).argv
     assert argv[-2:] == ("--model=--sandbox", f"--resume={SESSION}")
 
 
 def test_what_it_may_do() -> None:
-    edits = Qwen(AgentSpec("qwen", permission=Permission.EDITS)).build_command(brief()).argv
-    own = Qwen(AgentSpec("qwen", permission=Permission.OWN)).build_command(brief()).argv
+    edits = Qwen(AgentSpec("qwen", permission=Permission.EDITS)).build_command(make_context()).argv
+    own = Qwen(AgentSpec("qwen", permission=Permission.OWN)).build_command(make_context()).argv
     assert edits[2:] == ("--approval-mode=auto-edit",)
     assert own[2:] == ()
 
 
 def test_a_good_run() -> None:
-    run = heard(QWEN, DONE)
+    run = parse_output(QWEN, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
     assert run.sessions == [SESSION]
@@ -90,20 +90,20 @@ def test_a_good_run() -> None:
 
 def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
     priced = Qwen(AgentSpec("qwen", model="m1", prices=(Price("m1", 2.0, 10.0),)))
-    first = heard(priced, DONE).outcome.spend
+    first = parse_output(priced, DONE).outcome.spend
     assert first == Spend(3000 * 2 + 60 * 10, 3060)
     again = [*DONE[:-1], result(read=6500, written=130)]
-    assert heard(priced, again, before=first).outcome.spend == Spend(3500 * 2 + 70 * 10, 3570)
+    assert parse_output(priced, again, before=first).outcome.spend == Spend(3500 * 2 + 70 * 10, 3570)
     assert priced.reports is CostReporting.COST
 
 
 def test_an_answer_that_is_told_twice_is_paid_for_once() -> None:
     answer = message({"type": "text", "text": "Hm."}, id="m1")
-    assert heard(QWEN, [INIT, answer, answer], code=143).outcome.spend == Spend(tokens=1020)
+    assert parse_output(QWEN, [INIT, answer, answer], code=143).outcome.spend == Spend(tokens=1020)
 
 
 def test_what_a_run_spent_that_never_ended_is_known() -> None:
-    assert heard(QWEN, DONE[:-1], code=143).outcome.spend == Spend(tokens=3060)
+    assert parse_output(QWEN, DONE[:-1], code=143).outcome.spend == Spend(tokens=3060)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_a_run_spent_that_never_ended_is_known() -> None:
     ],
 )
 def test_why_it_failed_although_it_says_success(said: str, category: Category) -> None:
-    outcome = heard(QWEN, failure(said)).outcome
+    outcome = parse_output(QWEN, failure(said)).outcome
     assert outcome.category is category
     assert outcome.detail.startswith("API Error: ")
     assert outcome.session == SESSION
@@ -131,7 +131,7 @@ def test_why_it_failed_although_it_says_success(said: str, category: Category) -
 
 def test_words_of_the_model_that_end_like_an_error_are_its_words() -> None:
     said = "The message now reads [API Error: 429 slow down]"
-    assert heard(QWEN, [INIT, WRITE, text(said), result(said)]).outcome.category is Category.OK
+    assert parse_output(QWEN, [INIT, WRITE, text(said), result(said)]).outcome.category is Category.OK
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_words_of_the_model_that_end_like_an_error_are_its_words() -> None:
     ],
 )
 def test_how_it_ends_otherwise(lines: list[object], code: int, category: Category, detail: str) -> None:
-    outcome = heard(QWEN, lines, code).outcome
+    outcome = parse_output(QWEN, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
 
 def test_what_it_was_not_allowed_is_named() -> None:
-    outcome = heard(
+    outcome = parse_output(
         QWEN, [INIT, text("Hm."), result("Hm.", permission_denials=[{"tool_name": "edit"}])]
     ).outcome
     assert outcome.category is Category.USAGE
@@ -180,18 +180,20 @@ def test_a_question_waits_for_a_person() -> None:
     asks = use(
         "ask_user_question", questions=[{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]
     )
-    run = heard(QWEN, [INIT, asks, text("I wait."), result("I wait.")])
+    run = parse_output(QWEN, [INIT, asks, text("I wait."), result("I wait.")])
     assert run.outcome.category is Category.QUESTION
     assert run.asked == ["Which? (A, B)"]
 
 
 def test_a_session_that_is_gone_is_not_kept() -> None:
-    outcome = heard(QWEN, [f"No saved session found with ID {SESSION}. Run `qwen --resume`."], code=1).outcome
+    outcome = parse_output(
+        QWEN, [f"No saved session found with ID {SESSION}. Run `qwen --resume`."], code=1
+    ).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
 
 
 def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
-    outcome = heard(QWEN, [INIT, use("todo_write", todos=[]), text("Done."), result("Done.")]).outcome
+    outcome = parse_output(QWEN, [INIT, use("todo_write", todos=[]), text("Done."), result("Done.")]).outcome
     assert (outcome.category, outcome.detail) == (Category.OK, "it said: Done.")
 
 
@@ -205,4 +207,4 @@ def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
     ],
 )
 def test_nothing_that_it_prints_can_upset_its_listener(told: Event) -> None:
-    assert heard(QWEN, [*mangled(told), *DONE]).outcome.category is Category.OK
+    assert parse_output(QWEN, [*mangle_event(told), *DONE]).outcome.category is Category.OK

@@ -44,7 +44,7 @@ _Validator: type[Draft4Validator] = extend(  # type: ignore[no-untyped-call]
 )
 
 
-class Description:
+class OpenApiChecker:
     """What GitHub publishes of its REST API. Beyond it, nothing is sent that it does not name."""
 
     def __init__(self, document: Json) -> None:
@@ -97,11 +97,11 @@ class Description:
 
 
 @cache
-def _description(name: str) -> Description:
+def _description(name: str) -> OpenApiChecker:
     path = OPENAPI / "node_modules" / "@octokit" / "openapi" / "generated" / f"{name}.json"
     if not path.is_file():
         pytest.fail("GitHub's description of its API is not here: npm ci --prefix tests/forge/openapi")
-    return Description(json.loads(path.read_bytes()))
+    return OpenApiChecker(json.loads(path.read_bytes()))
 
 
 @dataclass
@@ -114,7 +114,7 @@ class Request:
 
 
 @dataclass
-class Trouble:
+class ScriptedFailure:
     """What the next request of this method meets. `act`: it is done all the same; status 0: no answer comes."""
 
     method: str
@@ -125,7 +125,7 @@ class Trouble:
 
 
 @dataclass
-class Kept:
+class StoredPullRequest:
     """A pull request as a forge keeps it."""
 
     number: int
@@ -145,9 +145,9 @@ class FakeForge:
     repositories: Mapping[str, int] = {"acme/widgets": 7, "ada/widgets": 8, "acme/fork": 9}
 
     def __init__(self) -> None:
-        self.pulls: list[Kept] = []
+        self.pulls: list[StoredPullRequest] = []
         self.requests: list[Request] = []
-        self.troubles: list[Trouble] = []
+        self.troubles: list[ScriptedFailure] = []
         self.wrong: list[BaseException] = []
         self.hang = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -158,15 +158,15 @@ class FakeForge:
     def root(self) -> str:
         return f"http://127.0.0.1:{self.server.server_port}"
 
-    def trouble(
+    def fail_next(
         self, method: str, status: int, body: Json = None, headers: Mapping[str, str] | None = None
     ) -> None:
-        self.troubles.append(Trouble(method, status, body, dict(headers or {})))
+        self.troubles.append(ScriptedFailure(method, status, body, dict(headers or {})))
 
-    def lose_the_answer(self, method: str) -> None:
-        self.troubles.append(Trouble(method, 0, act=True))
+    def drop_answer(self, method: str) -> None:
+        self.troubles.append(ScriptedFailure(method, 0, act=True))
 
-    def asked(self, method: str) -> list[Request]:
+    def find_requests(self, method: str) -> list[Request]:
         return [request for request in self.requests if request.method == method]
 
     def take(self, request: Request) -> tuple[int, Json, Mapping[str, str]]:
@@ -185,8 +185,8 @@ class FakeForge:
     def check(self, request: Request, status: int, body: Json) -> None:
         """Whether both are as the forge's makers say."""
 
-    def keep(self, **fields: Any) -> Kept:
-        self.pulls.append(Kept(number=len(self.pulls) + 1, **fields))
+    def store_pull_request(self, **fields: Any) -> StoredPullRequest:
+        self.pulls.append(StoredPullRequest(number=len(self.pulls) + 1, **fields))
         return self.pulls[-1]
 
     def close(self) -> None:
@@ -269,7 +269,7 @@ class FakeGitHub(FakeForge):
             case _:
                 raise AssertionError(request)
 
-    def matches(self, kept: Kept, request: Request) -> bool:
+    def matches(self, kept: StoredPullRequest, request: Request) -> bool:
         owner, _, branch = request.query["head"].partition(":")
         ours = kept.branch == branch and kept.source.startswith(f"{owner}/")
         return kept.open and (ours or not self.filters)
@@ -278,9 +278,13 @@ class FakeGitHub(FakeForge):
         owner, _, branch = body["head"].rpartition(":")
         source = body.get("head_repo") or (f"{owner}/widgets" if owner else "acme/widgets")
         if any(each.open and each.branch == branch and each.source == source for each in self.pulls):
-            return 422, invalid(f"A pull request already exists for {source.split('/')[0]}:{branch}.")
+            return 422, make_validation_error(
+                f"A pull request already exists for {source.split('/')[0]}:{branch}."
+            )
         fields = {"title": body["title"], "body": body["body"], "branch": branch, "base": body["base"]}
-        return 201, self.pull(self.keep(**fields, source=source, draft=body.get("draft", False)))
+        return 201, self.pull(
+            self.store_pull_request(**fields, source=source, draft=body.get("draft", False))
+        )
 
     def repository(self, path: str) -> Json:
         whole = _description("api.github.com").example("full-repository-default-response")
@@ -292,7 +296,7 @@ class FakeGitHub(FakeForge):
         whole |= {"language": None, "template_repository": None}
         return whole
 
-    def pull(self, kept: Kept, shape: str = "") -> Json:
+    def pull(self, kept: StoredPullRequest, shape: str = "") -> Json:
         description = _description("api.github.com")
         whole = (
             description.example("pull-request-simple-items")[0]
@@ -330,7 +334,7 @@ class FakeGitea(FakeForge):
                     "body": request.body["body"],
                     "base": request.body["base"],
                 }
-                return 201, self.pull(self.keep(**body, branch=branch, source=source))
+                return 201, self.pull(self.store_pull_request(**body, branch=branch, source=source))
             case "PATCH", ["pulls", number]:
                 kept = self.pulls[int(number) - 1]
                 kept.title, kept.body = request.body["title"], request.body["body"]
@@ -338,7 +342,7 @@ class FakeGitea(FakeForge):
             case _:
                 raise AssertionError(request)
 
-    def pull(self, kept: Kept) -> Json:
+    def pull(self, kept: StoredPullRequest) -> Json:
         source = {"id": self.repositories[kept.source], "full_name": kept.source}
         return {
             "number": kept.number,
@@ -380,7 +384,9 @@ class FakeGitLab(FakeForge):
                     "body": body["description"],
                     "branch": body["source_branch"],
                 }
-                return 201, self.merge(self.keep(**fields, base=body["target_branch"], source=source))
+                return 201, self.merge(
+                    self.store_pull_request(**fields, base=body["target_branch"], source=source)
+                )
             case "PUT", ["merge_requests", number]:
                 kept = self.pulls[int(number) - 1]
                 kept.title, kept.body = request.body["title"], request.body["description"]
@@ -388,7 +394,7 @@ class FakeGitLab(FakeForge):
             case _:
                 raise AssertionError(request)
 
-    def merge(self, kept: Kept) -> Json:
+    def merge(self, kept: StoredPullRequest) -> Json:
         return {
             "iid": kept.number,
             "web_url": f"{self.root}/acme/tools/widgets/-/merge_requests/{kept.number}",
@@ -400,7 +406,7 @@ class FakeGitLab(FakeForge):
         }
 
 
-def invalid(message: str) -> Json:
+def make_validation_error(message: str) -> Json:
     """As GitHub refuses what it understood."""
     error = {"resource": "PullRequest", "code": "custom", "message": message}
     return {"message": "Validation Failed", "errors": [error], "documentation_url": "https://docs.github.com"}
@@ -427,7 +433,7 @@ def gitlab() -> Iterator[FakeGitLab]:
     forge.close()
 
 
-class Visitor:
+class ForgeOpener:
     """Opens forges from a clone whose remote is there; `pauses` are those it would have made."""
 
     def __init__(self, clone: Any) -> None:
@@ -450,5 +456,5 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(clone: Any) -> Visitor:
-    return Visitor(clone)
+def visitor(clone: Any) -> ForgeOpener:
+    return ForgeOpener(clone)

@@ -10,7 +10,7 @@ import pytest
 from plait.store.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
-    from tests.forge.rest.conftest import FakeGitHub, Visitor
+    from tests.forge.rest.conftest import FakeGitHub, ForgeOpener
 
     from plait.forges.pull_requests import RestForge
 
@@ -19,7 +19,7 @@ WANTED = PullRequestSpec(BRANCH, "main", "Three tasks", "| a | table |")
 
 
 @pytest.fixture
-def forge(github: FakeGitHub, visitor: Visitor) -> RestForge:
+def forge(github: FakeGitHub, visitor: ForgeOpener) -> RestForge:
     return visitor.open(f"{github.root}/acme/widgets.git", "github")
 
 
@@ -61,7 +61,9 @@ def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: RestForge) -
 def test_a_title_that_a_person_asks_for_counts_whatever_is_there(
     github: FakeGitHub, forge: RestForge
 ) -> None:
-    github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
+    github.store_pull_request(
+        title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets"
+    )
     forge.publish_pull_request(replace(WANTED, title="The best words", renamed=True))
     [kept] = github.pulls
     assert kept.title == "The best words"
@@ -70,7 +72,9 @@ def test_a_title_that_a_person_asks_for_counts_whatever_is_there(
 
 
 def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: RestForge) -> None:
-    github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
+    github.store_pull_request(
+        title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets"
+    )
     assert not forge.publish_pull_request(WANTED).created
     [kept] = github.pulls
     assert kept.title == "Mine"
@@ -98,8 +102,8 @@ def test_one_for_another_branch_is_still_the_one_and_that_is_said(
 def test_somebody_elses_branch_of_the_same_name_is_not_ours(github: FakeGitHub, forge: RestForge) -> None:
     """A filter that the forge does not understand lets everything through."""
     github.filters = False
-    github.keep(title="Theirs", body="", branch=BRANCH, base="main", source="ada/widgets")
-    github.keep(title="Other", body="", branch="other", base="main", source="acme/widgets")
+    github.store_pull_request(title="Theirs", body="", branch=BRANCH, base="main", source="ada/widgets")
+    github.store_pull_request(title="Other", body="", branch="other", base="main", source="acme/widgets")
     assert forge.publish_pull_request(WANTED).created
     assert [kept.title for kept in github.pulls] == ["Theirs", "Other", "Three tasks"]
 
@@ -110,50 +114,50 @@ def test_a_draft_is_one(github: FakeGitHub, forge: RestForge) -> None:
 
 
 def test_where_drafts_are_refused_it_is_none_and_that_is_said(github: FakeGitHub, forge: RestForge) -> None:
-    github.trouble("POST", 422, invalid("Draft pull requests are not supported in this repository."))
+    github.fail_next("POST", 422, invalid("Draft pull requests are not supported in this repository."))
     made = forge.publish_pull_request(replace(WANTED, draft=True))
     assert made.created
     assert made.note.startswith("it is no draft")
     assert [kept.draft for kept in github.pulls] == [False]
 
 
-def test_a_branch_of_a_fork_is_named_with_its_owner(github: FakeGitHub, visitor: Visitor) -> None:
+def test_a_branch_of_a_fork_is_named_with_its_owner(github: FakeGitHub, visitor: ForgeOpener) -> None:
     url = f"{github.root}/acme/widgets.git"
     forge = visitor.open(url, "github", push=f"{github.root}/ada/widgets.git")
     assert forge.publish_pull_request(WANTED).created
-    [post] = github.asked("POST")
+    [post] = github.find_requests("POST")
     assert (post.path, post.body["head"]) == ("/repos/acme/widgets/pulls", f"ada:{BRANCH}")
     assert not forge.publish_pull_request(WANTED).created
 
 
-def test_a_fork_of_the_same_owner_is_named_in_full(github: FakeGitHub, visitor: Visitor) -> None:
+def test_a_fork_of_the_same_owner_is_named_in_full(github: FakeGitHub, visitor: ForgeOpener) -> None:
     url = f"{github.root}/acme/widgets.git"
     forge = visitor.open(url, "github", push=f"{github.root}/acme/fork.git")
     assert forge.publish_pull_request(WANTED).created
-    [post] = github.asked("POST")
+    [post] = github.find_requests("POST")
     assert post.body["head_repo"] == "acme/fork"
 
 
 def test_two_at_once_make_one(github: FakeGitHub, forge: RestForge) -> None:
     """The second was looked for before the first was there."""
-    github.keep(title="Mine", body="", branch=BRANCH, base="main", source="acme/widgets")
-    github.trouble("GET", 200, github.repository("acme/widgets"))
-    github.trouble("GET", 200, [])
+    github.store_pull_request(title="Mine", body="", branch=BRANCH, base="main", source="acme/widgets")
+    github.fail_next("GET", 200, github.repository("acme/widgets"))
+    github.fail_next("GET", 200, [])
     assert not forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 1
 
 
 def test_an_answer_that_was_lost_does_not_make_a_second_one(github: FakeGitHub, forge: RestForge) -> None:
-    github.lose_the_answer("POST")
+    github.drop_answer("POST")
     assert not forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 1
 
 
-def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: Visitor) -> None:
+def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: ForgeOpener) -> None:
     forge = visitor.open(f"{github.root}/old/name.git", "github")
-    github.trouble("GET", 301, {"message": "Moved"}, {"location": "/api/v3/repos/acme/widgets"})
+    github.fail_next("GET", 301, {"message": "Moved"}, {"location": "/api/v3/repos/acme/widgets"})
     assert forge.publish_pull_request(WANTED).created
-    assert [request.path for request in github.asked("POST")] == ["/repos/acme/widgets/pulls"]
+    assert [request.path for request in github.find_requests("POST")] == ["/repos/acme/widgets/pulls"]
 
 
 def test_the_default_branch_is_the_forges(forge: RestForge) -> None:

@@ -9,7 +9,7 @@ from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeEr
 from plait.store.interfaces import ForgeError, PullRequestSpec
 
 if TYPE_CHECKING:
-    from tests.forge.rest.conftest import FakeGitea, FakeGitHub, Visitor
+    from tests.forge.rest.conftest import FakeGitea, FakeGitHub, ForgeOpener
 
     from plait.forges.pull_requests import RestForge
 
@@ -19,7 +19,7 @@ WANTED = PullRequestSpec(BRANCH, "main", "It's three tasks", "| a | table |", dr
 
 
 @pytest.fixture
-def forge(github: FakeGitHub, visitor: Visitor) -> RestForge:
+def forge(github: FakeGitHub, visitor: ForgeOpener) -> RestForge:
     return visitor.open(f"{github.root}/acme/widgets.git", "github")
 
 
@@ -52,7 +52,7 @@ class Case(NamedTuple):
     ],
 )
 def test_a_no_is_told_with_the_way_out(github: FakeGitHub, forge: RestForge, case: Case) -> None:
-    github.trouble("GET", case.status, failed(case.message))
+    github.fail_next("GET", case.status, failed(case.message))
     error = refusal(forge)
     assert case.told in error.message
     place = github.root.removeprefix("http://")
@@ -66,19 +66,21 @@ def test_a_no_is_told_with_the_way_out(github: FakeGitHub, forge: RestForge, cas
 
 def test_nothing_to_propose_is_an_answer_of_its_own(github: FakeGitHub, forge: RestForge) -> None:
     error = {"resource": "PullRequest", "code": "custom", "message": f"No commits between main and {BRANCH}"}
-    github.trouble("POST", 422, {**failed("Validation Failed"), "errors": [error]})
+    github.fail_next("POST", 422, {**failed("Validation Failed"), "errors": [error]})
     assert isinstance(refusal(forge), NothingToProposeError)
 
 
 def test_what_is_wrong_with_a_field_is_told(github: FakeGitHub, forge: RestForge) -> None:
     error = {"resource": "PullRequest", "field": "base", "code": "invalid"}
-    github.trouble("POST", 422, {**failed("Validation Failed"), "errors": [error]})
+    github.fail_next("POST", 422, {**failed("Validation Failed"), "errors": [error]})
     assert "Validation Failed; base is invalid" in refusal(forge).message
 
 
-def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
-    github.trouble("GET", 502, b"<html>")
-    github.trouble("POST", 500, failed("oops"))
+def test_a_forge_in_trouble_is_asked_again(
+    github: FakeGitHub, forge: RestForge, visitor: ForgeOpener
+) -> None:
+    github.fail_next("GET", 502, b"<html>")
+    github.fail_next("POST", 500, failed("oops"))
     assert forge.publish_pull_request(WANTED).created
     assert visitor.pauses == [1.0, 4.0]
     assert len(github.pulls) == 1
@@ -86,12 +88,12 @@ def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: RestForge,
 
 def test_a_forge_that_stays_in_trouble_is_left_alone(github: FakeGitHub, forge: RestForge) -> None:
     for _ in range(3):
-        github.trouble("GET", 503, failed("Unavailable"))
+        github.fail_next("GET", 503, failed("Unavailable"))
     assert "is in trouble (status 503): Unavailable" in refusal(forge).message
 
 
-def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
-    github.trouble("POST", 403, failed("You have exceeded a secondary rate limit"), {"Retry-After": "7"})
+def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
+    github.fail_next("POST", 403, failed("You have exceeded a secondary rate limit"), {"Retry-After": "7"})
     assert forge.publish_pull_request(WANTED).created
     assert visitor.pauses == [7.0]
 
@@ -101,24 +103,24 @@ def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: RestForge, visit
     [{"Retry-After": "120"}, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999"}, {}],
 )
 def test_a_long_limit_is_told(
-    github: FakeGitHub, forge: RestForge, visitor: Visitor, headers: dict[str, str]
+    github: FakeGitHub, forge: RestForge, visitor: ForgeOpener, headers: dict[str, str]
 ) -> None:
-    github.trouble("POST", 403, failed("You have exceeded a secondary rate limit"), headers)
+    github.fail_next("POST", 403, failed("You have exceeded a secondary rate limit"), headers)
     assert "asks to wait" in refusal(forge).message
     assert visitor.pauses == []
 
 
-def test_no_answer_in_time_is_no_network(github: FakeGitHub, visitor: Visitor) -> None:
+def test_no_answer_in_time_is_no_network(github: FakeGitHub, visitor: ForgeOpener) -> None:
     forge = visitor.open(f"{github.root}/acme/widgets.git", "github", patience=0.1)
     for _ in range(3):
-        github.trouble("GET", 0, "hang")
+        github.fail_next("GET", 0, "hang")
     error = refusal(forge)
     assert isinstance(error, ForgeUnreachableError)
     assert error.message == "127.0.0.1 did not answer in time"
     assert "/compare/main...plait/batch-7f3a" in error.hint
 
 
-def test_nobody_there_is_no_network(visitor: Visitor) -> None:
+def test_nobody_there_is_no_network(visitor: ForgeOpener) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
     error = refusal(visitor.open(f"http://127.0.0.1:{port}/acme/widgets.git", "github"))
@@ -129,12 +131,12 @@ def test_nobody_there_is_no_network(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("said", [b"<html>Please log in to the network</html>", b"[]", b'{"id": "x"}'])
 def test_what_is_no_forge_is_told_so(github: FakeGitHub, forge: RestForge, said: bytes) -> None:
-    github.trouble("GET", 200, said)
+    github.fail_next("GET", 200, said)
     assert "answers in a way that no such forge does" in refusal(forge).message
 
 
 def test_an_endless_answer_is_not_read(github: FakeGitHub, forge: RestForge) -> None:
-    github.trouble("GET", 200, b" " * (17 << 20))
+    github.fail_next("GET", 200, b" " * (17 << 20))
     assert "more than anybody reads" in refusal(forge).message
 
 
@@ -144,7 +146,7 @@ def test_another_host_is_never_told_the_token(
     github: FakeGitHub, gitea: FakeGitea, forge: RestForge, status: int, method: str
 ) -> None:
     """Another port is another host as well."""
-    github.trouble(method, status, failed("Moved"), {"location": f"{gitea.root}/api/v3/repos/acme/widgets"})
+    github.fail_next(method, status, failed("Moved"), {"location": f"{gitea.root}/api/v3/repos/acme/widgets"})
     error = refusal(forge)
     assert "sends us on to 127.0.0.1, which is not told the token" in error.message
     assert gitea.requests == []
@@ -152,22 +154,22 @@ def test_another_host_is_never_told_the_token(
 
 def test_a_redirection_in_circles_ends(github: FakeGitHub, forge: RestForge) -> None:
     for _ in range(10):
-        github.trouble("GET", 302, failed("Moved"), {"location": "/api/v3/repos/acme/widgets"})
+        github.fail_next("GET", 302, failed("Moved"), {"location": "/api/v3/repos/acme/widgets"})
     assert "redirects for ever" in refusal(forge).message
 
 
 def test_a_forge_that_repeats_the_token_does_not_spread_it(github: FakeGitHub, forge: RestForge) -> None:
-    github.trouble("GET", 403, failed(f"the token {TOKEN}\x1b[31m may not\n do this"))
+    github.fail_next("GET", 403, failed(f"the token {TOKEN}\x1b[31m may not\n do this"))
     assert "the token *** [31m may not do this" in refusal(forge).message
 
 
 def test_a_link_that_is_none_is_not_shown(github: FakeGitHub, forge: RestForge) -> None:
-    kept = github.keep(title="t", body="", branch=BRANCH, base="main", source="acme/widgets")
-    github.trouble("PATCH", 200, {**github.pull(kept), "html_url": "javascript:alert(1)"})
+    kept = github.store_pull_request(title="t", body="", branch=BRANCH, base="main", source="acme/widgets")
+    github.fail_next("PATCH", 200, {**github.pull(kept), "html_url": "javascript:alert(1)"})
     assert forge.publish_pull_request(WANTED).url == f"{github.root}/acme/widgets"
 
 
-def test_without_a_token_nobody_is_asked(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
+def test_without_a_token_nobody_is_asked(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
     del visitor.clone.environment["PLAIT_FORGE_TOKEN"]
     error = refusal(forge)
     assert error.message == "there is no token for 127.0.0.1"
@@ -176,14 +178,14 @@ def test_without_a_token_nobody_is_asked(github: FakeGitHub, forge: RestForge, v
     assert github.requests == []
 
 
-def test_a_token_that_is_none_is_not_sent(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
+def test_a_token_that_is_none_is_not_sent(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
     visitor.clone.environment["PLAIT_FORGE_TOKEN"] = f"{TOKEN}\nX-Evil: yes"
     assert "what PLAIT_FORGE_TOKEN holds is no token" in refusal(forge).message
     assert github.requests == []
 
 
 def test_loopback_does_not_go_through_a_proxy(
-    github: FakeGitHub, gitea: FakeGitea, forge: RestForge, visitor: Visitor
+    github: FakeGitHub, gitea: FakeGitea, forge: RestForge, visitor: ForgeOpener
 ) -> None:
     visitor.clone.environment.update(HTTP_PROXY=gitea.root, all_proxy=gitea.root)
     assert forge.publish_pull_request(WANTED).created

@@ -138,7 +138,7 @@ class TestItsName:
     )
     def test_follows_the_folders_own_style(self, checkout: Checkout, there: list[str], name: str) -> None:
         for file in there:
-            checkout.put(f"tasks/{file}", "# A task\n\nText.\n")
+            checkout.write(f"tasks/{file}", "# A task\n\nText.\n")
         assert checkout.create("New walls").id == name
 
     @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class TestItsName:
          "中文", "\u202egnp.exe", "$(rm -rf /)", "a\\..\\b", "~root"],
     )  # fmt: skip
     def test_is_plain_whatever_the_title_is(self, checkout: Checkout, title: str) -> None:
-        checkout.put("tasks/plain.md", "# A\n\nText.\n")  # no numbers here, so the title is all of the name
+        checkout.write("tasks/plain.md", "# A\n\nText.\n")  # no numbers here, so the title is all of the name
         made = checkout.create(title)
         assert made.located.entry.task.title == title
         letters = set(string.ascii_lowercase + string.digits + "-")
@@ -158,7 +158,7 @@ class TestItsName:
         assert Path(made.file).parent == Path("tasks")
 
     def test_is_never_one_that_another_task_goes_by(self, checkout: Checkout) -> None:
-        checkout.put("tasks/walls.md", "---\nid: new-walls\n---\n# A\n")
+        checkout.write("tasks/walls.md", "---\nid: new-walls\n---\n# A\n")
         made = checkout.create("New walls")
         assert made.id == "new-walls-2"
         assert len(checkout.tasks()) == 2
@@ -166,20 +166,20 @@ class TestItsName:
 
 class TestItsFolder:
     def test_is_the_one_of_the_settings(self, checkout: Checkout) -> None:
-        checkout.put("plait.toml", '[sources]\npaths = ["TODO.md", "work/items"]\n')
-        checkout.put("TODO.md", "### 1. A\n**Status**: open\n")
+        checkout.write("plait.toml", '[sources]\npaths = ["TODO.md", "work/items"]\n')
+        checkout.write("TODO.md", "### 1. A\n**Status**: open\n")
         assert checkout.create("Walls").file == "work/items/01-walls.md"
 
     def test_is_that_of_a_pattern_of_the_settings(self, checkout: Checkout) -> None:
-        checkout.put("plait.toml", '[sources]\npaths = ["work/*.md"]\n')
+        checkout.write("plait.toml", '[sources]\npaths = ["work/*.md"]\n')
         assert checkout.create("Walls").file == "work/01-walls.md"
 
     def test_is_the_one_found(self, checkout: Checkout) -> None:
-        checkout.put("docs/tasks/01-a.md", "# A\n")
+        checkout.write("docs/tasks/01-a.md", "# A\n")
         assert checkout.create("Walls").file == "docs/tasks/02-walls.md"
 
     def test_is_made_beside_sources_of_other_formats(self, checkout: Checkout) -> None:
-        checkout.put(
+        checkout.write(
             "TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n"
         )
         made = checkout.create("Walls", needs=["1"])
@@ -190,17 +190,17 @@ class TestItsFolder:
     def test_a_need_means_the_task_of_that_id_though_a_file_here_begins_like_it(
         self, checkout: Checkout
     ) -> None:
-        checkout.put(
+        checkout.write(
             "TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n"
         )
-        checkout.put("tasks/1-floor.md", "# Floor\n")
+        checkout.write("tasks/1-floor.md", "# Floor\n")
         made = checkout.create("Walls", needs=["1", "1-floor"])
         assert [need.on for need in made.located.entry.task.needs] == ["1", "1-floor"]
         assert made.problems == ()
 
     def test_settings_without_a_folder_say_where_it_could_go(self, checkout: Checkout) -> None:
-        checkout.put("plait.toml", '[sources]\npaths = ["TODO.md"]\n')
-        checkout.put("TODO.md", "- [ ] Dig\n")
+        checkout.write("plait.toml", '[sources]\npaths = ["TODO.md"]\n')
+        checkout.write("TODO.md", "- [ ] Dig\n")
         with pytest.raises(StateError, match=r"the sources are TODO\.md, and none is a folder"):
             checkout.create("Walls")
         assert checkout.files == ["TODO.md"]
@@ -217,13 +217,13 @@ class TestItsFolder:
 
     @pytest.mark.parametrize("name", [".git/tasks", ".plait/tasks", "../other"])
     def test_is_neither_gits_nor_plaits_nor_anothers(self, checkout: Checkout, name: str) -> None:
-        checkout.put("plait.toml", f'[sources]\npaths = ["{name}"]\n')
+        checkout.write("plait.toml", f'[sources]\npaths = ["{name}"]\n')
         with pytest.raises(StateError):
             checkout.create("Walls")
         assert checkout.files == []
 
     def test_may_be_a_link_within_the_checkout(self, checkout: Checkout) -> None:
-        checkout.put("docs/work/01-a.md", "# A\n")
+        checkout.write("docs/work/01-a.md", "# A\n")
         (checkout.top / "tasks").symlink_to("docs/work")
         assert checkout.create("Walls").file == "tasks/02-walls.md"
         assert checkout.text("docs/work/02-walls.md") == "# Walls\n"
@@ -270,14 +270,14 @@ class TestRefused:
         assert len(checkout.files) == 2
 
     def test_a_file_that_the_settings_exclude_goes_again(self, checkout: Checkout) -> None:
-        checkout.put("plait.toml", '[sources]\nexclude = ["*walls*"]\n')
-        checkout.put("tasks/01-a.md", "# A\n")
+        checkout.write("plait.toml", '[sources]\nexclude = ["*walls*"]\n')
+        checkout.write("tasks/01-a.md", "# A\n")
         with pytest.raises(FieldError, match=r"tasks/02-walls\.md is not read as a task"):
             checkout.create("Walls")
         assert checkout.files == ["tasks/01-a.md"]
 
     def test_a_folder_that_is_read_in_another_format(self, checkout: Checkout) -> None:
-        checkout.put(
+        checkout.write(
             "tasks/1.md", "---\nname: A\nstatus: open\nparallel: true\nconflicts_with: []\n---\n# A\n"
         )
         with pytest.raises(FieldError, match="all of tasks would be read in the format ccpm"):
@@ -292,7 +292,7 @@ class TestTold:
         assert told.message == "01-walls needs nobody, which no source knows: taken as finished"
 
     def test_a_circle_that_the_new_task_closes(self, checkout: Checkout) -> None:
-        checkout.put("tasks/01-a.md", "---\nneeds: [02-walls]\n---\n# A\n")
+        checkout.write("tasks/01-a.md", "---\nneeds: [02-walls]\n---\n# A\n")
         problems = checkout.create("Walls", needs=["01-a"]).problems
         assert [problem.severity for problem in problems] == [Severity.ERROR]
         assert "01-a → 02-walls → 01-a" in problems[0].message
@@ -364,7 +364,7 @@ class TestTheWorld:
         assert not (checkout.top / "tasks").exists()
 
     def test_a_file_in_the_folders_place(self, checkout: Checkout) -> None:
-        checkout.put("tasks", "not a folder\n")
+        checkout.write("tasks", "not a folder\n")
         with pytest.raises(StateError, match="none is a folder"):
             checkout.create("Walls")
         assert checkout.text("tasks") == "not a folder\n"

@@ -38,9 +38,9 @@ As tall as they get.
 
 @pytest.fixture
 def walls(checkout: Checkout) -> Checkout:
-    checkout.put("tasks/01-a.md", "# A\n\nText.\n")
-    checkout.put("tasks/02-b.md", "# B\n\nText.\n")
-    checkout.put("tasks/03-walls.md", TASK)
+    checkout.write("tasks/01-a.md", "# A\n\nText.\n")
+    checkout.write("tasks/02-b.md", "# B\n\nText.\n")
+    checkout.write("tasks/03-walls.md", TASK)
     return checkout
 
 
@@ -84,7 +84,7 @@ class TestWhatIsNotNamedStays:
 
     def test_line_ends_byte_order_mark_and_mode(self, walls: Checkout) -> None:
         data = b"\xef\xbb\xbf" + TASK.replace("\n", "\r\n").encode()
-        path = walls.put("tasks/03-walls.md", data)
+        path = walls.write("tasks/03-walls.md", data)
         path.chmod(0o750)
         walls.edit("03-walls", title="Roof", body="a\nb\n", agent="codex", phase="2")
         now = path.read_bytes()
@@ -95,7 +95,7 @@ class TestWhatIsNotNamedStays:
 
     def test_bytes_that_are_not_utf8(self, walls: Checkout) -> None:
         data = TASK.replace("brick", "br\u00fcck").encode("latin-1")
-        path = walls.put("tasks/03-walls.md", data)
+        path = walls.write("tasks/03-walls.md", data)
         walls.edit("03-walls", agent="codex")
         assert path.read_bytes() == data.replace(b"claude", b"codex")
         with pytest.raises(FieldError, match="bytes that are not UTF-8") as refused:
@@ -128,12 +128,12 @@ class TestTitles:
         ],
     )
     def test_wherever_it_stands(self, checkout: Checkout, before: str, after: str) -> None:
-        checkout.put("tasks/01-walls.md", before)
+        checkout.write("tasks/01-walls.md", before)
         assert checkout.edit("01-walls", title="Roof").located.entry.task.title == "Roof"
         assert checkout.text("tasks/01-walls.md") == after
 
     def test_one_that_a_heading_can_not_say_is_a_key(self, checkout: Checkout) -> None:
-        checkout.put("tasks/01-walls.md", "# Walls\n\nText.\n")
+        checkout.write("tasks/01-walls.md", "# Walls\n\nText.\n")
         assert checkout.edit("01-walls", title="Task 7: C #").located.entry.task.title == "Task 7: C #"
 
     def test_a_body_may_bring_its_own(self, walls: Checkout) -> None:
@@ -143,7 +143,7 @@ class TestTitles:
 
     @pytest.mark.parametrize("before", ["Text.\n", "---\nagent: claude\n---\nText\n\n# Walls\n\nMore.\n"])
     def test_a_body_without_one_leaves_it(self, checkout: Checkout, before: str) -> None:
-        checkout.put("tasks/walls.md", before)
+        checkout.write("tasks/walls.md", before)
         title = checkout.task("walls")["title"]
         checkout.edit("walls", body="---\nNew.\n---\n")
         assert checkout.task("walls")["title"] == title
@@ -152,7 +152,7 @@ class TestTitles:
 
 class TestTheWholeText:
     def test_is_put_with_the_line_ends_of_the_file(self, walls: Checkout) -> None:
-        walls.put("tasks/03-walls.md", TASK.replace("\n", "\r\n"))
+        walls.write("tasks/03-walls.md", TASK.replace("\n", "\r\n"))
         walls.edit("03-walls", text="# Roof\n\nTiles.\n")
         assert walls.text("tasks/03-walls.md") == "# Roof\r\n\r\nTiles.\r\n"
 
@@ -182,8 +182,8 @@ class TestTheWholeText:
 class TestOtherFormats:
     def test_backlog(self, checkout: Checkout) -> None:
         text = "---\nid: task-1\ntitle: Walls\nstatus: To Do\nassignee: []\ndependencies: []\n---\n\n## Description\n\nText.\n"
-        checkout.put("backlog/tasks/task-1 - Walls.md", text)
-        checkout.put(
+        checkout.write("backlog/tasks/task-1 - Walls.md", text)
+        checkout.write(
             "backlog/tasks/task-2 - Roof.md", text.replace("task-1", "task-2").replace("Walls", "Roof")
         )
         saved = checkout.edit("task-2", title="High roof: tiles", needs=["task-1"])
@@ -207,7 +207,7 @@ class TestOtherFormats:
     def test_a_task_of_a_shared_file_is_edited_there(
         self, checkout: Checkout, file: str, text: str, name: str
     ) -> None:
-        checkout.put(file, text)
+        checkout.write(file, text)
         with pytest.raises(StateError, match=f"1 is a part of {file}, and is edited there") as refused:
             checkout.edit(name, version="any", title="Fill")
         assert refused.value.state == "shared"
@@ -230,16 +230,16 @@ class TestRefused:
     def test_a_file_that_was_changed_meanwhile(self, walls: Checkout) -> None:
         version = walls.version("tasks/03-walls.md")
         theirs = TASK.replace("brick", "stone")
-        walls.put("tasks/03-walls.md", theirs)
+        walls.write("tasks/03-walls.md", theirs)
         with pytest.raises(StateError, match="was changed meanwhile, and nothing was written") as refused:
             walls.edit("03-walls", version, title="Roof")
         assert refused.value.state == "changed"
         assert walls.text("tasks/03-walls.md") == theirs
 
     def test_needs_that_the_text_says_too(self, checkout: Checkout) -> None:
-        checkout.put("tasks/01-a.md", "# A\n")
+        checkout.write("tasks/01-a.md", "# A\n")
         text = "# Walls\n\n**Depends on:** 01-a\n\nText.\n"
-        checkout.put("tasks/02-walls.md", text)
+        checkout.write("tasks/02-walls.md", text)
         with pytest.raises(FieldError, match=r"01-a is said at another place too \(tasks/02-walls\.md:3\)"):
             checkout.edit("02-walls", needs=[])
         assert checkout.text("tasks/02-walls.md") == text
@@ -247,7 +247,7 @@ class TestRefused:
     @pytest.mark.parametrize("front", ["{a: 1, agent: x}", "? agent\n: x", "agent: &a claude\nb: *a"])
     def test_front_matter_that_is_not_plain_lines(self, checkout: Checkout, front: str) -> None:
         text = f"---\n{front}\n---\n# Walls\n"
-        checkout.put("tasks/01-walls.md", text)
+        checkout.write("tasks/01-walls.md", text)
         with pytest.raises(StateError, match="not written in plain lines"):
             checkout.edit("01-walls", agent="codex")
         assert checkout.text("tasks/01-walls.md") == text
@@ -256,7 +256,7 @@ class TestRefused:
 
     def test_two_tasks_of_one_name(self, checkout: Checkout) -> None:
         for file in ("a", "b"):
-            checkout.put(f"tasks/{file}.md", "---\nid: same\n---\n# A\n")
+            checkout.write(f"tasks/{file}.md", "---\nid: same\n---\n# A\n")
         with pytest.raises(StateError, match=r"2 tasks are called same: tasks/a\.md:1 and tasks/b\.md:1"):
             checkout.edit("same", version="any", title="B")
 
@@ -267,7 +267,7 @@ class TestFilesThatAreNone:
     ) -> None:
         outside = tmp_path_factory.mktemp("outside") / "secret.md"
         outside.write_text("# Secret\n\nNobody's business\n")
-        checkout.put("tasks/01-a.md", "# A\n")
+        checkout.write("tasks/01-a.md", "# A\n")
         (checkout.top / "tasks/02-b.md").symlink_to(outside)
         told = checkout.task("02-b")
         assert (told["editable"], told["body"], told["text"], told["version"]) == (False, "", None, None)
@@ -280,7 +280,7 @@ class TestFilesThatAreNone:
     ) -> None:
         outside = tmp_path_factory.mktemp("outside")
         (outside / "01-a.md").write_text("# A\n\nIts text\n")
-        checkout.put("plait.toml", f"[sources]\npaths = ['{outside}']\n")
+        checkout.write("plait.toml", f"[sources]\npaths = ['{outside}']\n")
         assert checkout.task("01-a")["body"] == ""
         monkeypatch.setenv(KEYS_BY_NAME["sources.paths"].env_variable, str(outside))
         assert "Its text" in str(checkout.task("01-a")["body"])
@@ -298,7 +298,7 @@ class TestFilesThatAreNone:
 
     @pytest.mark.parametrize("folder", [".git", ".plait", "docs/.GIT"])
     def test_a_link_into_what_is_gits_or_plaits(self, checkout: Checkout, folder: str) -> None:
-        real = checkout.put(f"{folder}/01-a.md", "# A\n")
+        real = checkout.write(f"{folder}/01-a.md", "# A\n")
         (checkout.top / "tasks").mkdir()
         (checkout.top / "tasks/01-a.md").symlink_to(real)
         with pytest.raises(StateError):
@@ -306,7 +306,7 @@ class TestFilesThatAreNone:
         assert real.read_text() == "# A\n"
 
     def test_a_link_within_the_checkout_is_followed_and_stays(self, checkout: Checkout) -> None:
-        real = checkout.put("docs/a.md", "# A\n")
+        real = checkout.write("docs/a.md", "# A\n")
         (checkout.top / "tasks").mkdir()
         (checkout.top / "tasks/01-a.md").symlink_to("../docs/a.md")
         assert checkout.task("01-a")["editable"] is True
@@ -393,7 +393,7 @@ def test_an_edit_of_any_file_says_what_was_asked_and_nothing_else_or_nothing_at_
     text = "".join(f"{line}\n" for line in lines).replace("\n", eol) or f"# A{eol}"
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout.at(Path(folder))
-        checkout.put("tasks/a.md", text)
+        checkout.write("tasks/a.md", text)
         before = checkout.task("a")
         try:
             checkout.edit("a", agent=word, needs=needs, body="\n".join(new))

@@ -66,13 +66,13 @@ class TinyApp:
 
 
 @dataclass
-class Visitor:
+class AsgiClient:
     """Asks an ASGI app, as a server would."""
 
     scheme: str = "http"
     client: str = "127.0.0.1"
 
-    def ask(
+    def request(
         self,
         app: ASGIApp,
         method: str,
@@ -140,5 +140,5 @@ def tiny() -> TinyApp:
 
 
 @pytest.fixture
-def visitor() -> Visitor:
-    return Visitor()
+def visitor() -> AsgiClient:
+    return AsgiClient()

@@ -16,7 +16,7 @@ from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, c
 from plait.server.http.middleware.request_limits__heads import HeaderLimitMiddleware
 
 if TYPE_CHECKING:
-    from tests.server.guard.conftest import TinyApp, Visitor
+    from tests.server.guard.conftest import AsgiClient, TinyApp
 
 OWN = "http://127.0.0.1:3001"
 
@@ -36,17 +36,17 @@ OWN = "http://127.0.0.1:3001"
     ],
 )
 def test_an_address_is_printable_and_not_too_long(
-    tiny: TinyApp, visitor: Visitor, target: str, status: int
+    tiny: TinyApp, visitor: AsgiClient, target: str, status: int
 ) -> None:
-    said = visitor.ask(HeaderLimitMiddleware(tiny, RequestPolicy()), "GET", target)
+    said = visitor.request(HeaderLimitMiddleware(tiny, RequestPolicy()), "GET", target)
     assert (said.status, len(tiny.reached)) == (status, int(status == 200))
 
 
-def test_there_are_not_too_many_headers_and_they_are_not_too_long(tiny: TinyApp, visitor: Visitor) -> None:
+def test_there_are_not_too_many_headers_and_they_are_not_too_long(tiny: TinyApp, visitor: AsgiClient) -> None:
     app = HeaderLimitMiddleware(tiny, RequestPolicy())
-    assert visitor.ask(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
-    assert visitor.ask(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
-    assert visitor.ask(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
+    assert visitor.request(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
+    assert visitor.request(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
+    assert visitor.request(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
 
 
 def test_web_sockets_are_closed(tiny: TinyApp) -> None:
@@ -70,9 +70,11 @@ def test_web_sockets_are_closed(tiny: TinyApp) -> None:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"]
 )
-def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor: Visitor, host: str) -> None:
+def test_the_server_is_known_by_the_names_of_this_machine(
+    tiny: TinyApp, visitor: AsgiClient, host: str
+) -> None:
     assert (
-        visitor.ask(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status
+        visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status
         == 200
     )
 
@@ -98,8 +100,8 @@ def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor
         "localhost\x00",
     ],
 )
-def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: Visitor, host: str) -> None:
-    said = visitor.ask(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host})
+def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: AsgiClient, host: str) -> None:
+    said = visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host})
     assert said.status == 421
     assert said.json() | {"hint": ""} == {
         "error": "this server is not known by that name",
@@ -111,9 +113,9 @@ def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: Visitor, h
     assert tiny.reached == []
 
 
-def test_two_hosts_are_none(tiny: TinyApp, visitor: Visitor) -> None:
+def test_two_hosts_are_none(tiny: TinyApp, visitor: AsgiClient) -> None:
     app = HostCheckMiddleware(tiny, RequestPolicy())
-    assert visitor.ask(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
+    assert visitor.request(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
 
 
 @pytest.mark.parametrize(
@@ -132,10 +134,10 @@ def test_two_hosts_are_none(tiny: TinyApp, visitor: Visitor) -> None:
     ],
 )
 def test_the_names_that_it_was_given(  # noqa: PLR0913, PLR0917 - a row of the table
-    tiny: TinyApp, visitor: Visitor, host: str, allowed: list[str], asked: str, status: int
+    tiny: TinyApp, visitor: AsgiClient, host: str, allowed: list[str], asked: str, status: int
 ) -> None:
     app = HostCheckMiddleware(tiny, create_policy(host, allowed))
-    assert visitor.ask(app, "GET", "/", {"host": asked}).status == status
+    assert visitor.request(app, "GET", "/", {"host": asked}).status == status
 
 
 @pytest.mark.parametrize("allowed", ["", "a b", "ftp://a", "*", "http://", "https://a/b", "a:b:c", "-"])
@@ -168,17 +170,17 @@ def test_by_default_only_this_machine_s_names_hold() -> None:
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 def test_a_page_asks_the_server_that_it_came_from(  # noqa: PLR0913, PLR0917 - a row of the table
-    tiny: TinyApp, visitor: Visitor, origin: str, host: str, status: int, method: str
+    tiny: TinyApp, visitor: AsgiClient, origin: str, host: str, status: int, method: str
 ) -> None:
     app = OriginCheckMiddleware(tiny, create_policy(allowed=["https://plait.example.org"]))
-    said = visitor.ask(app, method, "/api/batches", {"origin": origin, "host": host})
+    said = visitor.request(app, method, "/api/batches", {"origin": origin, "host": host})
     assert said.status == status
     assert not any(name.startswith("access-control") for name, _ in said.headers)
 
 
-def test_two_origins_are_refused(tiny: TinyApp, visitor: Visitor) -> None:
+def test_two_origins_are_refused(tiny: TinyApp, visitor: AsgiClient) -> None:
     app = OriginCheckMiddleware(tiny, RequestPolicy())
-    assert visitor.ask(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
+    assert visitor.request(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
 
 
 PAGE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -201,7 +203,7 @@ PAGE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     ],
 )
 def test_a_cookie_counts_for_the_server_s_own_pages_alone(
-    tiny: TinyApp, visitor: Visitor, method: str, headers: dict[str, str], status: int
+    tiny: TinyApp, visitor: AsgiClient, method: str, headers: dict[str, str], status: int
 ) -> None:
     async def ask(by: AuthMethod) -> int:
         scope = visitor.scope(method, "/api/batches", headers)

@@ -14,24 +14,26 @@ from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.request_limits import BodyLimitMiddleware
 
 if TYPE_CHECKING:
-    from tests.server.guard.conftest import TinyApp, Visitor
+    from tests.server.guard.conftest import AsgiClient, TinyApp
 
 SMALL = replace(RequestPolicy(), max_body_bytes=10, drain_bytes=0)
 CHUNKED = {"transfer-encoding": "chunked"}
 
 
-def test_one_that_fits_reaches_the_app(tiny: TinyApp, visitor: Visitor) -> None:
+def test_one_that_fits_reaches_the_app(tiny: TinyApp, visitor: AsgiClient) -> None:
     app = BodyLimitMiddleware(tiny, SMALL)
-    assert visitor.ask(app, "POST", "/", {"content-length": "10"}, [b"01234", b"56789"]).status == 200
-    assert visitor.ask(app, "POST", "/", CHUNKED, [b"0", b"1"]).status == 200
-    assert visitor.ask(app, "GET", "/").status == 200
+    assert visitor.request(app, "POST", "/", {"content-length": "10"}, [b"01234", b"56789"]).status == 200
+    assert visitor.request(app, "POST", "/", CHUNKED, [b"0", b"1"]).status == 200
+    assert visitor.request(app, "GET", "/").status == 200
     assert tiny.bodies == [b"0123456789", b"01", b""]
 
 
 @pytest.mark.parametrize("length", ["11", "1073741824", "9" * 30, "-1", "x", "0x5"])
-def test_one_that_announces_too_much_is_not_even_read(tiny: TinyApp, visitor: Visitor, length: str) -> None:
+def test_one_that_announces_too_much_is_not_even_read(
+    tiny: TinyApp, visitor: AsgiClient, length: str
+) -> None:
     body = iter([b"0123456789"])
-    said = visitor.ask(BodyLimitMiddleware(tiny, SMALL), "POST", "/", {"content-length": length}, body)
+    said = visitor.request(BodyLimitMiddleware(tiny, SMALL), "POST", "/", {"content-length": length}, body)
     assert list(body) == [b"0123456789"]
     assert said.status == 413
     assert said.header("connection") == "close"
@@ -39,7 +41,9 @@ def test_one_that_announces_too_much_is_not_even_read(tiny: TinyApp, visitor: Vi
     assert tiny.reached == []
 
 
-def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(tiny: TinyApp, visitor: Visitor) -> None:
+def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(
+    tiny: TinyApp, visitor: AsgiClient
+) -> None:
     read = []
 
     def endless() -> Iterator[bytes]:
@@ -47,13 +51,13 @@ def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(tiny: TinyA
             read.append(4)
             yield b"abcd"
 
-    assert visitor.ask(BodyLimitMiddleware(tiny, SMALL), "POST", "/", CHUNKED, endless()).status == 413
+    assert visitor.request(BodyLimitMiddleware(tiny, SMALL), "POST", "/", CHUNKED, endless()).status == 413
     assert sum(read) == 12
     assert tiny.reached == []
 
 
 def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(
-    tiny: TinyApp, visitor: Visitor
+    tiny: TinyApp, visitor: AsgiClient
 ) -> None:
     read = []
 
@@ -62,7 +66,7 @@ def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(
             read.append(4)
             yield b"abcd"
 
-    said = visitor.ask(
+    said = visitor.request(
         BodyLimitMiddleware(tiny, replace(SMALL, drain_bytes=20)), "POST", "/", CHUNKED, endless()
     )
     assert (said.status, said.header("connection")) == (413, "close")
@@ -70,7 +74,7 @@ def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(
     assert tiny.reached == []
 
 
-def test_one_that_does_not_come_is_not_waited_for(tiny: TinyApp, visitor: Visitor) -> None:
+def test_one_that_does_not_come_is_not_waited_for(tiny: TinyApp, visitor: AsgiClient) -> None:
     got: list[Message] = []
 
     async def receive() -> Message:
@@ -92,7 +96,7 @@ def test_one_that_does_not_come_is_not_waited_for(tiny: TinyApp, visitor: Visito
     assert tiny.reached == []
 
 
-def test_of_one_whose_sender_leaves_the_app_never_hears(tiny: TinyApp, visitor: Visitor) -> None:
+def test_of_one_whose_sender_leaves_the_app_never_hears(tiny: TinyApp, visitor: AsgiClient) -> None:
     said: list[Message] = [
         {"type": "http.request", "body": b"{", "more_body": True},
         {"type": "http.disconnect"},
@@ -111,7 +115,7 @@ def test_of_one_whose_sender_leaves_the_app_never_hears(tiny: TinyApp, visitor: 
     assert tiny.reached == []
 
 
-def test_after_the_body_the_app_hears_when_its_sender_leaves(visitor: Visitor) -> None:
+def test_after_the_body_the_app_hears_when_its_sender_leaves(visitor: AsgiClient) -> None:
     heard: list[str] = []
 
     async def app(_scope: Scope, receive: Receive, _send: Send) -> None:

@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from plait.server.http.middleware.security_headers import SecurityHeadersMiddleware
 
 if TYPE_CHECKING:
-    from tests.server.guard.conftest import TinyApp, Visitor
+    from tests.server.guard.conftest import AsgiClient, TinyApp
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -19,8 +19,8 @@ POLICY = (
 )
 
 
-def test_every_response_is_kept_from_other_pages(tiny: TinyApp, visitor: Visitor) -> None:
-    said = visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/")
+def test_every_response_is_kept_from_other_pages(tiny: TinyApp, visitor: AsgiClient) -> None:
+    said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/")
     assert said.header("content-security-policy") == POLICY
     assert said.header("x-content-type-options") == "nosniff"
     assert said.header("referrer-policy") == "no-referrer"
@@ -30,32 +30,32 @@ def test_every_response_is_kept_from_other_pages(tiny: TinyApp, visitor: Visitor
     assert "camera=()" in (said.header("permissions-policy") or "")
 
 
-def test_no_route_can_weaken_that_or_let_another_origin_in(tiny: TinyApp, visitor: Visitor) -> None:
+def test_no_route_can_weaken_that_or_let_another_origin_in(tiny: TinyApp, visitor: AsgiClient) -> None:
     tiny.headers = [
         (b"Content-Security-Policy", b"default-src *"),
         (b"x-frame-options", b"ALLOWALL"),
         (b"Access-Control-Allow-Origin", b"*"),
         (b"x-own", b"kept"),
     ]
-    said = visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/")
+    said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/")
     assert said.header("content-security-policy") == POLICY
     assert said.header("x-frame-options") == "DENY"
     assert said.header("x-own") == "kept"
     assert not any(name.lower().startswith("access-control") for name, _ in said.headers)
 
 
-def test_nothing_of_the_api_is_stored_unless_its_route_says_so(tiny: TinyApp, visitor: Visitor) -> None:
+def test_nothing_of_the_api_is_stored_unless_its_route_says_so(tiny: TinyApp, visitor: AsgiClient) -> None:
     assert (
-        visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/api/batches").header("cache-control")
+        visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches").header("cache-control")
         == "no-store"
     )
-    assert visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/app.js").header("cache-control") is None
+    assert visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/app.js").header("cache-control") is None
     tiny.headers = [(b"Cache-Control", b"no-cache")]
-    said = visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/api/batches")
+    said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches")
     assert [value for name, value in said.headers if name.lower() == "cache-control"] == ["no-cache"]
 
 
-def test_what_breaks_is_told_in_the_shape_of_all_errors_and_nothing_of_it_leaks(visitor: Visitor) -> None:
+def test_what_breaks_is_told_in_the_shape_of_all_errors_and_nothing_of_it_leaks(visitor: AsgiClient) -> None:
     async def broken(_scope: Scope, _receive: Receive, _send: Send) -> None:
         raise RuntimeError("a secret")
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import Household, household
+from tests.support.temp_project__household import EngineProject, engine_project
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Household]:
+def house(tmp_path: Path) -> Iterator[EngineProject]:
     """A repository whose tasks work in worktrees of their own, and are tried once."""
-    with household(tmp_path) as made:
+    with engine_project(tmp_path) as made:
         made.env |= {"PLAIT_ISOLATION": "worktree", "PLAIT_RETRIES": "0"}
         yield made

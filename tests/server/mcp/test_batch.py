@@ -5,155 +5,155 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.mcp_client import Host, Told, hosting
-from tests.support.temp_project__household import Household
+from tests.support.mcp_client import McpClient, ToolJson, start_mcp
+from tests.support.temp_project__household import EngineProject
 
 pytestmark = pytest.mark.anyio
 
 
-def statuses(told: Told) -> dict[str, str]:
+def statuses(told: ToolJson) -> dict[str, str]:
     return {task["taskId"]: task["status"] for task in told["tasks"]}
 
 
-def results(told: Told) -> dict[str, str]:
+def results(told: ToolJson) -> dict[str, str]:
     return {each["taskId"]: each["result"] for each in told["results"]}
 
 
-async def until(host: Host, task: str, status: str) -> None:
+async def until(host: McpClient, task: str, status: str) -> None:
     """By the marks of the answers: nothing that happens in between is missed."""
-    told = await host.told("status")
+    told = await host.call("status")
     while statuses(told)[task] != status:
-        await host.told("wait", until="change", mark=told["batch"]["mark"])
-        told = await host.told("status")
+        await host.call("wait", until="change", mark=told["batch"]["mark"])
+        told = await host.call("status")
 
 
-async def test_a_batch_from_start_to_finish(house: Household) -> None:
+async def test_a_batch_from_start_to_finish(house: EngineProject) -> None:
     house.task("01-page", "echo working on it\necho '<p>' > page.html")
     house.task("02-index", "cat page.html > index.html", front="needs: [01-page]\n")
-    async with hosting(house) as host:
-        listed = await host.told("list")
+    async with start_mcp(house) as host:
+        listed = await host.call("list")
         assert [task["id"] for task in listed["tasks"]] == ["01-page", "02-index"]
 
-        plan = await host.told("plan", tasks=["01-page", "02-index"])
+        plan = await host.call("plan", tasks=["01-page", "02-index"])
         assert (plan["ready"], plan["waves"], plan["tasks"][1]["needs"][0]["id"]) == (True, 2, "01-page")
 
-        batch = (await host.told("run", tasks=["01-page", "02-index"]))["batch"]["id"]
-        over = await host.told("wait", batch=batch)
+        batch = (await host.call("run", tasks=["01-page", "02-index"]))["batch"]["id"]
+        over = await host.call("wait", batch=batch)
         assert (over["why"], over["batch"]["status"]) == ("ended", "completed")
 
-        told = await host.told("status", batch=batch)
+        told = await host.call("status", batch=batch)
         assert statuses(told) == {"01-page": "done", "02-index": "done"}
         assert told["batch"]["progress"]["percentage"] == 100
 
-        diff = await host.told("diff", batch=batch, task="02")
+        diff = await host.call("diff", batch=batch, task="02")
         assert [file["path"] for file in diff["files"]] == ["index.html"]
         assert "+<p>" in diff["text"]
-        assert {file["path"] for file in (await host.told("diff"))["files"]} == {"page.html", "index.html"}
+        assert {file["path"] for file in (await host.call("diff"))["files"]} == {"page.html", "index.html"}
 
-        why = await host.told("explain", task="02-index")
+        why = await host.call("explain", task="02-index")
         assert (why["status"], why["needs"][0]["status"]) == ("done", "done")
         assert [(each["step"], each["exitCode"]) for each in why["attempts"]] == [("write", 0)]
 
-        log = await host.told("logs", task="01-page")
+        log = await host.call("logs", task="01-page")
         assert (log["text"], log["ended"]) == ("working on it\n", True)
-        assert [each["id"] for each in (await host.told("history"))["batches"]] == [batch]
-        known = {task["id"]: task["batch"] for task in (await host.told("list"))["tasks"]}
+        assert [each["id"] for each in (await host.call("history"))["batches"]] == [batch]
+        known = {task["id"]: task["batch"] for task in (await host.call("list"))["tasks"]}
         assert [(each["batchId"], each["status"]) for each in known.values()] == [(batch, "done")] * 2
 
 
-async def test_a_running_task_is_cancelled_and_the_others_go_on(house: Household) -> None:
+async def test_a_running_task_is_cancelled_and_the_others_go_on(house: EngineProject) -> None:
     house.task("01-long", "sleep 600")
     house.task("02-short", "touch short")
-    async with hosting(house) as host:
-        await host.told("run")
+    async with start_mcp(house) as host:
+        await host.call("run")
         await until(host, "01-long", "running")
-        assert results(await host.told("cancel", tasks=["01"])) == {"01-long": "granted"}
-        assert (await host.told("wait"))["why"] == "ended"
-        assert statuses(await host.told("status")) == {"01-long": "cancelled", "02-short": "done"}
+        assert results(await host.call("cancel", tasks=["01"])) == {"01-long": "granted"}
+        assert (await host.call("wait"))["why"] == "ended"
+        assert statuses(await host.call("status")) == {"01-long": "cancelled", "02-short": "done"}
 
 
-async def test_a_whole_batch_is_cancelled_once(house: Household) -> None:
+async def test_a_whole_batch_is_cancelled_once(house: EngineProject) -> None:
     house.task("01-long", "sleep 600")
-    async with hosting(house) as host:
-        await host.told("run")
+    async with start_mcp(house) as host:
+        await host.call("run")
         await until(host, "01-long", "running")
-        await host.told("cancel")
-        over = await host.told("wait")
+        await host.call("cancel")
+        over = await host.call("wait")
         assert (over["why"], over["batch"]["status"]) == ("ended", "cancelled")
-        assert await host.refused("cancel")
+        assert await host.call_refused("cancel")
 
 
-async def test_each_task_of_a_queue_waits_for_a_persons_word(house: Household) -> None:
+async def test_each_task_of_a_queue_waits_for_a_persons_word(house: EngineProject) -> None:
     house.task("01-one", "touch one")
     house.task("02-two", "touch two")
-    async with hosting(house) as host:
-        await host.told("run", mode="queue")
-        waits = await host.told("wait")
+    async with start_mcp(house) as host:
+        await host.call("run", mode="queue")
+        waits = await host.call("wait")
         assert (waits["why"], waits["batch"]["needsPerson"]) == ("person", True)
-        assert set(statuses(await host.told("status")).values()) == {"waiting"}
-        await host.told("approve")
+        assert set(statuses(await host.call("status")).values()) == {"waiting"}
+        await host.call("approve")
         await until(host, "01-one", "done")
-        assert (await host.told("wait"))["why"] == "person"
-        await host.told("approve", tasks=["02-two"])
-        assert (await host.told("wait"))["why"] == "ended"
+        assert (await host.call("wait"))["why"] == "person"
+        await host.call("approve", tasks=["02-two"])
+        assert (await host.call("wait"))["why"] == "ended"
 
 
-async def test_what_failed_is_taken_up_again(house: Household, tmp_path: Path) -> None:
+async def test_what_failed_is_taken_up_again(house: EngineProject, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     house.task("01-flaky", f"test -e '{ready}' || exit 7\ntouch done")
-    async with hosting(house) as host:
-        await host.told("run")
-        assert (await host.told("wait"))["batch"]["status"] == "failed"
-        why = await host.told("explain", task="01")
+    async with start_mcp(house) as host:
+        await host.call("run")
+        assert (await host.call("wait"))["batch"]["status"] == "failed"
+        why = await host.call("explain", task="01")
         assert why["attempts"][0]["exitCode"] == 7
         ready.touch()
-        assert results(await host.told("retry")) == {"01-flaky": "granted"}
-        assert (await host.told("wait"))["batch"]["status"] == "completed"
-        assert "nothing of batch" in await host.refused("retry")
+        assert results(await host.call("retry")) == {"01-flaky": "granted"}
+        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert "nothing of batch" in await host.call_refused("retry")
 
 
-async def test_an_agents_words_reach_the_next_attempt(house: Household) -> None:
+async def test_an_agents_words_reach_the_next_attempt(house: EngineProject) -> None:
     house.task("01-told", 'cat "$PLAIT_FEEDBACK_FILE" > heard.txt')
-    async with hosting(house) as host:
-        await host.told("run")
-        assert (await host.told("wait"))["batch"]["status"] == "failed"
-        await host.told("feedback", task="01", text="use the other file")
-        assert (await host.told("wait"))["batch"]["status"] == "completed"
-        assert "use the other file" in (await host.told("diff"))["text"]
+    async with start_mcp(house) as host:
+        await host.call("run")
+        assert (await host.call("wait"))["batch"]["status"] == "failed"
+        await host.call("feedback", task="01", text="use the other file")
+        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert "use the other file" in (await host.call("diff"))["text"]
 
 
-async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(house: Household) -> None:
+async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(house: EngineProject) -> None:
     house.task("01-one", "touch one")
     house.task("02-two", "touch two")
-    async with hosting(house) as host:
-        await host.told("run", mode="queue")
-        await host.told("pause")
-        paused = await host.told("wait")
+    async with start_mcp(house) as host:
+        await host.call("run", mode="queue")
+        await host.call("pause")
+        paused = await host.call("wait")
         assert (paused["why"], paused["batch"]["status"]) == ("person", "paused")
-        await host.told("unpause")
-        await host.told("approve", tasks=["01-one", "02-two"])
-        assert (await host.told("wait"))["why"] == "ended"
-        assert results(await host.told("drop", tasks=["02-two"])) == {"02-two": "granted"}
-        assert (await host.told("wait"))["why"] == "ended"
-        assert [file["path"] for file in (await host.told("diff"))["files"]] == ["one"]
+        await host.call("unpause")
+        await host.call("approve", tasks=["01-one", "02-two"])
+        assert (await host.call("wait"))["why"] == "ended"
+        assert results(await host.call("drop", tasks=["02-two"])) == {"02-two": "granted"}
+        assert (await host.call("wait"))["why"] == "ended"
+        assert [file["path"] for file in (await host.call("diff"))["files"]] == ["one"]
 
 
-async def test_settings_of_one_batch_are_its_own(house: Household) -> None:
+async def test_settings_of_one_batch_are_its_own(house: EngineProject) -> None:
     house.task("01-one", "touch one")
-    async with hosting(house) as host:
-        await host.told("run", settings={"verify": "test -e two"})
-        assert (await host.told("wait"))["batch"]["status"] == "failed"
-        assert [each["step"] for each in (await host.told("explain", task="01"))["attempts"]] == [
+    async with start_mcp(house) as host:
+        await host.call("run", settings={"verify": "test -e two"})
+        assert (await host.call("wait"))["batch"]["status"] == "failed"
+        assert [each["step"] for each in (await host.call("explain", task="01"))["attempts"]] == [
             "write",
             "verify",
         ]
-        assert (await host.told("settings", names=["verify", "retries"])) == {
+        assert (await host.call("settings", names=["verify", "retries"])) == {
             "settings": {"verify": None, "retries": 0},
             "given": {"retries": {"layer": "environment", "at": "PLAIT_RETRIES"}},
         }
 
 
-async def test_progress_is_told_while_somebody_waits(house: Household, tmp_path: Path) -> None:
+async def test_progress_is_told_while_somebody_waits(house: EngineProject, tmp_path: Path) -> None:
     go = tmp_path / "go"
     house.task("01-one", "touch one")
     house.task("02-two", f"while ! test -e '{go}'; do sleep 0.05; done; touch two")
@@ -164,33 +164,33 @@ async def test_progress_is_told_while_somebody_waits(house: Household, tmp_path:
         heard.append(progress)
         go.touch()
 
-    async with hosting(house) as host:
-        await host.told("run")
+    async with start_mcp(house) as host:
+        await host.call("run")
         await host.client.call_tool("wait", {"seconds": 45}, progress_callback=hear)
-        assert (await host.told("status"))["batch"]["status"] == "completed"
+        assert (await host.call("status"))["batch"]["status"] == "completed"
         assert heard == sorted(set(heard))
         assert heard[-1] == 2
 
 
-async def test_whoever_waits_too_briefly_is_told_so(house: Household) -> None:
+async def test_whoever_waits_too_briefly_is_told_so(house: EngineProject) -> None:
     house.task("01-long", "sleep 600")
-    async with hosting(house) as host:
-        await host.told("run")
-        told = await host.told("wait", seconds=0)
+    async with start_mcp(house) as host:
+        await host.call("run")
+        told = await host.call("wait", seconds=0)
         assert (told["why"], told["batch"]["completedAt"]) == ("time", None)
-        await host.told("cancel")
+        await host.call("cancel")
 
 
-async def test_a_mark_tells_whether_anything_moved_since(house: Household) -> None:
+async def test_a_mark_tells_whether_anything_moved_since(house: EngineProject) -> None:
     house.task("01-one", "touch one")
-    async with hosting(house) as host:
-        made = (await host.told("run", mode="queue"))["batch"]
-        waits = (await host.told("wait"))["batch"]
-        rests = await host.told("wait", until="change", mark=waits["mark"], seconds=0)
+    async with start_mcp(house) as host:
+        made = (await host.call("run", mode="queue"))["batch"]
+        waits = (await host.call("wait"))["batch"]
+        rests = await host.call("wait", until="change", mark=waits["mark"], seconds=0)
         assert (rests["why"], rests["batch"]["mark"]) == ("time", waits["mark"])
-        await host.told("approve")
-        assert (await host.told("wait"))["why"] == "ended"
+        await host.call("approve")
+        assert (await host.call("wait"))["why"] == "ended"
         for mark in (made["mark"], waits["mark"]):
-            assert (await host.told("wait", until="change", mark=mark, seconds=0))["why"] == "changed"
-        mark = (await host.told("status"))["batch"]["mark"]
-        assert (await host.told("wait", until="change", mark=mark))["why"] == "ended"
+            assert (await host.call("wait", until="change", mark=mark, seconds=0))["why"] == "changed"
+        mark = (await host.call("status"))["batch"]["mark"]
+        assert (await host.call("wait", until="change", mark=mark))["why"] == "ended"

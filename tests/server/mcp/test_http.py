@@ -13,8 +13,8 @@ import httpx2
 import pytest
 import uvicorn
 from starlette.types import Message
-from tests.support.mcp_client import PATIENCE, Host, over_http
-from tests.support.temp_project__household import Household
+from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_http
+from tests.support.temp_project__household import EngineProject
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator
@@ -40,13 +40,13 @@ class Server:
         self.url, self.full, self.read_only = f"http://127.0.0.1:{port}/mcp", full, read_only
 
     @asynccontextmanager
-    async def host(self, key: str, query: str = "") -> AsyncIterator[Host]:
-        async with over_http(f"{self.url}{query}", key) as host:
+    async def host(self, key: str, query: str = "") -> AsyncIterator[McpClient]:
+        async with connect_http(f"{self.url}{query}", key) as host:
             yield host
 
 
 @asynccontextmanager
-async def serving(house: Household, folder: Path) -> AsyncIterator[Server]:
+async def serving(house: EngineProject, folder: Path) -> AsyncIterator[Server]:
     """Behind all of the guard."""
     files, rules = TokenFiles(folder), RequestPolicy()
     full, read_only = read_or_create_token(files.full), read_or_create_token(files.read_only)
@@ -61,7 +61,7 @@ async def serving(house: Household, folder: Path) -> AsyncIterator[Server]:
     )
     socket = bind_listener("127.0.0.1", 0)
     task = asyncio.create_task(server.serve([socket]))
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(MCP_TIMEOUT_SECONDS):
         while not server.started:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
         try:
@@ -73,34 +73,34 @@ async def serving(house: Household, folder: Path) -> AsyncIterator[Server]:
 
 
 @pytest.fixture
-def house(house: Household, monkeypatch: pytest.MonkeyPatch) -> Household:
+def house(house: EngineProject, monkeypatch: pytest.MonkeyPatch) -> EngineProject:
     """The server is in this process: it is at home there."""
     for name, value in house.env.items():
         monkeypatch.setenv(name, value)
     return house
 
 
-async def test_a_batch_is_run_over_http(house: Household, tmp_path: Path) -> None:
+async def test_a_batch_is_run_over_http(house: EngineProject, tmp_path: Path) -> None:
     house.task("01-one", "echo hello; touch one")
     async with serving(house, tmp_path / "keys") as server, server.host(server.full) as host:
-        assert "run" in await host.names()
-        await host.told("run")
-        assert (await host.told("wait"))["batch"]["status"] == "completed"
-        assert (await host.told("logs", task="01"))["text"] == "hello\n"
-        assert "task:" in await host.refused("cancel", task="01")
+        assert "run" in await host.list_tool_names()
+        await host.call("run")
+        assert (await host.call("wait"))["batch"]["status"] == "completed"
+        assert (await host.call("logs", task="01"))["text"] == "hello\n"
+        assert "task:" in await host.call_refused("cancel", task="01")
 
 
 async def test_a_token_that_may_only_read_gets_the_tools_that_change_nothing(
-    house: Household, tmp_path: Path
+    house: EngineProject, tmp_path: Path
 ) -> None:
     house.task("01-one", "touch one")
     async with serving(house, tmp_path / "keys") as server, server.host(server.read_only) as host:
-        assert set(await host.names()) == {tool.name for tool in TOOLS if tool.is_read_only}
+        assert set(await host.list_tool_names()) == {tool.name for tool in TOOLS if tool.is_read_only}
         for tool in TOOLS:
             if not tool.is_read_only:
-                assert "may only read" in await host.refused(tool.name)
-        assert (await host.told("history"))["batches"] == []
-        assert len((await host.told("list"))["tasks"]) == 1
+                assert "may only read" in await host.call_refused(tool.name)
+        assert (await host.call("history"))["batches"] == []
+        assert len((await host.call("list"))["tasks"]) == 1
 
 
 def call(name: str) -> dict[str, object]:
@@ -129,7 +129,7 @@ def call(name: str) -> dict[str, object]:
     ],
 )
 async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
-    house: Household, tmp_path: Path, method: str, body: object, status: int
+    house: EngineProject, tmp_path: Path, method: str, body: object, status: int
 ) -> None:
     house.task("01-one", "touch one")
     async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
@@ -141,12 +141,12 @@ async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
         answer = await http.request(method, server.url, json=body, headers=told)
         assert answer.status_code == status, answer.text
         async with server.host(server.full) as host:
-            assert (await host.told("history"))["batches"] == []
+            assert (await host.call("history"))["batches"] == []
 
 
-async def test_another_project_is_asked_for_by_its_id(house: Household, tmp_path: Path) -> None:
+async def test_another_project_is_asked_for_by_its_id(house: EngineProject, tmp_path: Path) -> None:
     async with serving(house, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
-        assert "nope" in await host.refused("list")
+        assert "nope" in await host.call_refused("list")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ async def test_another_project_is_asked_for_by_its_id(house: Household, tmp_path
     ],
 )
 async def test_it_is_behind_the_guard(
-    house: Household, tmp_path: Path, headers: dict[str, str], status: int
+    house: EngineProject, tmp_path: Path, headers: dict[str, str], status: int
 ) -> None:
     async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         told = {"Accept": "application/json, text/event-stream", **headers}
@@ -171,34 +171,36 @@ async def test_it_is_behind_the_guard(
 
 
 async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_waiting(
-    house: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: EngineProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
     over_http = McpEndpoint(SessionPool(ProjectStore(tmp_path / "projects.json"), house.place))
     for _ in range(2):
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(MCP_TIMEOUT_SECONDS):
             with pytest.raises(ImportError):
                 await over_http({"type": "http"}, _hear, _say)
 
 
-async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(house: Household, tmp_path: Path) -> None:
+async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(house: EngineProject, tmp_path: Path) -> None:
     house.task("01-one", "touch one")
     git(house, "add", "--all")
     git(house, "commit", "--quiet", "--message", "one")
     async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         address, key = server.url.replace("/mcp", "/api/projects"), {"Authorization": f"Bearer {server.full}"}
-        made = await http.post(address, json={"url": house.top.as_uri()}, headers=key, timeout=PATIENCE)
+        made = await http.post(
+            address, json={"url": house.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS
+        )
         query = f"?project={made.json()['id']}"
         house.task("02-two", "touch two")
         git(house, "add", "--all")
         git(house, "commit", "--quiet", "--message", "two")
         async with server.host(server.read_only, query) as host:
-            assert len((await host.told("plan"))["tasks"]) == 1  # it would change the mirror
+            assert len((await host.call("plan"))["tasks"]) == 1  # it would change the mirror
         async with server.host(server.full, query) as host:
-            assert len((await host.told("plan"))["tasks"]) == 2
+            assert len((await host.call("plan"))["tasks"]) == 2
 
 
-def git(house: Household, *words: str) -> None:
+def git(house: EngineProject, *words: str) -> None:
     subprocess.run(["git", *words], cwd=house.top, env=house.env, check=True)
 
 

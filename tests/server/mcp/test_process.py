@@ -14,8 +14,8 @@ from threading import Timer
 
 import psutil
 import pytest
-from tests.support.mcp_client import PATIENCE, hosting
-from tests.support.temp_project__household import Household
+from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, start_mcp
+from tests.support.temp_project__household import EngineProject
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -36,7 +36,7 @@ def call(number: int, name: str, **words: object) -> dict[str, object]:
 
 
 @contextmanager
-def started(house: Household) -> Iterator[subprocess.Popen[str]]:
+def started(house: EngineProject) -> Iterator[subprocess.Popen[str]]:
     """It is dead at the end, and when the test has waited too long for a word of it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "plait", "mcp"],
@@ -48,7 +48,7 @@ def started(house: Household) -> Iterator[subprocess.Popen[str]]:
         text=True,
         start_new_session=True,
     )
-    patience = Timer(PATIENCE, process.kill)
+    patience = Timer(MCP_TIMEOUT_SECONDS, process.kill)
     patience.start()
     try:
         yield process
@@ -79,20 +79,20 @@ def hear(process: subprocess.Popen[str], number: int) -> dict[str, object]:
             return dict(told)
 
 
-def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(house: Household) -> None:
+def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(house: EngineProject) -> None:
     house.task("01-one", "echo loud; echo louder >&2; touch one")
     with started(house) as process:
         say(process, HELLO, READY, "this is no JSON", call(2, "run"))
         assert "result" in hear(process, 2)
         say(process, call(3, "wait"))
         assert "ended" in json.dumps(hear(process, 3))
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=MCP_TIMEOUT_SECONDS)
     assert process.returncode == 0
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert "Traceback" not in err
 
 
-def test_a_host_that_dies_leaves_no_server_behind(house: Household) -> None:
+def test_a_host_that_dies_leaves_no_server_behind(house: EngineProject) -> None:
     with started(house) as process:
         say(process, HELLO)
         hear(process, 1)
@@ -101,21 +101,21 @@ def test_a_host_that_dies_leaves_no_server_behind(house: Household) -> None:
         process.stdout.close()
         say(process, READY, call(2, "list"))
         process.stdin.close()
-        assert process.wait(timeout=PATIENCE) == 0
+        assert process.wait(timeout=MCP_TIMEOUT_SECONDS) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once_while_it_reads(house: Household, number: signal.Signals) -> None:
+def test_a_signal_ends_it_at_once_while_it_reads(house: EngineProject, number: signal.Signals) -> None:
     with started(house) as process:
         say(process, HELLO)
         hear(process, 1)
         process.send_signal(number)
-        assert process.wait(timeout=PATIENCE) == -number
+        assert process.wait(timeout=MCP_TIMEOUT_SECONDS) == -number
 
 
 @pytest.mark.anyio
 async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_it(
-    house: Household, tmp_path: Path
+    house: EngineProject, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
     house.task("01-one", f"while ! test -e '{go}'; do sleep 0.05; done; touch one")
@@ -124,18 +124,18 @@ async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_i
         made = hear(process, 2)
         say(process, call(3, "wait"))
         os.killpg(process.pid, signal.SIGKILL)
-    engine = house.engine()
+    engine = house.find_engine()
     assert engine is not None
     assert psutil.pid_exists(engine)
-    async with hosting(house) as host:
-        (seen,) = (await host.told("history"))["batches"]
+    async with start_mcp(house) as host:
+        (seen,) = (await host.call("history"))["batches"]
         assert seen["id"] in json.dumps(made)
         assert seen["completedAt"] is None
         go.touch()
-        assert (await host.told("wait"))["batch"]["status"] == "completed"
+        assert (await host.call("wait"))["batch"]["status"] == "completed"
 
 
-def test_without_the_extra_it_says_what_to_install(house: Household) -> None:
+def test_without_the_extra_it_says_what_to_install(house: EngineProject) -> None:
     told = subprocess.run(
         [
             sys.executable,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.mcp_client import hosting
-from tests.support.temp_project__household import Household
+from tests.support.mcp_client import start_mcp
+from tests.support.temp_project__household import EngineProject
 
 from plait.server.mcp.server__reach import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
 
@@ -25,45 +25,45 @@ CHANGING = {
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_read_only_server_offers_and_does_nothing_that_changes(house: Household) -> None:
+async def test_a_read_only_server_offers_and_does_nothing_that_changes(house: EngineProject) -> None:
     house.task("01-one", "touch one")
-    async with hosting(house, "--read-only") as host:
-        assert not CHANGING & set(await host.names())
+    async with start_mcp(house, "--read-only") as host:
+        assert not CHANGING & set(await host.list_tool_names())
         for name in sorted(CHANGING):
-            assert "--read-only" in await host.refused(name)
-        assert (await host.told("plan"))["ready"]
-        assert (await host.told("history"))["batches"] == []
+            assert "--read-only" in await host.call_refused(name)
+        assert (await host.call("plan"))["ready"]
+        assert (await host.call("history"))["batches"] == []
     assert not (house.place.state / "inbox.db").exists()
 
 
-async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(house: Household) -> None:
+async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(house: EngineProject) -> None:
     house.task("01-one", "touch one")
-    async with hosting(house, env={"PLAIT_BATCH": "beef"}) as host:
-        assert not CHANGING & set(await host.names())
-        assert "inside an attempt" in await host.refused("run")
+    async with start_mcp(house, env={"PLAIT_BATCH": "beef"}) as host:
+        assert not CHANGING & set(await host.list_tool_names())
+        assert "inside an attempt" in await host.call_refused("run")
         assert "inside an attempt" in (host.client.instructions or "")
 
 
 async def test_a_worktree_is_known_though_the_environment_tells_nothing(
-    house: Household, tmp_path: Path
+    house: EngineProject, tmp_path: Path
 ) -> None:
     """Some hosts start their servers with little more than a PATH."""
     where = tmp_path / "where"
     house.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")
-    async with hosting(house) as host:
-        told = await host.told("run")
+    async with start_mcp(house) as host:
+        told = await host.call("run")
         while not where.exists():
-            told = await host.told("wait", until="change", mark=told["batch"]["mark"], seconds=0.1)
-        async with hosting(house, at=Path(where.read_text().strip())) as inside:
-            assert not CHANGING & set(await inside.names())
-            seen = await inside.told("status")
+            told = await host.call("wait", until="change", mark=told["batch"]["mark"], seconds=0.1)
+        async with start_mcp(house, at=Path(where.read_text().strip())) as inside:
+            assert not CHANGING & set(await inside.list_tool_names())
+            seen = await inside.call("status")
             assert seen["batch"]["id"] == told["batch"]["id"]
-            assert "inside an attempt" in await inside.refused("cancel")
-        assert (await host.told("status"))["tasks"][0]["status"] == "running"
-        await host.told("cancel")
+            assert "inside an attempt" in await inside.call_refused("cancel")
+        assert (await host.call("status"))["tasks"][0]["status"] == "running"
+        await host.call("cancel")
 
 
-def test_the_checkout_of_a_person_reaches_everything(house: Household) -> None:
+def test_the_checkout_of_a_person_reaches_everything(house: EngineProject) -> None:
     assert detect_scope(house.place, read_only=False, environment={}) == FULL_SCOPE
     assert detect_scope(house.place, read_only=True, environment={}) == READ_ONLY_SCOPE
     assert detect_scope(house.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED_SCOPE

@@ -18,21 +18,29 @@ a text. Faults are in `faults`: `KIND[:TIMES][;after=SECONDS]`, several in a row
 
 from __future__ import annotations
 
-from tests.support.model_server.directives import directives
-from tests.support.model_server.faults import Fault, Kind
-from tests.support.model_server.messages import Call, Offer, Reply, Request, Role, Turn, Usage
+from tests.support.model_server.directives import follow_directives
+from tests.support.model_server.faults import Fault, FaultKind
+from tests.support.model_server.messages import (
+    OfferedTool,
+    ReceivedRequest,
+    Reply,
+    Role,
+    ScriptedToolCall,
+    Turn,
+    Usage,
+)
 from tests.support.model_server.server__server import ModelServer
 
 __all__ = [
-    "Call",
+    "ScriptedToolCall",
     "Fault",
-    "Kind",
+    "FaultKind",
     "ModelServer",
-    "Offer",
+    "OfferedTool",
     "Reply",
-    "Request",
+    "ReceivedRequest",
     "Role",
     "Turn",
     "Usage",
-    "directives",
+    "follow_directives",
 ]

@@ -20,8 +20,8 @@ from itertools import pairwise
 from json import dumps, loads
 from shlex import quote
 
-from tests.support.model_server.directives__tools import shell, specimen, write
-from tests.support.model_server.messages import Call, Reply, Request, Role, Turn
+from tests.support.model_server.directives__tools import call_shell, call_write, minimal_value
+from tests.support.model_server.messages import ReceivedRequest, Reply, Role, ScriptedToolCall, Turn
 
 from plait.core.fast_dataclass import dataclass
 
@@ -36,36 +36,40 @@ _SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"  # by which one client kn
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DirectiveStep:
     verb: str
     rest: str
 
 
-def directives(request: Request) -> Reply:
+def follow_directives(request: ReceivedRequest) -> Reply:
     """The reply that the newest directives ask for."""
-    if request.heard.schema is not None:
-        return Reply(dumps(specimen(request.heard.schema)))
-    steps, taken = _script(request)
-    if not request.heard.offers and (form := _form(request)):
-        return Reply(_blocks(steps, form))
+    if request.parsed.schema is not None:
+        return Reply(dumps(minimal_value(request.parsed.schema)))
+    steps, taken = _find_steps(request)
+    if not request.parsed.offers and (form := _find_file_format(request)):
+        return Reply(_format_files(steps, form))
     if taken < len(steps):
-        return _reply(request, steps[taken])
-    submit = shell(request, _SUBMIT) if _SUBMIT in request.text else None
+        return _make_reply(request, steps[taken])
+    submit = call_shell(request, _SUBMIT) if _SUBMIT in request.text else None
     return Reply(DONE, (submit,) if submit else ())
 
 
-def _script(request: Request) -> tuple[list[Step], int]:
+def _find_steps(request: ReceivedRequest) -> tuple[list[DirectiveStep], int]:
     """The steps, and how many were taken since they were told."""
     for role in (Role.USER, Role.TOOL):
         for index in range(len(request.turns) - 1, -1, -1):
             turn = request.turns[index]
-            if turn.role is role and (found := _LINE.findall(_words(turn))):
-                return [Step(verb, rest) for verb, rest in found], _answers(request.turns[index + 1 :])
-    named = _READ.search(request.said)
-    return [Step("SH", f"cat {quote(named[1])}")] if named else [], _answers(request.turns)
+            if turn.role is role and (found := _LINE.findall(_turn_text(turn))):
+                return [DirectiveStep(verb, rest) for verb, rest in found], _count_tool_answers(
+                    request.turns[index + 1 :]
+                )
+    named = _READ.search(request.last_user_text)
+    return [DirectiveStep("SH", f"cat {quote(named[1])}")] if named else [], _count_tool_answers(
+        request.turns
+    )
 
 
-def _words(turn: Turn) -> str:
+def _turn_text(turn: Turn) -> str:
     """Some clients wrap what a tool answered into an object."""
     if turn.role is not Role.TOOL or not turn.text.startswith("{"):
         return turn.text
@@ -74,32 +78,32 @@ def _words(turn: Turn) -> str:
     return turn.text
 
 
-def _answers(turns: Sequence[Turn]) -> int:
+def _count_tool_answers(turns: Sequence[Turn]) -> int:
     """How many times tools have answered; several answers in a row are one."""
     roles = [turn.role for turn in turns]
     return sum(now is Role.TOOL and before is not Role.TOOL for before, now in pairwise([Role.USER, *roles]))
 
 
-def _reply(request: Request, step: Step) -> Reply:
+def _make_reply(request: ReceivedRequest, step: DirectiveStep) -> Reply:
     if step.verb == "SAY":
         return Reply(step.rest)
-    call = _call(request, step)
+    call = _make_call(request, step)
     return Reply(f"I take a step: {step.rest}", (call,)) if call else Reply(DONE)
 
 
-def _call(request: Request, step: Step) -> Call | None:
+def _make_call(request: ReceivedRequest, step: DirectiveStep) -> ScriptedToolCall | None:
     if step.verb == "SH":
-        return shell(request, step.rest)
+        return call_shell(request, step.rest)
     path, _, text = step.rest.partition(" ")
-    return write(request, path, text)
+    return call_write(request, path, text)
 
 
-def _form(request: Request) -> str | None:
+def _find_file_format(request: ReceivedRequest) -> str | None:
     """How a client without tools wants files to be written."""
-    return next((form for told, form in _FORMS.items() if told in request.heard.system), None)
+    return next((form for told, form in _FORMS.items() if told in request.parsed.system), None)
 
 
-def _blocks(steps: list[Step], form: str) -> str:
+def _format_files(steps: list[DirectiveStep], form: str) -> str:
     """Every file at once: such a client asks only once."""
     said = [step.rest for step in steps if step.verb == "SAY"]
     written = (step.rest.partition(" ") for step in steps if step.verb == "WRITE")

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from plait.core.fast_dataclass import dataclass
 
 
-class Kind(StrEnum):
+class FaultKind(StrEnum):
     STATUS = "status"  # refused with a status of HTTP
     LONG = "long"  # more text than the model takes
     QUOTA = "quota"  # nothing is left to spend
@@ -32,19 +32,19 @@ class Kind(StrEnum):
 class Fault:
     """`times` None: always. `after`: the seconds of a Retry-After."""
 
-    kind: Kind
+    kind: FaultKind
     status: int = 0
     times: int | None = None
     after: float | None = None
 
     @property
     def name(self) -> str:
-        return str(self.status) if self.kind is Kind.STATUS else self.kind.value
+        return str(self.status) if self.kind is FaultKind.STATUS else self.kind.value
 
 
 _SPEC = re.compile(r"(?P<kind>\d{3}|[a-z]+)(?::(?P<times>\d+))?(?:;after=(?P<after>[\d.]+))?")
-_STATUSES = {Kind.LONG: HTTPStatus.BAD_REQUEST, Kind.QUOTA: HTTPStatus.TOO_MANY_REQUESTS}
-_SAYS = {
+_STATUSES = {FaultKind.LONG: HTTPStatus.BAD_REQUEST, FaultKind.QUOTA: HTTPStatus.TOO_MANY_REQUESTS}
+_MESSAGES = {
     400: "this request can't be understood",
     401: "Incorrect API key provided",
     403: "this key may not use this model",
@@ -56,41 +56,41 @@ _SAYS = {
 }
 
 
-def parse(text: str) -> tuple[Fault, ...]:
+def parse_faults(text: str) -> tuple[Fault, ...]:
     """Raises ValueError."""
-    return tuple(_parse(part) for part in text.split(",") if part)
+    return tuple(_parse_fault(part) for part in text.split(",") if part)
 
 
-def _parse(text: str) -> Fault:
+def _parse_fault(text: str) -> Fault:
     found = _SPEC.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no fault; write KIND[:TIMES][;after=SECONDS]")
     said = found["kind"]
-    kind = Kind.STATUS if said.isdigit() else Kind(said)
+    kind = FaultKind.STATUS if said.isdigit() else FaultKind(said)
     times = int(found["times"]) if found["times"] else None
     after = float(found["after"]) if found["after"] else None
-    return Fault(kind, int(said) if kind is Kind.STATUS else _STATUSES.get(kind, 0), times, after)
+    return Fault(kind, int(said) if kind is FaultKind.STATUS else _STATUSES.get(kind, 0), times, after)
 
 
-class Faults:
+class FaultPlan:
     """Who is to meet which faults. Each client has a count of its own."""
 
     def __init__(self) -> None:
-        self._said: dict[str, tuple[Fault, ...]] = {}
-        self._met: dict[str, int] = {}
+        self._planned: dict[str, tuple[Fault, ...]] = {}
+        self._counts: dict[str, int] = {}
 
-    def say(self, client: str, faults: tuple[Fault, ...]) -> None:
+    def set_faults(self, client: str, faults: tuple[Fault, ...]) -> None:
         """From now on; what this client met before does not count."""
-        self._said[client] = faults
-        self._met.pop(client, None)
+        self._planned[client] = faults
+        self._counts.pop(client, None)
 
-    def meet(self, client: str, faults: tuple[Fault, ...] = ()) -> Fault | None:
+    def next_fault(self, client: str, faults: tuple[Fault, ...] = ()) -> Fault | None:
         """The fault of this client's next request; `faults` are those of its address, which count as long as no others
         were said.
         """
-        row = self._said.get(client, faults)
-        met = self._met.get(client, 0)
-        self._met[client] = met + 1
+        row = self._planned.get(client, faults)
+        met = self._counts.get(client, 0)
+        self._counts[client] = met + 1
         for fault in row:
             if fault.times is None or met < fault.times:
                 return fault
@@ -104,7 +104,7 @@ class Refusal:
 
     status: int
     message: str
-    kind: Kind
+    kind: FaultKind
     after: float | None
 
     @property
@@ -112,7 +112,7 @@ class Refusal:
         return {} if self.after is None else {"Retry-After": f"{self.after:g}"}
 
 
-def refusal(fault: Fault) -> Refusal | None:
+def make_refusal(fault: Fault) -> Refusal | None:
     """None: this fault is no refusal."""
     if not fault.status:
         return None
@@ -121,9 +121,9 @@ def refusal(fault: Fault) -> Refusal | None:
 
 def _message(fault: Fault) -> str:
     match fault.kind:
-        case Kind.LONG:
+        case FaultKind.LONG:
             return "prompt is too long: 250011 tokens > 200000 maximum context length"
-        case Kind.QUOTA:
+        case FaultKind.QUOTA:
             return "You exceeded your current quota, please check your plan and billing details"
         case _:
-            return _SAYS.get(fault.status, f"scripted status {fault.status}")
+            return _MESSAGES.get(fault.status, f"scripted status {fault.status}")

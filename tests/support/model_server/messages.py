@@ -13,8 +13,8 @@ from plait.core.fast_dataclass import dataclass
 # What a client sent: its shape is the client's, and every look at it asks first.
 Json = Mapping[str, Any]
 
-_SLICE = 24  # letters in one piece of a stream
-_SAID = re.compile(
+_SLICE_CHARS = 24  # letters in one piece of a stream
+_WORKING_DIRECTORY = re.compile(
     r"(?:working directory|<cwd>|workspace director(?:y|ies))[^/\n]*\n?[^/\n]{0,8}(/[^\s`'\"<,)]+)",
     re.IGNORECASE,
 )
@@ -32,7 +32,7 @@ class Turn:
     text: str
 
 
-class Form(StrEnum):
+class ToolForm(StrEnum):
     """How a tool is called: with named arguments, or with a text of its own grammar."""
 
     FUNCTION = "function"
@@ -40,69 +40,69 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OfferedTool:
     """A tool that the client has. `schema` is that of its arguments; `space` the namespace it is in."""
 
     name: str
     schema: Json
-    form: Form = Form.FUNCTION
+    form: ToolForm = ToolForm.FUNCTION
     space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ModelRequest:
     """What a protocol reads from a request's body. `schema`: the answer has to be JSON of this shape."""
 
     model: str
     stream: bool
     system: str
     turns: tuple[Turn, ...]
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[OfferedTool, ...] = ()
     schema: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReceivedRequest:
     """One question, as it came. `tag` is the address's, `key` the API key; `fault` what befell it."""
 
     protocol: str
     path: str
     tag: str
     key: str
-    heard: Heard
+    parsed: ModelRequest
     body: Json
     headers: Mapping[str, str]
     fault: str = ""
 
     @property
     def model(self) -> str:
-        return self.heard.model
+        return self.parsed.model
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        return self.heard.turns
+        return self.parsed.turns
 
     @property
     def text(self) -> str:
         """All that was said to the model, by anybody."""
-        return "\n".join((self.heard.system, *(turn.text for turn in self.turns)))
+        return "\n".join((self.parsed.system, *(turn.text for turn in self.turns)))
 
     @property
-    def said(self) -> str:
+    def last_user_text(self) -> str:
         """The newest words of a person."""
         return next((turn.text for turn in reversed(self.turns) if turn.role is Role.USER), "")
 
-    def folder(self) -> str | None:
+    def find_working_directory(self) -> str | None:
         """Where the client says it works, if that is a folder here."""
-        named = (found.group(1).rstrip(".") for found in _SAID.finditer(self.text))
+        named = (found.group(1).rstrip(".") for found in _WORKING_DIRECTORY.finditer(self.text))
         return next((path for path in named if Path(path).is_dir()), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ScriptedToolCall:
     """A tool to be used. `arguments`: named ones; of a free form, a text."""
 
-    offer: Offer
+    offer: OfferedTool
     arguments: Mapping[str, object] | str
 
 
@@ -120,14 +120,14 @@ class Reply:
     """What the model says and does. `usage` None: the server's usual one. `endless`: its text never ends."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ScriptedToolCall, ...] = ()
     thinking: str = ""
     usage: Usage | None = None
     endless: bool = False
 
     def slices(self) -> Iterator[str]:
         """The text in pieces, as a stream brings it; before what has no end, in one."""
-        size = max(len(self.text), 1) if self.endless else _SLICE
+        size = max(len(self.text), 1) if self.endless else _SLICE_CHARS
         yield from (self.text[at : at + size] for at in range(0, len(self.text), size))
         while self.endless:
             yield "and on and on "

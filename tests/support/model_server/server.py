@@ -12,18 +12,18 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.model_server.faults import Fault, Kind, refusal
-from tests.support.model_server.messages import Json, Reply, Request, Usage
-from tests.support.model_server.protocols import protocol_of
+from tests.support.model_server.faults import Fault, FaultKind, make_refusal
+from tests.support.model_server.messages import Json, ReceivedRequest, Reply, Usage
+from tests.support.model_server.protocols import find_protocol
 from tests.support.model_server.protocols.base import Protocol
-from tests.support.model_server.server__addresses import Address, address, told
+from tests.support.model_server.server__addresses import Address, describe_provider, parse_address
 
 from plait.core.fast_dataclass import dataclass
 
 if TYPE_CHECKING:  # it imports this module
-    from tests.support.model_server.server__server import Listening
+    from tests.support.model_server.server__server import _HttpServer
 
-_FEW = 3  # pieces of a stream before it stalls
+_PIECES_BEFORE_STALL = 3  # pieces of a stream before it stalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,20 @@ class Exchange:
     """A request and what it is answered with."""
 
     protocol: Protocol
-    request: Request
+    request: ReceivedRequest
     reply: Reply
     usage: Usage
 
     def pieces(self) -> Iterable[str]:
-        return self.protocol.pieces(self.request, self.reply, self.usage)
+        return self.protocol.stream_reply(self.request, self.reply, self.usage)
 
     def whole(self) -> bytes:
-        return json.dumps(self.protocol.whole(self.request, self.reply, self.usage)).encode()
+        return json.dumps(self.protocol.format_reply(self.request, self.reply, self.usage)).encode()
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Listening
+    server: _HttpServer
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is http.server's
         """Requests are recorded, not printed."""
@@ -59,7 +59,7 @@ class Handler(BaseHTTPRequestHandler):
         self._send(200, b"", "application/json")
 
     def do_GET(self) -> None:
-        found = told(address(self.path).path, self.server.models)
+        found = describe_provider(parse_address(self.path).path, self.server.models)
         if isinstance(found, str):
             self._send(200, found.encode(), "text/plain")
         else:
@@ -67,9 +67,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self._body()
-        place = address(self.path)
-        protocol = protocol_of(place.path)
-        found = told(place.path, self.server.models, len(raw))
+        place = parse_address(self.path)
+        protocol = find_protocol(place.path)
+        found = describe_provider(place.path, self.server.models, len(raw))
         if protocol is None:
             known = isinstance(found, dict)
             self._json(
@@ -77,69 +77,76 @@ class Handler(BaseHTTPRequestHandler):
                 found if isinstance(found, dict) else {"error": f"nothing is at {self.path}"},
             )
             return
-        self._answer(protocol, place, _object(raw))
+        self._answer(protocol, place, _parse_object(raw))
 
     def _answer(self, protocol: Protocol, place: Address, body: Json) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        key = _key(headers, self.path)
-        fault = self.server.faults_of(place, key)
-        request = Request(
+        key = _read_api_key(headers, self.path)
+        fault = self.server.next_fault(place, key)
+        request = ReceivedRequest(
             protocol=protocol.name,
             path=place.path,
             tag=place.tag,
             key=key,
-            heard=protocol.read(place.path, body),
+            parsed=protocol.parse_request(place.path, body),
             body=body,
             headers=headers,
             fault=fault.name if fault else "",
         )
         self.server.record(request)
-        refused = refusal(fault) if fault else None
+        refused = make_refusal(fault) if fault else None
         if refused is not None:
-            self._json(refused.status, protocol.refused(refused), refused.headers)
+            self._json(refused.status, protocol.format_refusal(refused), refused.headers)
             return
         reply = self.server.reply_to(request, fault)
-        self._give(Exchange(protocol, request, reply, reply.usage or self.server.usage), fault)
+        self._send_exchange(Exchange(protocol, request, reply, reply.usage or self.server.usage), fault)
 
-    def _give(self, exchange: Exchange, fault: Fault | None) -> None:
+    def _send_exchange(self, exchange: Exchange, fault: Fault | None) -> None:
         match fault.kind if fault else None:
-            case None | Kind.STATUS | Kind.LONG | Kind.QUOTA | Kind.EMPTY | Kind.ENDLESS:
+            case (
+                None
+                | FaultKind.STATUS
+                | FaultKind.LONG
+                | FaultKind.QUOTA
+                | FaultKind.EMPTY
+                | FaultKind.ENDLESS
+            ):
                 self._reply(exchange)
-            case Kind.HANG:
+            case FaultKind.HANG:
                 self._hang()
-            case Kind.RESET:
+            case FaultKind.RESET:
                 self._drop()
-            case Kind.GARBAGE:
+            case FaultKind.GARBAGE:
                 self._send(200, b"<html>this is no answer</html>", "text/html")
-            case Kind.BROKEN:
-                self._stream(exchange, [exchange.protocol.broken()])
-            case Kind.CUT | Kind.STALL as kind:
-                self._half(exchange, kind)
+            case FaultKind.BROKEN:
+                self._stream(exchange, [exchange.protocol.failed_chunk()])
+            case FaultKind.CUT | FaultKind.STALL as kind:
+                self._send_half(exchange, kind)
             case other:
                 assert_never(other)
 
     def _reply(self, exchange: Exchange) -> None:
-        if exchange.request.heard.stream:
+        if exchange.request.parsed.stream:
             self._stream(exchange, exchange.pieces())
         elif exchange.reply.endless:
             self._hang()
         else:
             self._send(200, exchange.whole(), "application/json")
 
-    def _half(self, exchange: Exchange, kind: Kind) -> None:
+    def _send_half(self, exchange: Exchange, kind: FaultKind) -> None:
         """The beginning of an answer; then nothing more, or the end of the connection."""
-        if exchange.request.heard.stream:
-            pieces = chain(islice(exchange.pieces(), _FEW), self._never(kind))
+        if exchange.request.parsed.stream:
+            pieces = chain(islice(exchange.pieces(), _PIECES_BEFORE_STALL), self._stall_or_drop(kind))
             self._stream(exchange, pieces)
             return
         whole = exchange.whole()
         self._head(200, "application/json", {"Content-Length": str(len(whole))})
         self.wfile.write(whole[: len(whole) // 2])
-        self._hang() if kind is Kind.STALL else self._drop()
+        self._hang() if kind is FaultKind.STALL else self._drop()
 
-    def _never(self, kind: Kind) -> Iterator[str]:
+    def _stall_or_drop(self, kind: FaultKind) -> Iterator[str]:
         """No more pieces, and no end either."""
-        self._hang() if kind is Kind.STALL else self._drop()
+        self._hang() if kind is FaultKind.STALL else self._drop()
         yield from ()
 
     def _stream(self, exchange: Exchange, pieces: Iterable[str]) -> None:
@@ -199,13 +206,13 @@ class Handler(BaseHTTPRequestHandler):
         return data
 
 
-def _object(raw: bytes) -> Json:
+def _parse_object(raw: bytes) -> Json:
     """Raises ValueError: a client that sends no JSON is hung up on."""
     found = json.loads(raw or b"{}")
     return found if isinstance(found, dict) else {}
 
 
-def _key(headers: Mapping[str, str], path: str) -> str:
+def _read_api_key(headers: Mapping[str, str], path: str) -> str:
     """Each provider's clients have a place of their own for it."""
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
     asked = parse_qs(urlsplit(path).query).get("key", [""])[0]

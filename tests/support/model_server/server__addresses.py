@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote, unquote, urlsplit
 
-from tests.support.model_server.faults import Fault, parse
+from tests.support.model_server.faults import Fault, parse_faults
 
 from plait.core.fast_dataclass import dataclass
 
-_BEGINNING = re.compile(r"/as/(?P<tag>[^/]+)(?:/with/(?P<faults>[^/]+))?(?P<rest>/.*|)")
+_CLIENT_PREFIX = re.compile(r"/as/(?P<tag>[^/]+)(?:/with/(?P<faults>[^/]+))?(?P<rest>/.*|)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,29 +20,29 @@ class Address:
     path: str
 
 
-def address(asked: str) -> Address:
+def parse_address(asked: str) -> Address:
     """Raises ValueError for a fault that there is not."""
     path = urlsplit(asked).path.rstrip("/")
-    found = _BEGINNING.fullmatch(path)
+    found = _CLIENT_PREFIX.fullmatch(path)
     if found is None:
         return Address("", (), path)
-    faults = parse(unquote(found["faults"])) if found["faults"] else ()
+    faults = parse_faults(unquote(found["faults"])) if found["faults"] else ()
     return Address(unquote(found["tag"]), faults, found["rest"])
 
 
-def beginning(tag: str, faults: str) -> str:
+def client_prefix(tag: str, faults: str) -> str:
     """The first part of a client's own address."""
-    parse(faults)
+    parse_faults(faults)
     return f"/as/{quote(tag, safe='')}" + (f"/with/{quote(faults, safe=':,;=')}" if faults else "")
 
 
-def told(path: str, models: Sequence[str], size: int = 0) -> dict[str, object] | str | None:
+def describe_provider(path: str, models: Sequence[str], size: int = 0) -> dict[str, object] | str | None:
     """What a provider says of itself, without any model being asked. `size` is that of a text whose tokens are counted."""
     match re.sub(r"^/v1(?=/)", "", path):
         case "":
             return "Ollama is running"
         case "/models":
-            return {"object": "list", "data": [_openai(model) for model in models], "has_more": False}
+            return {"object": "list", "data": [_model_entry(model) for model in models], "has_more": False}
         case "/v1beta/models":
             return {"models": [{"name": f"models/{model}"} for model in models]}
         case "/api/tags":
@@ -65,7 +65,7 @@ def told(path: str, models: Sequence[str], size: int = 0) -> dict[str, object] |
             return None
 
 
-def _openai(model: str) -> dict[str, object]:
+def _model_entry(model: str) -> dict[str, object]:
     return {
         "id": model,
         "object": "model",

@@ -11,54 +11,54 @@ from dataclasses import dataclass
 from tests.support.mutants.defects import DEFECTS, Defect
 from tests.support.mutants.trial__trial import CAUGHT, SURVIVED
 
-AT_ONCE = 2
-PATIENCE = 300.0  # seconds: a defect that makes the core go round in circles is caught as well
+PARALLEL_TRIALS = 2
+TRIAL_SECONDS = 300.0  # seconds: a defect that makes the core go round in circles is caught as well
 
 
-HEALTHY = Defect("", "", "", "")
+NO_DEFECT = Defect("", "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TrialResult:
     defect: Defect
     caught: bool
     how: str
 
     @property
-    def right(self) -> bool:
+    def is_expected(self) -> bool:
         """The healthy core must pass the same trial, or catching the others means nothing."""
-        return self.caught is (self.defect is not HEALTHY)
+        return self.caught is (self.defect is not NO_DEFECT)
 
     def __str__(self) -> str:
         name = self.defect.name or "(the healthy core)"
         sign = "caught" if self.caught else "survived"
-        return f"{sign if self.right else sign.upper():<9} {name:<46} {self.how}"
+        return f"{sign if self.is_expected else sign.upper():<9} {name:<46} {self.how}"
 
 
 def main(words: Sequence[str]) -> int:
     chosen = [defect for defect in DEFECTS if all(word in defect.name for word in words)]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PARALLEL_TRIALS) as pool:
         verdicts = []
-        for verdict in pool.map(_try, [HEALTHY, *chosen]):
+        for verdict in pool.map(_run_trial, [NO_DEFECT, *chosen]):
             verdicts.append(verdict)
             print(verdict, flush=True)
     caught = sum(verdict.caught for verdict in verdicts[1:])
     print(f"{caught} of {len(chosen)} defects caught")
-    return 0 if all(verdict.right for verdict in verdicts) else 1
+    return 0 if all(verdict.is_expected for verdict in verdicts) else 1
 
 
-def _try(defect: Defect) -> Verdict:
+def _run_trial(defect: Defect) -> TrialResult:
     command = [sys.executable, "-m", "tests.support.mutants.trial__trial", defect.name]
     # The healthy one goes all the way, and on a busy machine that is slow.
-    patience = None if defect is HEALTHY else PATIENCE
+    patience = None if defect is NO_DEFECT else TRIAL_SECONDS
     try:
         trial = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired:
-        return Verdict(defect, caught=True, how="it never comes to an end")
+        return TrialResult(defect, caught=True, how="it never comes to an end")
     if trial.returncode not in {CAUGHT, SURVIVED}:
         sys.exit(f"the trial of {defect.name!r} failed:\n{trial.stderr}")
     how, _, records = trial.stdout.strip("\n").partition("\t")
-    return Verdict(defect, trial.returncode == CAUGHT, f"after {records} records: {how[:90]}")
+    return TrialResult(defect, trial.returncode == CAUGHT, f"after {records} records: {how[:90]}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from types import CodeType, ModuleType
 from tests.support.mutants.defects import Defect
 
 
-class NotThereError(Exception):
+class DefectNotFoundError(Exception):
     """The text to be changed is not in the module exactly once: the defect must follow the code."""
 
 
@@ -23,7 +23,7 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         source = self.get_data(self.path).decode()
         if source.count(self._defect.old) != 1:
-            raise NotThereError(f"{self._defect.name}: {self._defect.old!r} is not once in {fullname}")
+            raise DefectNotFoundError(f"{self._defect.name}: {self._defect.old!r} is not once in {fullname}")
         return compile(source.replace(self._defect.old, self._defect.new), self.path, "exec")
 
 

@@ -16,16 +16,16 @@ def main(name: str) -> int:
     """Without a name, the healthy core is on trial."""
     if name:
         graft(next(defect for defect in DEFECTS if defect.name == name))
-    from plait.testing.simulator.campaign import Errand, Tally, do  # noqa: PLC0415 - only after the graft
+    from plait.testing.simulator.campaign import CampaignResult, SimulationJob, run_job  # noqa: PLC0415 - only after the graft
 
-    total = Tally()
+    total = CampaignResult()
     for turn in range(ROUNDS):
         for kind, seeds in (
             ("storm", range(turn * STORMS, (turn + 1) * STORMS)),
             ("twin", range(turn, turn + 1)),
             ("crash", range(turn, turn + 1)),
         ):
-            total += do(Errand(kind, seeds))
+            total += run_job(SimulationJob(kind, seeds))
             if total.violations:
                 print(f"{total.violations[0].splitlines()[0]}\t{total.records}")
                 return CAUGHT

@@ -23,13 +23,24 @@ from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Attempt, Step, Task
 
-SAID_AT = 1_794_700_800.0
-TAIL = 8 << 10  # characters of the end that an exit is judged by
-_WRONG: tuple[object, ...] = (None, True, -1, 1e308, "", "\x1b[31m\0\ud800", [], [[None]], {}, {"": {"": []}})
+PRINTED_AT = 1_794_700_800.0
+TAIL_CHARS = 8 << 10  # characters of the end that an exit is judged by
+_WRONG_VALUES: tuple[object, ...] = (
+    None,
+    True,
+    -1,
+    1e308,
+    "",
+    "\x1b[31m\0\ud800",
+    [],
+    [[None]],
+    {},
+    {"": {"": []}},
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ParsedOutput:
     """All that a listener told of one attempt."""
 
     outcome: Outcome
@@ -60,15 +71,17 @@ class Heard:
         return [one.question for one in self.signals if isinstance(one, QuestionAsked)]
 
 
-def heard(agent: Agent, lines: Iterable[object], code: int = 0, before: Spend = NO_SPEND) -> Heard:
+def parse_output(
+    agent: Agent, lines: Iterable[object], code: int = 0, before: Spend = NO_SPEND
+) -> ParsedOutput:
     """What an attempt that printed these lines and exited so comes to; objects are printed as JSON."""
     listener = agent.create_parser(before)
     printed = [line if isinstance(line, str) else json.dumps(line, separators=(",", ":")) for line in lines]
     signals = tuple(signal for line in printed for signal in listener.feed(line))
-    return Heard(listener.finish(code, "\n".join(printed)[-TAIL:], SAID_AT), signals)
+    return ParsedOutput(listener.finish(code, "\n".join(printed)[-TAIL_CHARS:], PRINTED_AT), signals)
 
 
-def brief(*, session: str | None = None, model: str = "", n: int = 1) -> AttemptContext:
+def make_context(*, session: str | None = None, model: str = "", n: int = 1) -> AttemptContext:
     return AttemptContext(
         Attempt("7f3a", "04-split", Step.WRITE, n),
         Task("04-split", "Split it", model=model or None),
@@ -80,10 +93,10 @@ def brief(*, session: str | None = None, model: str = "", n: int = 1) -> Attempt
     )
 
 
-def mangled(event: Mapping[str, object]) -> Iterator[str]:
+def mangle_event(event: Mapping[str, object]) -> Iterator[str]:
     """The event with something wrong at each of its places in turn, then cut off, endless, and deep."""
-    for wrong in _WRONG:
-        for changed in _changed(event, wrong):
+    for wrong in _WRONG_VALUES:
+        for changed in _change_each_place(event, wrong):
             yield json.dumps(changed)
     whole = json.dumps(event)
     yield from (whole[:end] for end in range(1, len(whole), 7))
@@ -92,12 +105,12 @@ def mangled(event: Mapping[str, object]) -> Iterator[str]:
     yield whole[:-1] + ',"deep":' + '{"a":' * 100_000
 
 
-def _changed(tree: object, wrong: object) -> Iterator[object]:
+def _change_each_place(tree: object, wrong: object) -> Iterator[object]:
     """The tree with one place changed, for each of its places."""
     yield wrong if not isinstance(tree, Mapping) else {**tree, "type": wrong}
     if isinstance(tree, Mapping):
         for name, value in tree.items():
-            yield from ({**tree, name: one} for one in _changed(value, wrong))
+            yield from ({**tree, name: one} for one in _change_each_place(value, wrong))
     elif isinstance(tree, list):
         for place, value in enumerate(tree):
-            yield from ([*tree[:place], one, *tree[place + 1 :]] for one in _changed(value, wrong))
+            yield from ([*tree[:place], one, *tree[place + 1 :]] for one in _change_each_place(value, wrong))

@@ -9,10 +9,10 @@ import pytest
 
 from plait.core.errors import WorldError
 from plait.store.interfaces import ExitedProcess, LostProcess, RunningProcess
-from plait.testing.contracts.executor__scene import Scene, Told, lives
+from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
 
-STUBBORN = "trap '' INT TERM; : >up; while :; do sleep 0.05; done"
-POLITE = "trap 'echo asked >>asked; exit 3' INT; : >up; while :; do sleep 0.05; done"
+IGNORES_SIGNALS = "trap '' INT TERM; : >up; while :; do sleep 0.05; done"
+ENDS_ON_INT = "trap 'echo asked >>asked; exit 3' INT; : >up; while :; do sleep 0.05; done"
 UNTIL_GO = ": >up; until [ -e go ]; do sleep 0.05; done"
 
 
@@ -20,167 +20,173 @@ class ExecutorContract:
     """Provide `scene`: an executor on a new site."""
 
     @pytest.fixture
-    def scene(self) -> Scene:
+    def scene(self) -> ExecutorSetup:
         raise NotImplementedError
 
     @pytest.mark.parametrize("code", [0, 1, 74, 75, 126, 127, 130, 255])
-    def test_the_exit_status_is_told(self, scene: Scene, code: int) -> None:
-        job = scene.script(f"exit {code}")
+    def test_the_exit_status_is_told(self, scene: ExecutorSetup, code: int) -> None:
+        job = scene.make_job(f"exit {code}")
         scene.executor.start(job)
-        assert [attempt for attempt, _ in scene.told.launches] == [job.attempt]
-        assert scene.end_of(job.attempt) == code
-        assert scene.told.count == 1
+        assert [attempt for attempt, _ in scene.callbacks.launches] == [job.attempt]
+        assert scene.wait_for_end(job.attempt) == code
+        assert scene.callbacks.count == 1
 
     @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
-    def test_death_by_a_signal_is_told_as_a_shell_does(self, scene: Scene, name: str, code: int) -> None:
+    def test_death_by_a_signal_is_told_as_a_shell_does(
+        self, scene: ExecutorSetup, name: str, code: int
+    ) -> None:
         assert scene.run(f"kill -{name} $$; sleep 10") == code
 
-    def test_what_cannot_be_executed_exits_as_in_a_shell(self, scene: Scene) -> None:
+    def test_what_cannot_be_executed_exits_as_in_a_shell(self, scene: ExecutorSetup) -> None:
         (scene.workspace / "plain").write_text("no program")
         commands = {("there-is-no-such-command",): 127, ("./plain",): 126, ("exit", "0"): 127}
         for number, (argv, code) in enumerate(commands.items()):
-            job = replace(scene.script("", f"{number}"), argv=argv)
+            job = replace(scene.make_job("", f"{number}"), argv=argv)
             scene.executor.start(job)
-            assert scene.end_of(job.attempt) == code, argv
+            assert scene.wait_for_end(job.attempt) == code, argv
 
-    def test_a_command_runs_in_its_workspace_with_its_own_words_and_environment(self, scene: Scene) -> None:
+    def test_a_command_runs_in_its_workspace_with_its_own_words_and_environment(
+        self, scene: ExecutorSetup
+    ) -> None:
         words = ("", " ", "$HOME", "*", "a\nb", "-n", "ü", "'\"\\")
-        job = scene.script(
+        job = scene.make_job(
             'printf "%s\\0" "$@" >words; printf %s "$CHEER" >cheer; printf %s "${HOME-unset}" >home',
             env={"CHEER": "olé\n "},
         )
         scene.executor.start(replace(job, argv=(*job.argv, "sh", *words)))
-        assert scene.end_of(job.attempt) == 0
+        assert scene.wait_for_end(job.attempt) == 0
         assert (scene.workspace / "words").read_bytes().decode().split("\0")[:-1] == list(words)
         assert (scene.workspace / "cheer").read_text() == "olé\n "
         assert (scene.workspace / "home").read_text() == "unset"
 
-    def test_standard_input_is_a_file_or_nothing(self, scene: Scene) -> None:
+    def test_standard_input_is_a_file_or_nothing(self, scene: ExecutorSetup) -> None:
         (scene.workspace / "prompt").write_bytes(b"\x00do it\n")
-        job = replace(scene.script("cat >read"), stdin=str(scene.workspace / "prompt"))
+        job = replace(scene.make_job("cat >read"), stdin=str(scene.workspace / "prompt"))
         scene.executor.start(job)
-        assert scene.end_of(job.attempt) == 0
+        assert scene.wait_for_end(job.attempt) == 0
         assert (scene.workspace / "read").read_bytes() == b"\x00do it\n"
         assert scene.run("cat >nothing", "two") == 0
         assert (scene.workspace / "nothing").read_bytes() == b""
 
-    def test_what_cannot_be_started_is_said_at_once(self, scene: Scene) -> None:
-        job = scene.script("true")
+    def test_what_cannot_be_started_is_said_at_once(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job("true")
         with pytest.raises(WorldError, match="nowhere"):
             scene.executor.start(replace(job, cwd="/nowhere/at all"))
         with pytest.raises(WorldError):
             scene.executor.start(replace(job, argv=("echo", "a\0b")))
         with pytest.raises(WorldError):
             scene.executor.start(replace(job, argv=()))
-        assert scene.told == Told()
+        assert scene.callbacks == RecordedCallbacks()
 
-    def test_starting_twice_starts_once(self, scene: Scene) -> None:
-        job = scene.script(f"echo ran >>runs; {UNTIL_GO}")
+    def test_starting_twice_starts_once(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job(f"echo ran >>runs; {UNTIL_GO}")
         scene.executor.start(job)
         scene.executor.start(job)
-        assert scene.until((scene.workspace / "up").exists)
-        assert len(set(scene.told.launches)) == 1
+        assert scene.wait_until((scene.workspace / "up").exists)
+        assert len(set(scene.callbacks.launches)) == 1
         (scene.workspace / "go").touch()
-        assert scene.end_of(job.attempt) == 0
+        assert scene.wait_for_end(job.attempt) == 0
         scene.executor.start(job)
-        assert scene.told.count == 2
-        assert scene.told.ends == {job.attempt: 0}
+        assert scene.callbacks.count == 2
+        assert scene.callbacks.ends == {job.attempt: 0}
         assert (scene.workspace / "runs").read_text() == "ran\n"
 
-    def test_one_that_was_never_started_is_not_found(self, scene: Scene) -> None:
-        assert scene.executor.adopt(scene.script("true").attempt) is None
+    def test_one_that_was_never_started_is_not_found(self, scene: ExecutorSetup) -> None:
+        assert scene.executor.adopt(scene.make_job("true").attempt) is None
 
-    def test_an_attempt_outlives_its_executor_and_is_adopted(self, scene: Scene) -> None:
+    def test_an_attempt_outlives_its_executor_and_is_adopted(self, scene: ExecutorSetup) -> None:
         attempt = scene.start(f"{UNTIL_GO}; exit 5")
         scene.executor.close()
-        later = Told()
-        second = scene.site(later)
-        assert second.adopt(attempt) == RunningProcess(scene.told.launches[0][1]) == second.adopt(attempt)
+        later = RecordedCallbacks()
+        second = scene.open_executor(later)
+        assert (
+            second.adopt(attempt) == RunningProcess(scene.callbacks.launches[0][1]) == second.adopt(attempt)
+        )
         (scene.workspace / "go").touch()
-        assert scene.until(lambda: later.count == 1)
+        assert scene.wait_until(lambda: later.count == 1)
         assert later.ends == {attempt: 5}
-        assert scene.told.ends == {}
-        assert scene.site(Told()).adopt(attempt) == ExitedProcess(5)
+        assert scene.callbacks.ends == {}
+        assert scene.open_executor(RecordedCallbacks()).adopt(attempt) == ExitedProcess(5)
 
-    def test_an_end_that_nobody_saw_is_found(self, scene: Scene) -> None:
-        job = scene.script(f"{UNTIL_GO}; exit 6")
+    def test_an_end_that_nobody_saw_is_found(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job(f"{UNTIL_GO}; exit 6")
         scene.executor.start(job)
         scene.executor.close()
         (scene.workspace / "go").touch()
-        later = Told()
-        second = scene.site(later)
-        assert scene.until(lambda: second.adopt(job.attempt) == ExitedProcess(6))
+        later = RecordedCallbacks()
+        second = scene.open_executor(later)
+        assert scene.wait_until(lambda: second.adopt(job.attempt) == ExitedProcess(6))
         second.start(job)
         assert later.ends == {job.attempt: 6}
 
-    def test_one_that_is_asked_to_end_may_end_in_its_own_way(self, scene: Scene) -> None:
-        attempt = scene.start(POLITE)
+    def test_one_that_is_asked_to_end_may_end_in_its_own_way(self, scene: ExecutorSetup) -> None:
+        attempt = scene.start(ENDS_ON_INT)
         scene.executor.terminate(attempt, at_once=False)
         scene.executor.terminate(attempt, at_once=False)
-        assert scene.end_of(attempt) == 3
+        assert scene.wait_for_end(attempt) == 3
         assert (scene.workspace / "asked").read_text() == "asked\n"
 
-    def test_one_that_will_not_hear_is_killed(self, scene: Scene) -> None:
-        attempt = scene.start(STUBBORN)
+    def test_one_that_will_not_hear_is_killed(self, scene: ExecutorSetup) -> None:
+        attempt = scene.start(IGNORES_SIGNALS)
         scene.executor.terminate(attempt, at_once=False)
-        assert scene.end_of(attempt) == 128 + SIGKILL
+        assert scene.wait_for_end(attempt) == 128 + SIGKILL
 
-    def test_now_does_not_ask(self, scene: Scene) -> None:
-        attempt = scene.start(POLITE)
+    def test_now_does_not_ask(self, scene: ExecutorSetup) -> None:
+        attempt = scene.start(ENDS_ON_INT)
         scene.executor.terminate(attempt, at_once=True)
-        assert scene.end_of(attempt) == 128 + SIGKILL
+        assert scene.wait_for_end(attempt) == 128 + SIGKILL
         assert not (scene.workspace / "asked").exists()
 
-    def test_an_attempt_ends_with_all_that_it_started(self, scene: Scene) -> None:
+    def test_an_attempt_ends_with_all_that_it_started(self, scene: ExecutorSetup) -> None:
         attempt = scene.start("setsid sh -c 'echo $$ >child; while :; do sleep 0.05; done' & : >up; wait")
-        child = scene.pid("child")
+        child = scene.wait_for_pid("child")
         scene.executor.terminate(attempt, at_once=True)
-        assert scene.end_of(attempt) == 128 + SIGKILL
-        assert not lives(child)
+        assert scene.wait_for_end(attempt) == 128 + SIGKILL
+        assert not is_alive(child)
 
-    def test_one_that_is_over_is_told_again(self, scene: Scene) -> None:
+    def test_one_that_is_over_is_told_again(self, scene: ExecutorSetup) -> None:
         assert scene.run("exit 4") == 4
-        attempt = scene.script("").attempt
+        attempt = scene.make_job("").attempt
         scene.executor.terminate(attempt, at_once=True)
-        later = Told()
-        scene.site(later).terminate(attempt, at_once=False)
-        assert scene.told.ends == later.ends == {attempt: 4}
-        assert (scene.told.count, later.count) == (2, 1)
+        later = RecordedCallbacks()
+        scene.open_executor(later).terminate(attempt, at_once=False)
+        assert scene.callbacks.ends == later.ends == {attempt: 4}
+        assert (scene.callbacks.count, later.count) == (2, 1)
 
-    def test_one_that_was_never_started_ends_and_never_starts(self, scene: Scene) -> None:
-        job = scene.script(": >ran")
+    def test_one_that_was_never_started_ends_and_never_starts(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job(": >ran")
         scene.executor.terminate(job.attempt, at_once=False)
-        assert scene.told.ends == {job.attempt: "it was never launched"}
+        assert scene.callbacks.ends == {job.attempt: "it was never launched"}
         scene.executor.start(job)
-        assert scene.until(lambda: scene.told.count == 2)
+        assert scene.wait_until(lambda: scene.callbacks.count == 2)
         assert isinstance(scene.executor.adopt(job.attempt), LostProcess)
         assert not (scene.workspace / "ran").exists()
 
-    def test_an_adopted_one_can_be_ended(self, scene: Scene) -> None:
-        attempt = scene.start(POLITE)
+    def test_an_adopted_one_can_be_ended(self, scene: ExecutorSetup) -> None:
+        attempt = scene.start(ENDS_ON_INT)
         scene.executor.close()
-        later = Told()
-        scene.site(later).terminate(attempt, at_once=False)
-        assert scene.until(lambda: later.count == 1)
+        later = RecordedCallbacks()
+        scene.open_executor(later).terminate(attempt, at_once=False)
+        assert scene.wait_until(lambda: later.count == 1)
         assert later.ends == {attempt: 3}
 
-    def test_footprints_are_those_of_what_runs(self, scene: Scene) -> None:
+    def test_footprints_are_those_of_what_runs(self, scene: ExecutorSetup) -> None:
         assert scene.executor.measure_memory() == {}
-        attempt = scene.start(STUBBORN)
+        attempt = scene.start(IGNORES_SIGNALS)
         assert list(scene.executor.measure_memory()) == [attempt]
         assert scene.executor.measure_memory()[attempt] > 100_000
         scene.executor.terminate(attempt, at_once=True)
-        assert scene.end_of(attempt) == 128 + SIGKILL
+        assert scene.wait_for_end(attempt) == 128 + SIGKILL
         assert scene.executor.measure_memory() == {}
 
-    def test_many_at_once_are_told_apart(self, scene: Scene) -> None:
-        jobs = [scene.script(f"exit {number}", f"{number}") for number in range(20)]
+    def test_many_at_once_are_told_apart(self, scene: ExecutorSetup) -> None:
+        jobs = [scene.make_job(f"exit {number}", f"{number}") for number in range(20)]
         for job in jobs:
             scene.executor.start(job)
-        assert scene.until(lambda: scene.told.count == 20)
-        assert scene.told.ends == {job.attempt: number for number, job in enumerate(jobs)}
-        assert len({pid for _, pid in scene.told.launches}) == 20
+        assert scene.wait_until(lambda: scene.callbacks.count == 20)
+        assert scene.callbacks.ends == {job.attempt: number for number, job in enumerate(jobs)}
+        assert len({pid for _, pid in scene.callbacks.launches}) == 20
 
-    def test_closing_twice_is_closing(self, scene: Scene) -> None:
+    def test_closing_twice_is_closing(self, scene: ExecutorSetup) -> None:
         scene.executor.close()
         scene.executor.close()

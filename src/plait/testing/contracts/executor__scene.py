@@ -14,7 +14,7 @@ from plait.store.interfaces import Executor, ExecutorCallbacks, LaunchSpec
 
 
 @dataclass(slots=True)
-class Told:
+class RecordedCallbacks:
     """A Witness that remembers. `ends` holds exit statuses, and why an attempt was lost."""
 
     launches: list[tuple[Attempt, int]] = field(default_factory=list)
@@ -34,23 +34,23 @@ class Told:
 
 
 @dataclass(slots=True)
-class Scene:
+class ExecutorSetup:
     """`site` opens an executor on the same site each time; `until` turns its loop until something is so, or for too long.
 
     `executor` is the first one, and tells `told`.
     """
 
-    site: Callable[[ExecutorCallbacks], Executor]
-    until: Callable[[Callable[[], bool]], bool]
+    open_executor: Callable[[ExecutorCallbacks], Executor]
+    wait_until: Callable[[Callable[[], bool]], bool]
     workspace: Path
-    told: Told = field(default_factory=Told)
+    callbacks: RecordedCallbacks = field(default_factory=RecordedCallbacks)
     executor: Executor = field(init=False)
 
     def __post_init__(self) -> None:
         self.workspace.mkdir(parents=True)
-        self.executor = self.site(self.told)
+        self.executor = self.open_executor(self.callbacks)
 
-    def script(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> LaunchSpec:
+    def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> LaunchSpec:
         """These lines of `sh`, in the workspace."""
         environment = {"PATH": os.environ["PATH"], **(env or {})}
         return LaunchSpec(
@@ -59,30 +59,30 @@ class Scene:
 
     def start(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> Attempt:
         """Start a script, and wait until it says `: >up`."""
-        job = self.script(lines, task, env)
+        job = self.make_job(lines, task, env)
         (self.workspace / "up").unlink(missing_ok=True)
         self.executor.start(job)
-        assert self.until((self.workspace / "up").exists), "it did not come up"
+        assert self.wait_until((self.workspace / "up").exists), "it did not come up"
         return job.attempt
 
     def run(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> int | str:
         """Start a script, and wait for its end."""
-        job = self.script(lines, task, env)
+        job = self.make_job(lines, task, env)
         self.executor.start(job)
-        return self.end_of(job.attempt)
+        return self.wait_for_end(job.attempt)
 
-    def end_of(self, attempt: Attempt) -> int | str:
-        assert self.until(lambda: attempt in self.told.ends), "its end was not told"
-        return self.told.ends[attempt]
+    def wait_for_end(self, attempt: Attempt) -> int | str:
+        assert self.wait_until(lambda: attempt in self.callbacks.ends), "its end was not told"
+        return self.callbacks.ends[attempt]
 
-    def pid(self, name: str) -> int:
+    def wait_for_pid(self, name: str) -> int:
         """The number that a script writes to this file."""
         path = self.workspace / name
-        assert self.until(lambda: path.exists() and path.read_text().endswith("\n")), f"no {name}"
+        assert self.wait_until(lambda: path.exists() and path.read_text().endswith("\n")), f"no {name}"
         return int(path.read_text())
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """A process that only waits to be asked for its status is dead."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

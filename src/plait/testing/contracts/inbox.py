@@ -11,10 +11,10 @@ from hypothesis import given, strategies as st
 
 from plait.core.requests import Pause, Request, Unpause
 from plait.store.interfaces import Inbox
-from plait.testing.contracts.sample_records import QUIETLY, requests
+from plait.testing.contracts.sample_records import FEW_EXAMPLES, requests
 
-FreshInbox = Callable[[], Inbox]
-Again = Callable[[Inbox], Inbox]
+OpenInbox = Callable[[], Inbox]
+ReopenInbox = Callable[[Inbox], Inbox]
 
 ONE, TWO, THREE = Pause("1", "b"), Unpause("2", "b"), Pause("3", "b")
 
@@ -23,19 +23,19 @@ class InboxContract:
     """Provide `fresh`, which makes a new, empty inbox each time, and `again`, which opens the same one once more."""
 
     @pytest.fixture
-    def fresh(self) -> FreshInbox:
+    def fresh(self) -> OpenInbox:
         raise NotImplementedError
 
     @pytest.fixture
-    def again(self) -> Again:
+    def again(self) -> ReopenInbox:
         raise NotImplementedError
 
     @pytest.fixture
-    def inbox(self, fresh: FreshInbox) -> Inbox:
+    def inbox(self, fresh: OpenInbox) -> Inbox:
         return fresh()
 
     @pytest.fixture
-    def other(self, inbox: Inbox, again: Again) -> Iterator[Inbox]:
+    def other(self, inbox: Inbox, again: ReopenInbox) -> Iterator[Inbox]:
         with closing(again(inbox)) as other:
             yield other
 
@@ -87,7 +87,7 @@ class InboxContract:
         inbox.mark_taken(["1"])
         assert not inbox.wait(timeout=0.02)
 
-    def test_waiting_ends_when_something_arrives(self, inbox: Inbox, again: Again) -> None:
+    def test_waiting_ends_when_something_arrives(self, inbox: Inbox, again: ReopenInbox) -> None:
         waiting, seen = Flag(), list[Request]()
 
         def engine() -> None:
@@ -113,8 +113,8 @@ class InboxContract:
         inbox.close()
         inbox.close()
 
-    def test_what_was_put_is_what_is_pending(self, fresh: FreshInbox) -> None:
-        @QUIETLY
+    def test_what_was_put_is_what_is_pending(self, fresh: OpenInbox) -> None:
+        @FEW_EXAMPLES
         @given(st.lists(requests, max_size=9), st.integers(0, 9))
         def check(asked: list[Request], split: int) -> None:
             inbox = fresh()

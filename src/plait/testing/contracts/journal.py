@@ -13,30 +13,30 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from plait.core.events import Event, Record
 from plait.store.interfaces import Journal, JournalGapError, JournalReader
-from plait.testing.contracts.sample_records import QUIETLY, facts
-from plait.testing.contracts.sample_records__samples import placed, records
+from plait.testing.contracts.sample_records import FEW_EXAMPLES, facts
+from plait.testing.contracts.sample_records__samples import make_records, number_records
 
-Fresh = Callable[[], Journal]
-ReaderOf = Callable[[Journal], JournalReader]
+OpenJournal = Callable[[], Journal]
+OpenReader = Callable[[Journal], JournalReader]
 
 
 class JournalContract:
     """Provide `fresh`, which makes a new, empty journal each time, and `reader_of`, which opens a reader of one."""
 
     @pytest.fixture
-    def fresh(self) -> Fresh:
+    def fresh(self) -> OpenJournal:
         raise NotImplementedError
 
     @pytest.fixture
-    def reader_of(self) -> ReaderOf:
+    def reader_of(self) -> OpenReader:
         raise NotImplementedError
 
     @pytest.fixture
-    def journal(self, fresh: Fresh) -> Journal:
+    def journal(self, fresh: OpenJournal) -> Journal:
         return fresh()
 
     @pytest.fixture
-    def reader(self, journal: Journal, reader_of: ReaderOf) -> Iterator[JournalReader]:
+    def reader(self, journal: Journal, reader_of: OpenReader) -> Iterator[JournalReader]:
         with closing(reader_of(journal)) as reader:
             yield reader
 
@@ -47,22 +47,22 @@ class JournalContract:
         assert not journal.wait(0, timeout=0)
 
     def test_what_was_appended_is_read_back(self, journal: Journal, reader: JournalReader) -> None:
-        journal.append(records(1, 3))
-        journal.append(records(4, 4))
+        journal.append(make_records(1, 3))
+        journal.append(make_records(4, 4))
         for each in (journal, reader):
             assert each.last() == 4
-            assert list(each.read()) == records(1, 4)
-            assert list(each.read(after=2)) == records(3, 4)
+            assert list(each.read()) == make_records(1, 4)
+            assert list(each.read(after=2)) == make_records(3, 4)
             assert list(each.read(after=4)) == []
             assert list(each.read(after=99)) == []
 
     def test_many_at_once_are_one_append(self, journal: Journal, reader: JournalReader) -> None:
-        journal.append(records(1, 2_000))
-        assert list(reader.read(after=700)) == records(701, 2_000)
+        journal.append(make_records(1, 2_000))
+        assert list(reader.read(after=700)) == make_records(701, 2_000)
 
     @pytest.mark.parametrize("at", [0.0, -0.0, -1.5, 5e-324, 1.7e308, float("inf")])
     def test_any_time_is_kept_as_it_is(self, journal: Journal, at: float) -> None:
-        record = replace(records(1, 1)[0], at=at)
+        record = replace(make_records(1, 1)[0], at=at)
         journal.append([record])
         assert list(journal.read()) == [record]
 
@@ -72,26 +72,32 @@ class JournalContract:
 
     @pytest.mark.parametrize(
         "wrong",
-        [records(2, 2), records(4, 4), records(3, 4) + records(6, 6), records(3, 3) * 2, records(0, 0)],
+        [
+            make_records(2, 2),
+            make_records(4, 4),
+            make_records(3, 4) + make_records(6, 6),
+            make_records(3, 3) * 2,
+            make_records(0, 0),
+        ],
         ids=["again", "a gap before", "a gap within", "the same twice", "from nought"],
     )
     def test_a_gap_is_refused_and_nothing_is_written(self, journal: Journal, wrong: list[Record]) -> None:
-        journal.append(records(1, 2))
+        journal.append(make_records(1, 2))
         with pytest.raises(JournalGapError, match="is next"):
             journal.append(wrong)
-        assert list(journal.read()) == records(1, 2)
-        journal.append(records(3, 3))
-        assert list(journal.read()) == records(1, 3)
+        assert list(journal.read()) == make_records(1, 2)
+        journal.append(make_records(3, 3))
+        assert list(journal.read()) == make_records(1, 3)
 
     def test_a_read_ends_where_the_journal_ended_when_it_began(self, journal: Journal) -> None:
-        journal.append(records(1, 600))
+        journal.append(make_records(1, 600))
         reading = journal.read()
         first = next(reading)
-        journal.append(records(601, 601))
-        assert [first, *reading] == records(1, 600)
-        assert list(journal.read(after=600)) == records(601, 601)
+        journal.append(make_records(601, 601))
+        assert [first, *reading] == make_records(1, 600)
+        assert list(journal.read(after=600)) == make_records(601, 601)
 
-    def test_an_id_is_made_once_per_journal(self, fresh: Fresh, reader_of: ReaderOf) -> None:
+    def test_an_id_is_made_once_per_journal(self, fresh: OpenJournal, reader_of: OpenReader) -> None:
         one, other = fresh(), fresh()
         assert one.id
         assert one.id != other.id
@@ -99,11 +105,11 @@ class JournalContract:
             assert reader.id == one.id
 
     def test_waiting_ends_at_once_when_there_is_something(self, journal: Journal) -> None:
-        journal.append(records(1, 2))
+        journal.append(make_records(1, 2))
         assert journal.wait(1, timeout=0)
         assert not journal.wait(2, timeout=0.02)
 
-    def test_waiting_ends_when_something_is_appended(self, journal: Journal, reader_of: ReaderOf) -> None:
+    def test_waiting_ends_when_something_is_appended(self, journal: Journal, reader_of: OpenReader) -> None:
         waiting, seen = Flag(), list[Record]()
 
         def tail() -> None:
@@ -117,31 +123,31 @@ class JournalContract:
         thread = Thread(target=tail, daemon=True)
         thread.start()
         assert waiting.wait(timeout=30)
-        journal.append(records(1, 1))
-        journal.append(records(2, 3))
+        journal.append(make_records(1, 1))
+        journal.append(make_records(2, 3))
         thread.join(timeout=10)
         assert not thread.is_alive(), "it was not woken"
-        assert seen == records(1, 3)
+        assert seen == make_records(1, 3)
 
     def test_settings_are_set_changed_and_forgotten(self, journal: Journal, reader: JournalReader) -> None:
-        journal.append(records(1, 1))
+        journal.append(make_records(1, 1))
         journal.commit({"slots": "4", "theme": '"dark"', "left": "0"})
         journal.commit({"slots": "5", "theme": None, "never set": None})
         journal.commit({})
         for each in (journal, reader):
             assert each.settings() == {"slots": "5", "left": "0"}
-            assert list(each.read()) == records(1, 1)
+            assert list(each.read()) == make_records(1, 1)
 
     def test_settings_are_saved_with_the_records_that_say_so_or_not_at_all(
         self, journal: Journal, reader: JournalReader
     ) -> None:
-        journal.commit({"slots": "4"}, records(1, 2))
+        journal.commit({"slots": "4"}, make_records(1, 2))
         with pytest.raises(JournalGapError):
-            journal.commit({"slots": "5"}, records(4, 4))
-        journal.commit({}, records(3, 3))
+            journal.commit({"slots": "5"}, make_records(4, 4))
+        journal.commit({}, make_records(3, 3))
         for each in (journal, reader):
             assert each.settings() == {"slots": "4"}
-            assert list(each.read()) == records(1, 3)
+            assert list(each.read()) == make_records(1, 3)
 
     def test_closing_twice_is_closing(self, journal: Journal, reader: JournalReader) -> None:
         reader.close()
@@ -149,7 +155,7 @@ class JournalContract:
         journal.close()
         journal.close()
 
-    def test_it_is_a_list_and_a_mapping(self, fresh: Fresh, reader_of: ReaderOf) -> None:
+    def test_it_is_a_list_and_a_mapping(self, fresh: OpenJournal, reader_of: OpenReader) -> None:
         """Whatever is done to it, it holds what a plain list and a plain dict would."""
 
         class Model(RuleBasedStateMachine):
@@ -162,7 +168,7 @@ class JournalContract:
 
             @rule(new=st.lists(facts, max_size=5))
             def append(self, new: list[tuple[float, Event]]) -> None:
-                added = placed(new, after=len(self.list))
+                added = number_records(new, after=len(self.list))
                 self.journal.append(added)
                 self.list += added
 
@@ -170,14 +176,14 @@ class JournalContract:
             def append_elsewhere(self, gap: int) -> None:
                 place = len(self.list) + 1 + gap
                 with pytest.raises(JournalGapError):
-                    self.journal.append(records(place, place))
+                    self.journal.append(make_records(place, place))
 
             @rule(
                 changes=st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=9), max_size=3),
                 new=st.lists(facts, max_size=2),
             )
             def save(self, changes: Mapping[str, str | None], new: list[tuple[float, Event]]) -> None:
-                added = placed(new, after=len(self.list))
+                added = number_records(new, after=len(self.list))
                 self.journal.commit(changes, added)
                 self.list += added
                 merged = {**self.dict, **changes}
@@ -197,4 +203,4 @@ class JournalContract:
                 self.reader.close()
                 self.journal.close()
 
-        run_state_machine_as_test(Model, settings=QUIETLY)
+        run_state_machine_as_test(Model, settings=FEW_EXAMPLES)

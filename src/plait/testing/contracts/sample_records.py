@@ -12,21 +12,21 @@ from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step
 
 # Few examples, each of which may write to a disk.
-QUIETLY = settings(
+FEW_EXAMPLES = settings(
     max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
-_words = st.text(max_size=20)
-_attempts = st.builds(Attempt, _words, _words, st.sampled_from(Step), st.integers(1, 9))
+_texts = st.text(max_size=20)
+_attempts = st.builds(Attempt, _texts, _texts, st.sampled_from(Step), st.integers(1, 9))
 
 requests: st.SearchStrategy[Request] = st.one_of(
-    st.builds(Pause, id=_words, batch=_words),
-    st.builds(Feedback, id=_words, batch=_words, task=_words, text=st.text(max_size=500)),
+    st.builds(Pause, id=_texts, batch=_texts),
+    st.builds(Feedback, id=_texts, batch=_texts, task=_texts, text=st.text(max_size=500)),
 )
 events: st.SearchStrategy[Event] = st.one_of(
-    st.builds(EngineTaken, st.integers(0, 2**53), _words, _words),
+    st.builds(EngineTaken, st.integers(0, 2**53), _texts, _texts),
     st.builds(AttemptActive, _attempts),
-    st.builds(TaskEnded, _words, _words, st.sampled_from(TaskStatus), st.text(max_size=5_000)),
+    st.builds(TaskEnded, _texts, _texts, st.sampled_from(TaskStatus), st.text(max_size=5_000)),
     requests,
 )
 times = st.floats(allow_nan=False)

@@ -18,7 +18,7 @@ NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Subject:
+class FormatUnderTest:
     """A format, where its file lies, and what it tells: the mark that is read back after each one was written.
 
     A mark that is not in `tells` reads back as it was before.
@@ -50,18 +50,22 @@ class Subject:
         )
 
 
-def keeps_every_byte(subject: Subject, text: str) -> None:
+def check_lossless(subject: FormatUnderTest, text: str) -> None:
     """Reading and writing without a change is the identity; so is writing what the text says already."""
     assert subject.write(text, ()) == text
     entries = subject.read(text).entries
-    same = [subject.change(entry, entry.status) for entry in _alone(entries) if entry.status in subject.tells]
+    same = [
+        subject.change(entry, entry.status)
+        for entry in _find_unambiguous(entries)
+        if entry.status in subject.tells
+    ]
     assert subject.write(text, same) == text
 
 
-def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: SourceStatus) -> None:
+def check_status_change(subject: FormatUnderTest, text: str, index: int, mark: SourceStatus) -> None:
     """One change: the new mark is read back, nothing else is different, and only lines of that entry were touched."""
     before = subject.read(text).entries
-    candidates = _alone(before)
+    candidates = _find_unambiguous(before)
     if not candidates:
         return
     entry = candidates[index % len(candidates)]
@@ -72,16 +76,16 @@ def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: So
     expected = subject.tells.get(mark, entry.status)
     told = {same.task.id: same.status for same in after}
     assert told[entry.task.id] is expected, f"{entry.task.id}: {mark} reads back as {told[entry.task.id]}"
-    assert [_essence(other) for other in after] == [_essence(other) for other in before]
+    assert [_without_status(other) for other in after] == [_without_status(other) for other in before]
     others = {e.task.id: e.status for e in before if e.task.id != entry.task.id and not e.parts}
     assert {e.task.id: e.status for e in after if e.task.id in others} == others
-    start, stop = _range(before, entry, text)
+    start, stop = _line_range(before, entry, text)
     groups = {(e.task.origin.line if e.task.origin else 0) - 1 for e in before if e.parts}
-    for line in _touched(text, written):
+    for line in _find_changed_lines(text, written):
         assert start <= line < stop or line in groups, f"line {line + 1} is not {entry.task.id}'s"
 
 
-def never_raises(subject: Subject, text: str) -> None:
+def check_any_text(subject: FormatUnderTest, text: str) -> None:
     """Whatever the text, reading and writing give an answer, and every problem says where."""
     reading = subject.read(text)
     lines = len(TextLines(text))
@@ -95,7 +99,7 @@ def never_raises(subject: Subject, text: str) -> None:
     assert subject.write(text, ()) == text
 
 
-def _alone(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
+def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
     """Those that can be told apart and are run themselves."""
     ids = [entry.task.id for entry in entries]
     titles = [entry.task.title for entry in entries]
@@ -106,7 +110,7 @@ def _alone(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
     ]
 
 
-def _essence(entry: SourceEntry) -> SourceEntry:
+def _without_status(entry: SourceEntry) -> SourceEntry:
     """An entry without its status, its line numbers and the text that tells them."""
     task = replace(
         entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs)
@@ -114,14 +118,14 @@ def _essence(entry: SourceEntry) -> SourceEntry:
     return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, tries=0)
 
 
-def _range(entries: Sequence[SourceEntry], entry: SourceEntry, text: str) -> tuple[int, int]:
+def _line_range(entries: Sequence[SourceEntry], entry: SourceEntry, text: str) -> tuple[int, int]:
     lines = sorted({(e.task.origin.line if e.task.origin else 1) - 1 for e in entries})
     start = (entry.task.origin.line if entry.task.origin else 1) - 1
     following = dict(pairwise(lines))
     return start, following.get(start, len(TextLines(text)) + 1)
 
 
-def _touched(before: str, after: str) -> list[int]:
+def _find_changed_lines(before: str, after: str) -> list[int]:
     """The lines of `before` that were changed, or in front of which something was put."""
     old, new = TextLines(before).all, TextLines(after).all
     touched: list[int] = []
@@ -134,7 +138,7 @@ def _touched(before: str, after: str) -> list[int]:
 
 
 @st.composite
-def mangled(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
+def mangled_texts(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
     """A text as the world hands it over: other line ends, a byte order mark, pieces lost, doubled, moved or damaged."""
     text = draw(texts)
     for _ in range(draw(st.integers(0, 4))):
@@ -149,17 +153,17 @@ def _slice(draw: st.DrawFn, text: str) -> tuple[int, int]:
     return start, draw(st.integers(start, min(len(text), start + 60)))
 
 
-def _lose(draw: st.DrawFn, text: str) -> str:
+def _delete_slice(draw: st.DrawFn, text: str) -> str:
     start, stop = _slice(draw, text)
     return text[:start] + text[stop:]
 
 
-def _double(draw: st.DrawFn, text: str) -> str:
+def _repeat_slice(draw: st.DrawFn, text: str) -> str:
     start, stop = _slice(draw, text)
     return text[:stop] + text[start:stop] + text[stop:]
 
 
-def _put(draw: st.DrawFn, text: str) -> str:
+def _insert_piece(draw: st.DrawFn, text: str) -> str:
     place = draw(st.integers(0, len(text)))
     piece = draw(st.one_of(st.sampled_from(_PIECES), st.text(max_size=5)))
     return text[:place] + piece + text[place:]
@@ -192,4 +196,4 @@ _PIECES = (
     "\n" + "  " * 40 + "- [ ] deep",
     "- " * 60,
 )
-_DAMAGES = (_lose, _double, _put)
+_DAMAGES = (_delete_slice, _repeat_slice, _insert_piece)

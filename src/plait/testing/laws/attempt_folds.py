@@ -26,57 +26,57 @@ from plait.core.reports import (
 from plait.core.settings import FileConflicts
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Attempt, Step
-from plait.testing.laws.facts import AttemptPage, BatchPage, Exit, TaskPage, token_of
-from plait.testing.laws.facts__book import Book, ProviderPage
+from plait.testing.laws.facts import AttemptFacts, BatchFacts, TaskFacts, UnjudgedExit, lock_name
+from plait.testing.laws.facts__book import Facts, ProviderFacts
 
 FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
 
 
-def started(book: Book, at: float, event: AttemptStarted) -> None:
+def fold_attempt_started(book: Facts, at: float, event: AttemptStarted) -> None:
     name = event.attempt
     batch = book.batch(name.batch)
     page = batch.tasks[name.task]
-    page.alive = book.alive[name] = AttemptPage(event, at, at)
+    page.alive = book.alive[name] = AttemptFacts(event, at, at)
     page.last = event
     page.numbers[name.step] = name.n
     batch.slots += event.slots
     book.slots += event.slots
     if name.step is Step.WRITE:
         book.agents[event.agent] = book.agents.get(event.agent, 0) + 1
-        book.at_work[event.provider] = book.at_work.get(event.provider, 0) + 1
+        book.provider_load[event.provider] = book.provider_load.get(event.provider, 0) + 1
         page.begun = True
         page.last_write = event
     page.active = True
-    for token in page.tokens:
-        book.holders[token] = (name.batch, name.task)
+    for token in page.locks:
+        book.lock_holders[token] = (name.batch, name.task)
 
 
-def ending(book: Book, event: AttemptEnding) -> None:
+def fold_attempt_ending(book: Facts, event: AttemptEnding) -> None:
     page = book.alive.get(event.attempt)
     if page is not None:
         page.endings.append(event)
 
 
-def signed(book: Book, at: float, report: AttemptProgress) -> None:
+def fold_attempt_sign(book: Facts, at: float, report: AttemptProgress) -> None:
     page = book.alive.get(report.attempt)
     if page is None:
         return
-    page.heard = at
+    page.last_active = at
     match report:
         case AttemptUsed():
             page.used = page.used.at_least(report.spend)
         case AttemptAsked():
-            page.question = True
+            page.is_asking = True
         case AttemptActive():
-            page.question = False
+            page.is_asking = False
         case _:
             pass
 
 
-def over(book: Book, at: float, report: AttemptEnd) -> None:
+def fold_attempt_over(book: Facts, at: float, report: AttemptEnd) -> None:
     """Of an attempt that is not alive nothing is learnt."""
     if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
-        _lose_change(book, report.attempt)
+        _forget_tip(book, report.attempt)
     attempt = book.alive.pop(report.attempt, None)
     if attempt is None:
         return
@@ -84,7 +84,7 @@ def over(book: Book, at: float, report: AttemptEnd) -> None:
     batch = book.batches[report.attempt.batch]
     page = batch.tasks[report.attempt.task]
     page.alive = None
-    page.exit = Exit(attempt, at, outcome)
+    page.exit = UnjudgedExit(attempt, at, outcome)
     batch.slots -= attempt.order.slots
     book.slots -= attempt.order.slots
     used = attempt.used.at_least(outcome.spend)
@@ -93,23 +93,23 @@ def over(book: Book, at: float, report: AttemptEnd) -> None:
     if report.attempt.step is Step.WRITE:
         page.last_used = used
         if outcome.category not in {Category.RATE_LIMIT, Category.LOST}:
-            book.spends.setdefault(attempt.order.agent, []).append(used)
-        _changed(book, batch, page, outcome)
+            book.agent_spends.setdefault(attempt.order.agent, []).append(used)
+        _note_change(book, batch, page, outcome)
         page.winner = outcome.winner
         if outcome.category is Category.RATE_LIMIT and not outcome.has_retry_time:
-            _refused_again(book, page, attempt.order.provider)
-        _wrote(book, batch, attempt, outcome, at)
+            _note_unexplained_refusal(book, page, attempt.order.provider)
+        _release_agent(book, batch, attempt, outcome, at)
 
 
-def _lose_change(book: Book, name: Attempt) -> None:
+def _forget_tip(book: Facts, name: Attempt) -> None:
     """The merge that failed just now had nothing to merge."""
     batch = book.batches.get(name.batch)
     page = batch.tasks.get(name.task) if batch else None
-    if page is not None and page.trouble is Category.MERGE and page.numbers.get(Step.MERGE) == name.n:
+    if page is not None and page.merge_problem is Category.MERGE and page.numbers.get(Step.MERGE) == name.n:
         page.tip = None
 
 
-def _changed(book: Book, batch: BatchPage, page: TaskPage, outcome: Outcome) -> None:
+def _note_change(book: Facts, batch: BatchFacts, page: TaskFacts, outcome: Outcome) -> None:
     """What it left is what will be merged; the files in it that nobody holds are its own from now on."""
     said_all = outcome.category in {Category.OK, Category.EMPTY}
     page.tip = outcome.tip if said_all else outcome.tip or page.tip
@@ -117,26 +117,28 @@ def _changed(book: Book, batch: BatchPage, page: TaskPage, outcome: Outcome) -> 
         return  # it is never merged, so its files are nobody's
     if not outcome.files or batch.settings.file_conflicts is not FileConflicts.INFERRED:
         return
-    book.touched[page.spec.key] = outcome.files
-    seen = {token_of(batch.id, f"file:{file}", shared=batch.in_place) for file in outcome.files}
-    page.learnt = tuple(seen.difference(page.named))
+    book.changed_files[page.spec.key] = outcome.files
+    seen = {lock_name(batch.id, f"file:{file}", shared=batch.in_place) for file in outcome.files}
+    page.learned_locks = tuple(seen.difference(page.plan_locks))
     folders = {"."} | {file[:n] for file in outcome.files for n, sign in enumerate(file) if sign == "/"}
-    wide = {token_of(batch.id, f"file:{folder}", shared=batch.in_place) for folder in folders}
-    known = {token for other in batch.tasks.values() for token in other.named}
-    for token in seen.difference(page.named) | (wide & known):
-        if page.active and token not in book.holders:
-            book.holders[token] = (batch.id, page.spec.id)
-            page.tokens += (token,)
+    wide = {lock_name(batch.id, f"file:{folder}", shared=batch.in_place) for folder in folders}
+    known = {token for other in batch.tasks.values() for token in other.plan_locks}
+    for token in seen.difference(page.plan_locks) | (wide & known):
+        if page.active and token not in book.lock_holders:
+            book.lock_holders[token] = (batch.id, page.spec.id)
+            page.locks += (token,)
 
 
-def _wrote(book: Book, batch: BatchPage, attempt: AttemptPage, outcome: Outcome, at: float) -> None:
+def _release_agent(
+    book: Facts, batch: BatchFacts, attempt: AttemptFacts, outcome: Outcome, at: float
+) -> None:
     order = attempt.order
     book.agents[order.agent] -= 1
     book.known_agents.add(order.agent)
-    book.at_work[order.provider] -= 1
+    book.provider_load[order.provider] -= 1
     if outcome.category is Category.RATE_LIMIT:
         said = max(at + (outcome.retry_after or 0.0), outcome.retry_at or at)
-        refused(book, at, order.provider, said, began=attempt.started)
+        note_refusal(book, at, order.provider, said, began=attempt.started)
     elif outcome.category is Category.OK:
         batch.rejections = 0
         provider = book.providers.get(order.provider)
@@ -145,52 +147,52 @@ def _wrote(book: Book, batch: BatchPage, attempt: AttemptPage, outcome: Outcome,
             provider.served += 1
 
 
-def _refused_again(book: Book, page: TaskPage, name: str) -> None:
+def _note_unexplained_refusal(book: Facts, page: TaskFacts, name: str) -> None:
     """While others were served."""
     provider = book.providers.get(name)
     served = provider.served if provider is not None else 0
-    page.misfits += page.refused[0] == name and served > page.refused[1]
-    page.refused = (name, served)
+    page.unexplained_refusals += page.last_refusal[0] == name and served > page.last_refusal[1]
+    page.last_refusal = (name, served)
 
 
-def refused(book: Book, at: float, provider: str, until: float, *, began: float) -> None:
+def note_refusal(book: Facts, at: float, provider: str, until: float, *, began: float) -> None:
     """A breaker that is open at that time and long enough has answered already."""
-    page = book.providers.setdefault(provider, ProviderPage())
+    page = book.providers.setdefault(provider, ProviderFacts())
     if page.until is None or page.until < until or page.until <= at:
-        page.fresh = page.fresh or not page.streak or began >= page.opened_at
-        page.said = max(until, page.said or until)
+        page.refused_since_opening = page.refused_since_opening or not page.streak or began >= page.opened_at
+        page.refuses_until = max(until, page.refuses_until or until)
         page.refused_at = min(at, page.refused_at or at)
 
 
-def passed(book: Book, event: StepPassed) -> None:
+def fold_step_passed(book: Facts, event: StepPassed) -> None:
     page = book.task(event.attempt.batch, event.attempt.task)
-    _judged(page)
+    _clear_exit(page)
     page.step = event.then
     if event.attempt.step is Step.WRITE:
-        page.words.clear()
+        page.pending_feedback.clear()
         page.repairing = None
 
 
-def granted(book: Book, event: RetryGranted) -> None:
+def fold_retry_granted(book: Facts, event: RetryGranted) -> None:
     page = book.task(event.batch, event.task)
     if event.elsewhere and page.exit is not None:
         order, ended = page.exit.attempt.order, page.exit.at
-        refused(book, ended, order.provider, ended, began=page.exit.attempt.started)
+        note_refusal(book, ended, order.provider, ended, began=page.exit.attempt.started)
         provider = book.providers[order.provider]
-        provider.rejecting = provider.said is not None
-    _judged(page)
+        provider.rejecting = provider.refuses_until is not None
+    _clear_exit(page)
     page.step, page.retry_at = event.then, event.at
     if event.feedback:
-        page.words.append(event.feedback)
+        page.pending_feedback.append(event.feedback)
     if event.category is Category.VERIFY and page.winner:
-        page.outdone += (page.winner,)
+        page.failed_winners += (page.winner,)
     if event.category is Category.CONFLICT:
         if page.tip is not None and page.last_write is not None:
             page.repairing = Change(event.task, page.last_write.base, page.tip)
         page.tip = None
-        _take_anew(book, book.batch(event.batch), page)
+        _retake_locks(book, book.batch(event.batch), page)
     if event.counted:
-        page.counted += 1
+        page.counted_retries += 1
     elif event.category is Category.LOST:
         page.losses += 1
     elif event.category is Category.CONFLICT:
@@ -199,58 +201,58 @@ def granted(book: Book, event: RetryGranted) -> None:
         page.merge_failures += 1
 
 
-def _take_anew(book: Book, batch: BatchPage, page: TaskPage) -> None:
+def _retake_locks(book: Facts, batch: BatchFacts, page: TaskFacts) -> None:
     """A repair holds all files that its task is known to change, or waits until it can."""
     me = (batch.id, page.spec.id)
-    wanted = dict.fromkeys((*page.tokens, *page.named, *page.learnt))
-    if not page.active or any(book.holders.get(token, me) != me for token in wanted):
-        let_go(book, batch, page)
+    wanted = dict.fromkeys((*page.locks, *page.plan_locks, *page.learned_locks))
+    if not page.active or any(book.lock_holders.get(token, me) != me for token in wanted):
+        release_locks(book, batch, page)
     else:
-        page.tokens = tuple(wanted)
-        book.holders |= dict.fromkeys(wanted, me)
+        page.locks = tuple(wanted)
+        book.lock_holders |= dict.fromkeys(wanted, me)
 
 
-def backoff_ended(book: Book, event: BackoffEnded) -> None:
+def fold_backoff_ended(book: Facts, event: BackoffEnded) -> None:
     book.task(event.batch, event.task).retry_at = None
 
 
-def awaited(book: Book, event: AnswerAwaited) -> None:
+def fold_answer_awaited(book: Facts, event: AnswerAwaited) -> None:
     page = book.task(event.batch, event.task)
-    _judged(page)
-    page.asking, page.wants = True, event.wants
+    _clear_exit(page)
+    page.asking, page.requested_budget = True, event.wants
 
 
-def interrupted(book: Book, event: TaskInterrupted) -> None:
+def fold_task_interrupted(book: Facts, event: TaskInterrupted) -> None:
     batch = book.batch(event.batch)
     page = batch.tasks[event.task]
-    _judged(page)
+    _clear_exit(page)
     page.interrupted = True
     if page.step is Step.WRITE:
-        let_go(book, batch, page)  # what is written and not yet merged goes on holding its files
+        release_locks(book, batch, page)  # what is written and not yet merged goes on holding its files
 
 
-def ended(book: Book, event: TaskEnded) -> None:
+def fold_task_ended(book: Facts, event: TaskEnded) -> None:
     batch = book.batch(event.batch)
     page = batch.tasks[event.task]
-    _judged(page)
+    _clear_exit(page)
     page.ended = event
-    page.unmerged = page.tip if event.category is Category.MERGE else None
+    page.unmerged_tip = page.tip if event.category is Category.MERGE else None
     contested = batch.tasks.get(page.spec.entrant or "")
     if contested is not None and contested.winner == event.task:
-        contested.unmerged = None
-    page.doom, page.retry_at, page.wants = "", None, None
+        contested.unmerged_tip = None
+    page.pending_end, page.retry_at, page.requested_budget = "", None, None
     page.asking = page.interrupted = False
-    page.words.clear()
+    page.pending_feedback.clear()
     page.repairing = None
     if event.status is TaskStatus.DONE:
-        book.touched.pop(page.spec.key, None)
+        book.changed_files.pop(page.spec.key, None)
     if event.category in {Category.AUTH, Category.QUOTA}:
         batch.rejections += 1
     note_failure(batch, event.task, event.status)
-    let_go(book, batch, page)
+    release_locks(book, batch, page)
 
 
-def note_failure(batch: BatchPage, task: str, status: TaskStatus | None) -> None:
+def note_failure(batch: BatchFacts, task: str, status: TaskStatus | None) -> None:
     """What a failure stopped goes on when the task no longer is a failure."""
     if status in FAILURES and batch.tasks[task].spec.entrant is None:
         batch.failures[task] = None
@@ -260,27 +262,27 @@ def note_failure(batch: BatchPage, task: str, status: TaskStatus | None) -> None
         batch.halted = None
 
 
-def let_go(book: Book, batch: BatchPage, page: TaskPage) -> None:
+def release_locks(book: Facts, batch: BatchFacts, page: TaskFacts) -> None:
     page.active = False
-    for token in page.tokens:
-        if book.holders.get(token) == (batch.id, page.spec.id):
-            del book.holders[token]
-    page.tokens = page.named + page.learnt
+    for token in page.locks:
+        if book.lock_holders.get(token) == (batch.id, page.spec.id):
+            del book.lock_holders[token]
+    page.locks = page.plan_locks + page.learned_locks
 
 
-def step_back(book: Book, batch: BatchPage) -> None:
+def restart_unmet(book: Facts, batch: BatchFacts) -> None:
     """A task whose need is to be done again begins anew after it, and holds nothing meanwhile."""
-    merged = {link.task for link in batch.line}
+    merged = {link.task for link in batch.merges}
     for name, page in batch.tasks.items():
-        if not batch.needs_done(page):
-            page.unmerged = None
+        if not batch.has_needs_done(page):
+            page.unmerged_tip = None
         begun = page.active or (page.ended is None and page.step is not Step.WRITE)
-        if begun and not page.under_way and not batch.needs_done(page):
+        if begun and not page.is_in_progress and not batch.has_needs_done(page):
             if name not in merged:
                 page.step, page.tip = Step.WRITE, None
-            let_go(book, batch, page)
+            release_locks(book, batch, page)
 
 
-def _judged(page: TaskPage) -> None:
-    page.exit = page.trouble = None
-    page.redo = False
+def _clear_exit(page: TaskFacts) -> None:
+    page.exit = page.merge_problem = None
+    page.restart_after_exit = False

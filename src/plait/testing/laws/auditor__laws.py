@@ -17,47 +17,51 @@ from plait.testing.laws import (
     start_laws__limits,
     start_laws__providers,
 )
-from plait.testing.laws.facts__book import Book
-from plait.testing.laws.idle_laws__idle import in_order
-from plait.testing.laws.request_laws import arrived, granted, refused
+from plait.testing.laws.facts__book import Facts
+from plait.testing.laws.idle_laws__idle import check_start_order
+from plait.testing.laws.request_laws import (
+    check_request_arrived,
+    check_request_granted,
+    check_request_refused,
+)
 
 # Any: each law takes its own event; the table gives it nothing else.
-Law = Callable[[Book, float, Any], None]
+Law = Callable[[Facts, float, Any], None]
 
 LAWS: Mapping[type, tuple[Law, ...]] = {
-    **dict.fromkeys(get_args(requests.Request), (arrived,)),
-    decisions.RequestGranted: (granted,),
-    decisions.RequestRefused: (refused,),
+    **dict.fromkeys(get_args(requests.Request), (check_request_arrived,)),
+    decisions.RequestGranted: (check_request_granted,),
+    decisions.RequestRefused: (check_request_refused,),
     decisions.AttemptStarted: (
-        start_laws.may_start,
-        start_laws__limits.within_slots,
-        start_laws__limits.within_room,
-        start_laws__limits.within_agents,
-        start_laws__limits.within_timeouts,
-        start_laws__limits.within_holds,
-        start_laws__limits.within_provider,
-        start_laws__limits.within_budget,
-        in_order,
+        start_laws.check_attempt_start,
+        start_laws__limits.check_slots,
+        start_laws__limits.check_capacity,
+        start_laws__limits.check_agent_limit,
+        start_laws__limits.check_timeouts,
+        start_laws__limits.check_locks,
+        start_laws__limits.check_provider_limit,
+        start_laws__limits.check_budget,
+        check_start_order,
     ),
-    decisions.AttemptEnding: (end_laws__deadlines.ending,),
-    decisions.StepPassed: (end_laws.passed,),
-    decisions.RetryGranted: (end_laws.granted,),
-    decisions.BackoffEnded: (end_laws.backoff_ended,),
-    decisions.AnswerAwaited: (end_laws.awaited,),
-    decisions.TaskInterrupted: (end_laws.interrupted,),
-    decisions.TaskEnded: (end_laws__endings.ended,),
-    decisions.BatchHalted: (end_laws__endings.halted,),
-    decisions.MergeStarted: (batch_laws__line.merge_started,),
-    decisions.RebuildStarted: (batch_laws__line.rebuild_started,),
-    decisions.GateStarted: (batch_laws__line.gate_started,),
-    decisions.GateEnding: (end_laws__deadlines.gate_ending,),
-    decisions.PublishStarted: (batch_laws__publish.started,),
-    decisions.DeadlinesMoved: (end_laws__deadlines.moved,),
-    decisions.PhaseOpened: (batch_laws.phase_opened,),
-    decisions.BatchPaused: (batch_laws.paused,),
-    decisions.BatchUnpaused: (batch_laws.unpaused,),
-    decisions.BatchEnded: (batch_laws.ended,),
-    decisions.BreakerOpened: (start_laws__providers.breaker_opened,),
-    decisions.BreakerClosed: (start_laws__providers.breaker_closed,),
-    decisions.LimitRaised: (start_laws__providers.limit_raised,),
+    decisions.AttemptEnding: (end_laws__deadlines.check_attempt_ending,),
+    decisions.StepPassed: (end_laws.check_step_passed,),
+    decisions.RetryGranted: (end_laws.check_retry_granted,),
+    decisions.BackoffEnded: (end_laws.check_backoff_ended,),
+    decisions.AnswerAwaited: (end_laws.check_answer_awaited,),
+    decisions.TaskInterrupted: (end_laws.check_task_interrupted,),
+    decisions.TaskEnded: (end_laws__endings.check_task_ended,),
+    decisions.BatchHalted: (end_laws__endings.check_batch_halted,),
+    decisions.MergeStarted: (batch_laws__line.check_merge_started,),
+    decisions.RebuildStarted: (batch_laws__line.check_rebuild_started,),
+    decisions.GateStarted: (batch_laws__line.check_gate_started,),
+    decisions.GateEnding: (end_laws__deadlines.check_gate_ending,),
+    decisions.PublishStarted: (batch_laws__publish.check_publish_started,),
+    decisions.DeadlinesMoved: (end_laws__deadlines.check_deadlines_moved,),
+    decisions.PhaseOpened: (batch_laws.check_phase_opened,),
+    decisions.BatchPaused: (batch_laws.check_batch_paused,),
+    decisions.BatchUnpaused: (batch_laws.check_batch_unpaused,),
+    decisions.BatchEnded: (batch_laws.check_batch_ended,),
+    decisions.BreakerOpened: (start_laws__providers.check_breaker_opened,),
+    decisions.BreakerClosed: (start_laws__providers.check_breaker_closed,),
+    decisions.LimitRaised: (start_laws__providers.check_limit_raised,),
 }

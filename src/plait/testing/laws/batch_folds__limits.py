@@ -14,63 +14,66 @@ from plait.core.decisions import (
     PhaseOpened,
 )
 from plait.core.reports import CapacityChanged, ClockJumped, EngineTaken, PressureChanged, RateLimited
-from plait.testing.laws.attempt_folds import refused
-from plait.testing.laws.facts__book import Book, ProviderPage
+from plait.testing.laws.attempt_folds import note_refusal
+from plait.testing.laws.facts__book import Facts, ProviderFacts
 
-LONGEST = 8 * 86_400.0  # no provider is shut out for longer, whatever it says
+LONGEST_BREAKER_SECONDS = 8 * 86_400.0  # no provider is shut out for longer, whatever it says
 
 
-def breaker_opened(book: Book, at: float, event: BreakerOpened) -> None:
-    page = book.providers.setdefault(event.provider, ProviderPage())
+def fold_breaker_opened(book: Facts, at: float, event: BreakerOpened) -> None:
+    page = book.providers.setdefault(event.provider, ProviderFacts())
     if page.until is None or page.until <= at:
         page.opened_at = at
         page.streak += 1
-    page.until, page.limit, page.fresh = event.until, event.limit, False
-    page.rejected, page.rejecting, page.mended = event.rejected, False, False
-    if page.said is not None and min(page.said, at + LONGEST) <= event.until:
-        page.said = page.refused_at = None
+    page.until, page.limit, page.refused_since_opening = event.until, event.limit, False
+    page.rejected, page.rejecting, page.may_be_restored = event.rejected, False, False
+    if (
+        page.refuses_until is not None
+        and min(page.refuses_until, at + LONGEST_BREAKER_SECONDS) <= event.until
+    ):
+        page.refuses_until = page.refused_at = None
 
 
-def breaker_closed(book: Book, event: BreakerClosed) -> None:
+def fold_breaker_closed(book: Facts, event: BreakerClosed) -> None:
     page = book.providers[event.provider]
-    page.until, page.mended = None, False
+    page.until, page.may_be_restored = None, False
 
 
-def limit_raised(book: Book, event: LimitRaised) -> None:
+def fold_limit_raised(book: Facts, event: LimitRaised) -> None:
     book.providers[event.provider].limit = event.limit
 
 
-def rate_limited(book: Book, at: float, report: RateLimited) -> None:
-    refused(book, at, report.provider, report.until, began=at)
+def fold_rate_limited(book: Facts, at: float, report: RateLimited) -> None:
+    note_refusal(book, at, report.provider, report.until, began=at)
 
 
-def pressure(book: Book, report: PressureChanged) -> None:
+def fold_pressure_changed(book: Facts, report: PressureChanged) -> None:
     book.pressure = report.why
 
 
-def room(book: Book, report: CapacityChanged) -> None:
-    book.room = report.slots
+def fold_room_changed(book: Facts, report: CapacityChanged) -> None:
+    book.capacity = report.slots
 
 
-def taken(book: Book, _report: EngineTaken) -> None:
+def fold_engine_taken(book: Facts, _report: EngineTaken) -> None:
     """Whoever comes anew has seen nothing yet: it is told what there is."""
-    book.pressure = book.room = None
+    book.pressure = book.capacity = None
 
 
-def jumped(book: Book, report: ClockJumped) -> None:
+def fold_clock_jumped(book: Facts, report: ClockJumped) -> None:
     """Whatever runs keeps the time that it had left, from this moment on."""
-    book.jump = (book.jump or 0.0) + report.by
+    book.clock_jump = (book.clock_jump or 0.0) + report.by
     for page in book.alive.values():
         page.started += report.by
-        page.heard += report.by
+        page.last_active += report.by
     for batch in book.batches.values():
         if batch.gate is not None:
             batch.gate.started += report.by
 
 
-def moved(book: Book, event: DeadlinesMoved) -> None:
+def fold_deadlines_moved(book: Facts, event: DeadlinesMoved) -> None:
     """A clock that was set back makes nobody wait longer."""
-    book.jump = None
+    book.clock_jump = None
     for provider in book.providers.values():
         provider.opened_at += event.by
         if provider.until is not None and event.by < 0:
@@ -81,27 +84,27 @@ def moved(book: Book, event: DeadlinesMoved) -> None:
                 page.retry_at += event.by
 
 
-def phase_opened(book: Book, event: PhaseOpened) -> None:
+def fold_phase_opened(book: Facts, event: PhaseOpened) -> None:
     book.batch(event.batch).opened.add(event.phase)
 
 
-def paused(book: Book, event: BatchPaused) -> None:
+def fold_batch_paused(book: Facts, event: BatchPaused) -> None:
     book.batch(event.batch).paused = event.cause
 
 
-def unpaused(book: Book, event: BatchUnpaused) -> None:
+def fold_batch_unpaused(book: Facts, event: BatchUnpaused) -> None:
     book.batch(event.batch).paused = None
 
 
-def halted(book: Book, event: BatchHalted) -> None:
+def fold_batch_halted(book: Facts, event: BatchHalted) -> None:
     batch = book.batch(event.batch)
     batch.halted = event.by
     for page in batch.tasks.values():
-        if page.ended is None and not batch.begun(page) and not page.doom:
-            page.doom = "halt"
+        if page.ended is None and not batch.has_begun(page) and not page.pending_end:
+            page.pending_end = "halt"
 
 
-def batch_ended(book: Book, event: BatchEnded) -> None:
+def fold_batch_ended(book: Facts, event: BatchEnded) -> None:
     batch = book.batch(event.batch)
     batch.ended, batch.paused = True, None
     batch.stopping = batch.stop_now = False

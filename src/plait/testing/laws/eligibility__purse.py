@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from plait.core.settings import NO_SPEND, Settings, Spend
-from plait.testing.laws.facts import BatchPage, TaskPage
-from plait.testing.laws.facts__book import Book
+from plait.testing.laws.facts import BatchFacts, TaskFacts
+from plait.testing.laws.facts__book import Facts
 
-LATELY, LITTLE = 20, 3
+RECENT_SPENDS, ENOUGH_SPENDS = 20, 3
 
 
-def reserve(book: Book, batch: BatchPage, agent: str) -> Spend:
+def expected_cost(book: Facts, batch: BatchFacts, agent: str) -> Spend:
     settings = batch.settings
     if settings.budget is None and settings.task_budget is None:
         return NO_SPEND
-    known = book.spends.get(agent, [])[-LATELY:]
+    known = book.agent_spends.get(agent, [])[-RECENT_SPENDS:]
     most = Spend(max((s.microusd for s in known), default=0), max((s.tokens for s in known), default=0))
-    return most if len(known) >= LITTLE else most.at_least(settings.reserve or _guess(settings))
+    return most if len(known) >= ENOUGH_SPENDS else most.at_least(settings.reserve or _guess_cost(settings))
 
 
-def _guess(settings: Settings) -> Spend:
+def _guess_cost(settings: Settings) -> Spend:
     bounds = [(settings.budget, 10), (settings.task_budget, 3)]
     money = [b.microusd // parts for b, parts in bounds if b is not None and b.microusd is not None]
     tokens = [b.tokens // parts for b, parts in bounds if b is not None and b.tokens is not None]
     return Spend(min(money, default=0), min(tokens, default=0))
 
 
-def within_own(batch: BatchPage, page: TaskPage, cost: Spend) -> bool:
+def fits_task_budget(batch: BatchFacts, page: TaskFacts, cost: Spend) -> bool:
     """The task's own budget allows it; that counts anew from where a person agreed to more."""
     own = batch.settings.task_budget
-    return own is None or own.allows(page.spent - page.agreed + cost)
+    return own is None or own.allows(page.spent - page.uncounted_spend + cost)

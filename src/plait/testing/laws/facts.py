@@ -25,13 +25,13 @@ from plait.core.task import NeedKind, Phase, Step, Task
 
 
 @dataclass(slots=True)
-class AttemptPage:
+class AttemptFacts:
     order: AttemptStarted
     started: float
-    heard: float
+    last_active: float
     used: Spend = NO_SPEND
     endings: list[AttemptEnding] = field(default_factory=list)
-    question: bool = False  # it asked something and has not gone on since
+    is_asking: bool = False  # it asked something and has not gone on since
 
     @property
     def claim(self) -> Spend:
@@ -39,105 +39,109 @@ class AttemptPage:
 
     @property
     def expires(self) -> float:
-        return min(self.started + self.order.timeout, self.heard + self.order.idle_timeout)
+        return min(self.started + self.order.timeout, self.last_active + self.order.idle_timeout)
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class UnjudgedExit:
     """The end of an attempt that nothing has been decided about yet."""
 
-    attempt: AttemptPage
+    attempt: AttemptFacts
     at: float
     outcome: Outcome
 
 
 @dataclass(slots=True)
-class TaskPage:
+class TaskFacts:
     spec: Task
     place: int
     needs: tuple[str, ...]  # but for entrants
-    named: tuple[str, ...]  # the tokens that the plan gives it
-    tokens: tuple[str, ...]  # those it wants now, or holds
-    learnt: tuple[str, ...] = ()  # those of files that it changed
+    plan_locks: tuple[str, ...]  # the tokens that the plan gives it
+    locks: tuple[str, ...]  # those it wants now, or holds
+    learned_locks: tuple[str, ...] = ()  # those of files that it changed
     entrants: tuple[str, ...] = ()
     winner: str = ""
-    outdone: tuple[str, ...] = ()  # entrants that were chosen, and then failed verification
+    failed_winners: tuple[str, ...] = ()  # entrants that were chosen, and then failed verification
     repairing: Change | None = None
-    story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
+    recent_records: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
     step: Step = Step.WRITE
-    life: int = 1
+    generation: int = 1
     begun: bool = False  # it was started in this life
     active: bool = False  # from its first start until it ends: it holds its tokens
-    alive: AttemptPage | None = None
-    exit: Exit | None = None
-    trouble: Category | None = None  # a conflict or a failed merge that nothing has been decided about yet
-    trouble_at: float = 0.0
+    alive: AttemptFacts | None = None
+    exit: UnjudgedExit | None = None
+    merge_problem: Category | None = (
+        None  # a conflict or a failed merge that nothing has been decided about yet
+    )
+    merge_problem_at: float = 0.0
     retry_at: float | None = None
     asking: bool = False
-    wants: Spend | None = None  # it asks for so much money
+    requested_budget: Spend | None = None  # it asks for so much money
     interrupted: bool = False
     approved: bool = False
-    redo: bool = False
-    words: list[str] = field(default_factory=list)  # feedback that no attempt has been successful with yet
-    doom: str = ""  # "cancel" or "drop", by a granted request; "halt"
+    restart_after_exit: bool = False
+    pending_feedback: list[str] = field(
+        default_factory=list
+    )  # feedback that no attempt has been successful with yet
+    pending_end: str = ""  # "cancel" or "drop", by a granted request; "halt"
     agents: tuple[str, ...] = ()  # a person's choice for it
     merging: MergeStarted | None = None
     last: AttemptStarted | None = None
     last_write: AttemptStarted | None = None
     last_used: Spend = NO_SPEND  # by that one
     spent: Spend = NO_SPEND
-    agreed: Spend = NO_SPEND  # what of it its own budget does not count
+    uncounted_spend: Spend = NO_SPEND  # what of it its own budget does not count
     tip: str | None = None
-    counted: int = 0
+    counted_retries: int = 0
     losses: int = 0
-    misfits: int = 0
-    refused: tuple[str, int] = ("", 0)  # by whom last, and how many that one had served then
+    unexplained_refusals: int = 0
+    last_refusal: tuple[str, int] = ("", 0)  # by whom last, and how many that one had served then
     repairs: int = 0
     merge_failures: int = 0
     numbers: dict[Step, int] = field(default_factory=dict)
-    written: int = 0  # attempts of earlier lives
+    earlier_writes: int = 0  # attempts of earlier lives
     ended: TaskEnded | None = None
-    unmerged: str | None = None  # the tip that it ended with, and only merging went wrong
+    unmerged_tip: str | None = None  # the tip that it ended with, and only merging went wrong
 
     @property
     def status(self) -> TaskStatus | None:
         return self.ended.status if self.ended is not None else None
 
     @property
-    def refereed(self) -> bool:
+    def has_referee(self) -> bool:
         """Its change is chosen from its entrants'; but whom a person gave the task to writes it himself."""
         return bool(self.entrants) and self.agents in {(), (REFEREE,)}
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return self.ended is not None and self.ended.status is TaskStatus.DONE
 
     @property
-    def dropped(self) -> bool:
+    def was_dropped(self) -> bool:
         """By a person, not by a failure that halted its batch."""
         return self.ended is not None and self.ended.by is None
 
     @property
-    def lost(self) -> bool:
+    def ended_without_success(self) -> bool:
         """It ended, and what needs it will never get it in this life."""
         return self.ended is not None and self.ended.status is not TaskStatus.DONE
 
     @property
-    def under_way(self) -> bool:
-        undecided = self.exit is not None or self.trouble is not None
+    def is_in_progress(self) -> bool:
+        undecided = self.exit is not None or self.merge_problem is not None
         return self.alive is not None or self.merging is not None or undecided
 
-    def passes(self, phase: Phase) -> bool:
+    def ignores_phase(self, phase: Phase) -> bool:
         """It does not wait for its phase: it says itself what it needs, and the phase is no barrier."""
         return phase.gate is None and any(need.kind is NeedKind.NEED for need in self.spec.needs)
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class MergedChange:
     """One merge of the line; it belongs to the life of the task in which it was made."""
 
     change: Change
-    life: int
+    generation: int
     commit: str
 
     @property
@@ -146,24 +150,24 @@ class Link:
 
 
 @dataclass(slots=True)
-class GatePage:
+class GateFacts:
     order: GateStarted
     started: float
-    prefix: tuple[Link, ...]
+    prefix: tuple[MergedChange, ...]
     stale: bool = False
     ending: EndWhy | None = None
 
 
 @dataclass(slots=True)
-class BatchPage:
+class BatchFacts:
     id: str
     plan: Plan
     settings: Settings
     base: str
-    tasks: dict[str, TaskPage]
+    tasks: dict[str, TaskFacts]
     phases: dict[str, Phase]
     opened: set[str]
-    story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
+    recent_records: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
     paused: PauseCause | None = None
     stopping: bool = False
     stop_now: bool = False
@@ -175,48 +179,48 @@ class BatchPage:
     slots: int = 0
     spent: Spend = NO_SPEND
     merging: str | None = None
-    line: list[Link] = field(default_factory=list)
+    merges: list[MergedChange] = field(default_factory=list)
     rebuild: RebuildStarted | None = None
-    gate: GatePage | None = None
+    gate: GateFacts | None = None
     gates: int = 0
     rebuilds: int = 0
     rebuild_failures: int = 0
-    gated: int = 0  # the first so many of the line passed together
+    gate_passed_size: int = 0  # the first so many of the line passed together
     failed: dict[tuple[tuple[str, int], ...], None] = field(default_factory=dict)  # prefixes that did not
     base_proved: bool = False
     base_failed: bool = False
     gate_losses: int = 0
     passed: set[str] = field(default_factory=set)  # commits that the gate passed
-    wish: Publish | None = None
-    words: tuple[str, str] = ("", "")  # a person's title and body
-    renamed: bool = False  # a title was said that no pull request has yet
+    requested_publish: Publish | None = None
+    pull_request_text: tuple[str, str] = ("", "")  # a person's title and body
+    title_changed: bool = False  # a title was said that no pull request has yet
     publishing: PublishStarted | None = None
     publishes: int = 0
     published: tuple[str, Publish] | None = None
-    unpublished: bool = False  # the last try failed
+    publish_failed: bool = False  # the last try failed
     pushed: str = ""
 
     @property
     def head(self) -> str:
-        return self.line[-1].commit if self.line else self.base
+        return self.merges[-1].commit if self.merges else self.base
 
     @property
-    def untested(self) -> bool:
+    def needs_gate(self) -> bool:
         """The gate has something to do: what is merged has not passed, or not as it is."""
-        if self.settings.gate is None or self.cancelled or not self.line:
+        if self.settings.gate is None or self.cancelled or not self.merges:
             return False
-        return self.gated < len(self.line) or self.head not in self.passed
+        return self.gate_passed_size < len(self.merges) or self.head not in self.passed
 
     @property
-    def unshipped(self) -> bool:
+    def needs_publish(self) -> bool:
         """Its settings ask for something that was neither published nor failed."""
         wanted, order = self.settings.publish, ("off", "push", "draft", "pr")
-        if wanted is Publish.OFF or not self.line or self.cancelled or self.unpublished:
+        if wanted is Publish.OFF or not self.merges or self.cancelled or self.publish_failed:
             return False
         commit, done = self.published or ("", Publish.OFF)
         return commit != self.head or order.index(done) < order.index(wanted)
 
-    def share(self, phase: str) -> float:
+    def phase_threshold(self, phase: str) -> float:
         """How much of the earlier phases this one asks for."""
         own = self.phases[phase].gate
         return self.settings.phase_gate if own is None else own
@@ -226,55 +230,55 @@ class BatchPage:
         return self.settings.isolation is Isolation.IN_PLACE
 
     @property
-    def alive(self) -> list[AttemptPage]:
+    def alive(self) -> list[AttemptFacts]:
         return [page.alive for page in self.tasks.values() if page.alive is not None]
 
-    def unwanted(self) -> list[str]:
+    def find_unwanted(self) -> list[str]:
         """Tasks whose merge is in the line though it should not be."""
-        return [link.task for link in self.line if not self._wanted(link)]
+        return [link.task for link in self.merges if not self._is_wanted(link)]
 
-    def _wanted(self, link: Link) -> bool:
+    def _is_wanted(self, link: MergedChange) -> bool:
         page = self.tasks[link.task]
-        return link.life == page.life and (page.ended is None or page.done)
+        return link.generation == page.generation and (page.ended is None or page.is_done)
 
-    def check(self, page: TaskPage) -> str | None:
+    def verify_command(self, page: TaskFacts) -> str | None:
         """The command that verifies the task's change."""
         return page.spec.verify or self.settings.verify
 
     @property
-    def stands_still(self) -> bool:
+    def is_stopped(self) -> bool:
         """Not even what was begun goes on: money that is short stops only what is new."""
         return self.paused not in {None, PauseCause.BUDGET}
 
-    def needs_done(self, page: TaskPage) -> bool:
+    def has_needs_done(self, page: TaskFacts) -> bool:
         entered = all(self.tasks[entrant].ended is not None for entrant in page.entrants)
-        return entered and all(self.tasks[need].done for need in page.needs)
+        return entered and all(self.tasks[need].is_done for need in page.needs)
 
-    def candidates(self, page: TaskPage) -> list[TaskPage]:
+    def find_candidates(self, page: TaskFacts) -> list[TaskFacts]:
         """The entrants that passed and did not fail as the task's own change."""
-        left = (self.tasks[entrant] for entrant in page.entrants if entrant not in page.outdone)
-        return [entrant for entrant in left if entrant.done]
+        left = (self.tasks[entrant] for entrant in page.entrants if entrant not in page.failed_winners)
+        return [entrant for entrant in left if entrant.is_done]
 
-    def withdrawn(self, page: TaskPage, found: Exit) -> bool:
+    def winner_was_dropped(self, page: TaskFacts, found: UnjudgedExit) -> bool:
         """Who was chosen was dropped meanwhile."""
         offered = {each.task for each in found.attempt.order.candidates}
-        left = {entrant.spec.id for entrant in self.candidates(page)}
+        left = {entrant.spec.id for entrant in self.find_candidates(page)}
         return found.outcome.winner in offered - left
 
-    def unwinnable(self, page: TaskPage) -> bool:
+    def has_no_candidates(self, page: TaskFacts) -> bool:
         """All its entrants have ended, and none is left to choose; nobody else was given the task."""
-        over = page.refereed and page.step is Step.WRITE and page.ended is None
-        return over and self.needs_done(page) and not self.candidates(page)
+        over = page.has_referee and page.step is Step.WRITE and page.ended is None
+        return over and self.has_needs_done(page) and not self.find_candidates(page)
 
-    def begun(self, page: TaskPage) -> bool:
+    def has_begun(self, page: TaskFacts) -> bool:
         """Of a contest, somebody was started."""
         task = self.tasks.get(page.spec.entrant or "", page)
         return page.begun or any(self.tasks[name].begun for name in (task.spec.id, *task.entrants))
 
-    def lost_needs(self, page: TaskPage) -> list[TaskPage]:
-        return [other for need in page.needs if (other := self.tasks[need]).lost]
+    def find_lost_needs(self, page: TaskFacts) -> list[TaskFacts]:
+        return [other for need in page.needs if (other := self.tasks[need]).ended_without_success]
 
 
-def token_of(batch: str, token: str, *, shared: bool) -> str:
+def lock_name(batch: str, token: str, *, shared: bool) -> str:
     wide = token.startswith("group:") or (shared and token.startswith("file:"))
     return token if wide else f"{batch}/{token}"

@@ -8,48 +8,56 @@ from plait.core.settings import OnConflict
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 from plait.testing.laws.batch_laws import may_open
-from plait.testing.laws.facts import BatchPage, TaskPage
-from plait.testing.laws.facts__book import Book
+from plait.testing.laws.facts import BatchFacts, TaskFacts
+from plait.testing.laws.facts__book import Facts
 
 
-def no_debts(book: Book, at: float) -> None:
+def check_nothing_due(book: Facts, at: float) -> None:
     if book.requests:
         raise book.violation("answered", f"nobody answered {sorted(book.requests)}")
-    if book.jump is not None:
-        raise book.violation("clock", f"the clock jumped by {book.jump} and no deadline moved")
+    if book.clock_jump is not None:
+        raise book.violation("clock", f"the clock jumped by {book.clock_jump} and no deadline moved")
     for name, provider in book.providers.items():
-        if provider.said is not None:
-            raise book.violation("breaker", f"{name} refuses until {provider.said}, and no breaker opened")
-        if provider.mended:
+        if provider.refuses_until is not None:
+            raise book.violation(
+                "breaker", f"{name} refuses until {provider.refuses_until}, and no breaker opened"
+            )
+        if provider.may_be_restored:
             raise book.violation(
                 "breaker", f"somebody is there who may have logged in, and {name} is not tried"
             )
     for batch in book.batches.values():
-        if batch.wish is not None:
+        if batch.requested_publish is not None:
             raise book.violation("publish", f"{batch.id} was to be published by request, and is not", batch)
         if not batch.ended:
-            _batch(book, batch, at)
+            _check_batch(book, batch, at)
 
 
-def _batch(book: Book, batch: BatchPage, at: float) -> None:
+def _check_batch(book: Facts, batch: BatchFacts, at: float) -> None:
     for page in batch.tasks.values():
-        debt = _task(batch, page, at)
+        debt = _find_task_debt(batch, page, at)
         if debt is not None:
             law, what = debt
             raise book.violation(law, f"{batch.id}/{page.spec.id} {what}", page)
-    owed = _gate(batch) or _halt(batch) or _phase(batch) or _line(book, batch) or _end(batch)
+    owed = (
+        _find_gate_debt(batch)
+        or _find_halt_debt(batch)
+        or _find_phase_debt(batch)
+        or _find_merge_debt(book, batch)
+        or _find_end_debt(batch)
+    )
     if owed is not None:
         raise book.violation("owed", f"batch {batch.id}: {owed}", batch)
 
 
-def _task(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None:
-    if page.exit is not None or page.trouble is not None:
+def _find_task_debt(batch: BatchFacts, page: TaskFacts, at: float) -> tuple[str, str] | None:
+    if page.exit is not None or page.merge_problem is not None:
         return "judged", "waits for a judgement that does not come"
     if page.retry_at is not None and page.retry_at <= at:
         return "backoff", f"waits for {page.retry_at}, which is past"
-    lost = (page.ended is None or page.done) and bool(batch.lost_needs(page))
+    lost = (page.ended is None or page.is_done) and bool(batch.find_lost_needs(page))
     if page.alive is not None:
-        unwanted = page.doom or lost or page.redo or batch.stopping
+        unwanted = page.pending_end or lost or page.restart_after_exit or batch.stopping
         overdue = page.alive.expires < at
         return (
             ("ending", "runs on though it should not")
@@ -57,19 +65,19 @@ def _task(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None
             else None
         )
     going = page.retry_at is not None or page.asking or page.interrupted
-    lost = lost or (batch.unwinnable(page) and not going)
-    if page.merging is None and (page.doom or lost):
+    lost = lost or (batch.has_no_candidates(page) and not going)
+    if page.merging is None and (page.pending_end or lost):
         return "ended", "is over, and nobody ends it"
     return None
 
 
-def _gate(batch: BatchPage) -> str | None:
+def _find_gate_debt(batch: BatchFacts) -> str | None:
     gate = batch.gate
     unwanted = gate is not None and (gate.stale or batch.stopping or batch.cancelled)
     return "its gate runs on though it should not" if unwanted and gate and gate.ending is None else None
 
 
-def _halt(batch: BatchPage) -> str | None:
+def _find_halt_debt(batch: BatchFacts) -> str | None:
     if batch.halted is not None:
         return None
     conflicts = batch.settings.on_conflict is OnConflict.FAIL
@@ -80,49 +88,49 @@ def _halt(batch: BatchPage) -> str | None:
     return None
 
 
-def _phase(batch: BatchPage) -> str | None:
+def _find_phase_debt(batch: BatchFacts) -> str | None:
     closed = (key for key in batch.phases if key not in batch.opened)
     ready = [key for key in closed if may_open(batch, key)]
     return f"phase {ready[0]} should have opened" if ready else None
 
 
-def _line(book: Book, batch: BatchPage) -> str | None:
+def _find_merge_debt(book: Facts, batch: BatchFacts) -> str | None:
     if batch.merging is not None or batch.rebuild is not None:
         return None
-    if batch.unwanted():
+    if batch.find_unwanted():
         given_up = batch.rebuild_failures >= 3 and batch.paused is not None
-        return None if given_up else f"{batch.unwanted()} should be taken out of the branch"
+        return None if given_up else f"{batch.find_unwanted()} should be taken out of the branch"
     ready = [page.spec.id for page in batch.tasks.values() if _can_merge(batch, page)]
     if ready:
         return f"{ready[0]} could be merged"
-    merged = [batch.tasks[link.task] for link in batch.line]
-    unfinished = {page.spec.id for page in merged if page.ended is None and batch.needs_done(page)}
+    merged = [batch.tasks[link.task] for link in batch.merges]
+    unfinished = {page.spec.id for page in merged if page.ended is None and batch.has_needs_done(page)}
     if batch.settings.gate is None:
         return f"{sorted(unfinished)} are merged, and not done" if unfinished else None
-    passed = {link.task for link in batch.line[: batch.gated]}
+    passed = {link.task for link in batch.merges[: batch.gate_passed_size]}
     if unfinished & passed:
         return f"{sorted(unfinished & passed)} passed the gate, and are not done"
-    idle = batch.gate is None and not batch.stands_still and book.pressure is None
-    return "the gate should run" if idle and batch.untested else None
+    idle = batch.gate is None and not batch.is_stopped and book.pressure is None
+    return "the gate should run" if idle and batch.needs_gate else None
 
 
-def _can_merge(batch: BatchPage, page: TaskPage) -> bool:
-    waits = page.retry_at is not None or page.asking or page.interrupted or page.doom
-    ready = page.ended is None and page.alive is None and batch.needs_done(page)
+def _can_merge(batch: BatchFacts, page: TaskFacts) -> bool:
+    waits = page.retry_at is not None or page.asking or page.interrupted or page.pending_end
+    ready = page.ended is None and page.alive is None and batch.has_needs_done(page)
     at_merge = page.step is Step.MERGE and ready and not waits
-    return at_merge and all(link.task != page.spec.id for link in batch.line)
+    return at_merge and all(link.task != page.spec.id for link in batch.merges)
 
 
-def _end(batch: BatchPage) -> str | None:
-    if any(page.ended is None for page in batch.tasks.values()) or batch.unwanted():
+def _find_end_debt(batch: BatchFacts) -> str | None:
+    if any(page.ended is None for page in batch.tasks.values()) or batch.find_unwanted():
         return None
     busy = batch.gate or batch.merging or batch.rebuild or batch.publishing
-    if busy or batch.untested or (batch.unshipped and batch.paused is not None):
+    if busy or batch.needs_gate or (batch.needs_publish and batch.paused is not None):
         return None
-    return "its branch should be published" if batch.unshipped else "every task has ended, and it has not"
+    return "its branch should be published" if batch.needs_publish else "every task has ended, and it has not"
 
 
-def alarms(book: Book, at: float, wake: float | None) -> None:
+def check_wake_time(book: Facts, at: float, wake: float | None) -> None:
     """The core asks to be woken for the next thing that time alone will bring."""
     soonest = min(_upcoming(book), default=None)
     if wake is not None and wake <= at:
@@ -131,7 +139,7 @@ def alarms(book: Book, at: float, wake: float | None) -> None:
         raise book.violation("alarm", f"{soonest[1]} is due at {soonest[0]}, but it sleeps until {wake}")
 
 
-def _upcoming(book: Book) -> Iterator[tuple[float, str]]:
+def _upcoming(book: Facts) -> Iterator[tuple[float, str]]:
     for name, attempt in book.alive.items():
         if not attempt.endings:
             yield attempt.expires, f"the end of {name}"

@@ -25,27 +25,27 @@ from plait.core.settings import FileConflicts, Isolation, Mode
 from plait.core.status import PauseCause
 from plait.core.task import Step
 from plait.testing.laws.attempt_folds import note_failure
-from plait.testing.laws.facts import BatchPage, TaskPage, token_of
-from plait.testing.laws.facts__book import Book
+from plait.testing.laws.facts import BatchFacts, TaskFacts, lock_name
+from plait.testing.laws.facts__book import Facts
 
 
-def arrived(book: Book, request: Request) -> None:
+def fold_request_arrived(book: Facts, request: Request) -> None:
     book.seen.add(request.id)
     book.requests[request.id] = request
 
 
-def refused(book: Book, answer: RequestRefused) -> None:
+def fold_request_refused(book: Facts, answer: RequestRefused) -> None:
     del book.requests[answer.request]
 
 
-def granted(book: Book, answer: RequestGranted) -> None:
+def fold_request_granted(book: Facts, answer: RequestGranted) -> None:
     request = book.requests.pop(answer.request)
     if isinstance(request, Submit | Resume | Unpause | Retry | Feedback):
         for provider in book.providers.values():
-            provider.mended = provider.rejected and provider.until is not None
+            provider.may_be_restored = provider.rejected and provider.until is not None
     match request:
         case Submit():
-            book.batches[request.batch] = _open(book, request)
+            book.batches[request.batch] = _open_batch(book, request)
         case ChangeEngineSettings():
             book.settings = book.settings.with_fields(request.settings, request.fields)
         case SaveSettings():
@@ -53,76 +53,76 @@ def granted(book: Book, answer: RequestGranted) -> None:
                 book.saved.pop(name, None)
                 book.saved |= {name: text} if text is not None else {}
         case CancelTask() | Retry() | Drop() | Feedback():
-            _about_task(book, book.batch(request.batch), request, answer.tasks)
+            _fold_task_request(book, book.batch(request.batch), request, answer.tasks)
         case _:
-            _about_batch(book.batch(request.batch), request, answer.tasks)
+            _fold_batch_request(book.batch(request.batch), request, answer.tasks)
 
 
-def _open(book: Book, request: Submit) -> BatchPage:
+def _open_batch(book: Facts, request: Submit) -> BatchFacts:
     plan = request.plan
     shared = request.settings.isolation is Isolation.IN_PLACE
     tasks = {}
     for place, task in enumerate(plan.tasks):
         needed = [plan.tasks[need] for need in plan.needs[place]]
         needs = tuple(other.id for other in needed if other.entrant != task.id)
-        tokens = tuple(token_of(request.batch, token, shared=shared) for token in plan.holds[place])
-        page = tasks[task.id] = TaskPage(task, place, needs, tokens, tokens)
+        tokens = tuple(lock_name(request.batch, token, shared=shared) for token in plan.holds[place])
+        page = tasks[task.id] = TaskFacts(task, place, needs, tokens, tokens)
         page.entrants = tuple(other.id for other in needed if other.entrant == task.id)
         if request.settings.file_conflicts is FileConflicts.INFERRED:
-            files = (f"file:{file}" for file in book.touched.get(task.key, ()))
-            seen = {token_of(request.batch, file, shared=shared) for file in files}
-            page.learnt = tuple(seen.difference(tokens))
-            page.tokens += page.learnt
+            files = (f"file:{file}" for file in book.changed_files.get(task.key, ()))
+            seen = {lock_name(request.batch, file, shared=shared) for file in files}
+            page.learned_locks = tuple(seen.difference(tokens))
+            page.locks += page.learned_locks
     phases = {phase.key: phase for phase in plan.phases}
     opened = {phase.key for phase in plan.phases if not phase.after and phase.opens_with is None}
-    return BatchPage(request.batch, plan, request.settings, request.base, tasks, phases, opened)
+    return BatchFacts(request.batch, plan, request.settings, request.base, tasks, phases, opened)
 
 
-def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> None:
+def _fold_batch_request(batch: BatchFacts, request: Request, tasks: tuple[str, ...]) -> None:
     match request:
         case CancelBatch():
-            _cancel(batch)
+            _cancel_batch(batch)
         case Pause():
             batch.paused = PauseCause.PERSON
         case Stop():
             batch.paused, batch.stopping, batch.stop_now = PauseCause.STOP, True, request.now
         case Unpause() | Resume():
-            _go_on(batch)
+            _resume_batch(batch)
         case Approve():
             for name in tasks:
                 batch.tasks[name].approved = True
         case Ship():
-            _ship(batch, request)
+            _request_publish(batch, request)
         case ChangeSettings():
-            _change(batch, request)
+            _change_settings(batch, request)
         case _:
             pass
 
 
-def _ship(batch: BatchPage, request: Ship) -> None:
-    batch.wish = request.publish
-    title, body = batch.words
+def _request_publish(batch: BatchFacts, request: Ship) -> None:
+    batch.requested_publish = request.publish
+    title, body = batch.pull_request_text
     if request.title is not None:
-        title, batch.renamed = request.title, True
-    batch.words = (title, body if request.body is None else request.body)
+        title, batch.title_changed = request.title, True
+    batch.pull_request_text = (title, body if request.body is None else request.body)
 
 
-def _change(batch: BatchPage, request: ChangeSettings) -> None:
+def _change_settings(batch: BatchFacts, request: ChangeSettings) -> None:
     batch.settings = batch.settings.with_fields(request.settings, request.fields)
     if {"task_budget", "reserve", "agents", "fallback"}.intersection(request.fields):
         for page in batch.tasks.values():
-            page.asking, page.wants = page.asking and page.wants is None, None
+            page.asking, page.requested_budget = page.asking and page.requested_budget is None, None
 
 
-def _cancel(batch: BatchPage) -> None:
+def _cancel_batch(batch: BatchFacts) -> None:
     batch.cancelled, batch.paused = True, None
     batch.stopping = batch.stop_now = False
     for page in batch.tasks.values():
         if page.ended is None:
-            page.doom = "cancel"
+            page.pending_end = "cancel"
 
 
-def _go_on(batch: BatchPage) -> None:
+def _resume_batch(batch: BatchFacts) -> None:
     batch.paused = None
     batch.stopping = batch.stop_now = batch.base_failed = False
     batch.gate_losses = batch.rebuild_failures = batch.rejections = 0
@@ -130,78 +130,80 @@ def _go_on(batch: BatchPage) -> None:
         page.interrupted = False
 
 
-def _about_task(
-    book: Book, batch: BatchPage, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
+def _fold_task_request(
+    book: Facts, batch: BatchFacts, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
 ) -> None:
     page = batch.tasks[request.task]
     match request:
         case CancelTask():
-            page.doom = "cancel"
-            _end_with(batch, page, tasks[1:])
+            page.pending_end = "cancel"
+            _end_entrants(batch, page, tasks[1:])
         case Drop():
-            page.doom = "drop"
-            _end_with(batch, page, tasks[1:])
-            _open_again(batch)
+            page.pending_end = "drop"
+            _end_entrants(batch, page, tasks[1:])
+            _reopen_batch(batch)
         case Retry(agent=agent):
-            tip = page.unmerged if agent is None else None
-            _take_up(batch, tasks)
-            if tip is not None and batch.needs_done(page):
-                _merge_again(book, batch, page, tip)
+            tip = page.unmerged_tip if agent is None else None
+            _reset_tasks(batch, tasks)
+            if tip is not None and batch.has_needs_done(page):
+                _retry_merge(book, batch, page, tip)
             if agent is not None:
                 page.agents = (agent,)
         case Feedback():
-            _listen(batch, page, tasks, request.text)
+            _add_feedback(batch, page, tasks, request.text)
 
 
-def _merge_again(book: Book, batch: BatchPage, page: TaskPage, tip: str) -> None:
+def _retry_merge(book: Facts, batch: BatchFacts, page: TaskFacts, tip: str) -> None:
     """It goes on where it was held up, and has its files again if they are free; in a queue, if it is nobody's turn."""
     page.step, page.tip, page.begun = Step.MERGE, tip, True
     queue = batch.settings.mode is Mode.QUEUE
     taken = queue and any(other.active for other in batch.tasks.values())
-    if not taken and not any(token in book.holders for token in page.tokens):
+    if not taken and not any(token in book.lock_holders for token in page.locks):
         page.active = True
-        book.holders |= dict.fromkeys(page.tokens, (batch.id, page.spec.id))
+        book.lock_holders |= dict.fromkeys(page.locks, (batch.id, page.spec.id))
 
 
-def _end_with(batch: BatchPage, page: TaskPage, entrants: tuple[str, ...]) -> None:
+def _end_entrants(batch: BatchFacts, page: TaskFacts, entrants: tuple[str, ...]) -> None:
     for entrant in entrants:
-        batch.tasks[entrant].doom = batch.tasks[entrant].doom or page.doom
+        batch.tasks[entrant].pending_end = batch.tasks[entrant].pending_end or page.pending_end
 
 
-def _listen(batch: BatchPage, page: TaskPage, tasks: tuple[str, ...], text: str) -> None:
+def _add_feedback(batch: BatchFacts, page: TaskFacts, tasks: tuple[str, ...], text: str) -> None:
     if page.ended is not None:
-        _take_up(batch, tasks)
-    if page.wants is not None:
-        page.agreed = page.spent + page.wants
-    page.asking, page.wants = False, None
-    page.redo = page.redo or page.alive is not None
-    page.words.append(text)
+        _reset_tasks(batch, tasks)
+    if page.requested_budget is not None:
+        page.uncounted_spend = page.spent + page.requested_budget
+    page.asking, page.requested_budget = False, None
+    page.restart_after_exit = page.restart_after_exit or page.alive is not None
+    page.pending_feedback.append(text)
     if page.alive is None:
-        if page.step is Step.MERGE and page.numbers.get(Step.WRITE, 0) == page.written:
+        if page.step is Step.MERGE and page.numbers.get(Step.WRITE, 0) == page.earlier_writes:
             page.tip, page.begun = None, False
         page.step = Step.WRITE
 
 
-def _open_again(batch: BatchPage) -> None:
+def _reopen_batch(batch: BatchFacts) -> None:
     """A batch that ends once more publishes once more, whatever came of it the last time."""
-    batch.unpublished = batch.unpublished and not batch.ended
+    batch.publish_failed = batch.publish_failed and not batch.ended
     batch.ended = False
 
 
-def _take_up(batch: BatchPage, tasks: tuple[str, ...]) -> None:
+def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
     """Another life for each of them: nothing of the last one counts."""
     batch.cancelled = False
-    _open_again(batch)
+    _reopen_batch(batch)
     batch.tasks[tasks[0]].approved = True
     for name in tasks:
         page = batch.tasks[name]
         note_failure(batch, name, None)
-        page.life += 1
-        page.written = page.numbers.get(Step.WRITE, 0)
-        page.agreed = page.spent
-        page.winner, page.outdone = "", ()
-        page.ended = page.tip = page.unmerged = page.retry_at = page.trouble = page.repairing = None
-        page.doom = ""
-        page.asking = page.interrupted = page.redo = page.begun = False
+        page.generation += 1
+        page.earlier_writes = page.numbers.get(Step.WRITE, 0)
+        page.uncounted_spend = page.spent
+        page.winner, page.failed_winners = "", ()
+        page.ended = page.tip = page.unmerged_tip = page.retry_at = page.merge_problem = page.repairing = None
+        page.pending_end = ""
+        page.asking = page.interrupted = page.restart_after_exit = page.begun = False
         page.step = Step.WRITE
-        page.counted = page.losses = page.misfits = page.repairs = page.merge_failures = 0
+        page.counted_retries = page.losses = page.unexplained_refusals = page.repairs = (
+            page.merge_failures
+        ) = 0

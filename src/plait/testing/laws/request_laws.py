@@ -17,21 +17,21 @@ from plait.core.requests import (
     Ship,
     Submit,
 )
-from plait.testing.laws.facts import BatchPage, TaskPage
-from plait.testing.laws.facts__book import Book
+from plait.testing.laws.facts import BatchFacts, TaskFacts
+from plait.testing.laws.facts__book import Facts
 
 
-def arrived(book: Book, _at: float, request: Request) -> None:
+def check_request_arrived(book: Facts, _at: float, request: Request) -> None:
     if request.id in book.seen:
         raise book.violation("request", f"request {request.id} was recorded twice")
 
 
-def granted(book: Book, _at: float, answer: RequestGranted) -> None:
-    request = _waiting(book, answer)
+def check_request_granted(book: Facts, _at: float, answer: RequestGranted) -> None:
+    request = _find_unanswered(book, answer)
     if isinstance(request, ChangeEngineSettings):
         return
     if isinstance(request, Submit | SaveSettings):
-        _about_no_batch(book, request)
+        _check_engine_request(book, request)
         return
     batch = book.batch(request.batch)
     unknown = [task for task in answer.tasks if task not in batch.tasks]
@@ -40,7 +40,7 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
             "request", f"request {request.id} was granted for {unknown}, which nobody knows", batch
         )
     if isinstance(request, CancelTask | Retry | Drop | Feedback):
-        _about_task(book, request, answer)
+        _check_task_request(book, request, answer)
     elif isinstance(request, ChangeSettings):
         new = batch.settings.with_fields(request.settings, request.fields)
         if new.isolation is not batch.settings.isolation or new.problem():
@@ -52,7 +52,7 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
         raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
 
 
-def _about_no_batch(book: Book, request: Submit | SaveSettings) -> None:
+def _check_engine_request(book: Facts, request: Submit | SaveSettings) -> None:
     if isinstance(request, Submit):
         if request.batch in book.batches:
             raise book.violation("request", f"batch {request.batch} was opened twice")
@@ -60,7 +60,9 @@ def _about_no_batch(book: Book, request: Submit | SaveSettings) -> None:
         raise book.violation("request", f"request {request.id} saves what no setting is like")
 
 
-def _about_task(book: Book, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:
+def _check_task_request(
+    book: Facts, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted
+) -> None:
     page = book.task(request.batch, request.task)
     if not answer.tasks or answer.tasks[0] != request.task:
         raise book.violation("request", f"request {request.id} was granted for {answer.tasks}", page)
@@ -69,40 +71,40 @@ def _about_task(book: Book, request: CancelTask | Retry | Drop | Feedback, answe
     if isinstance(request, Retry) and page.ended is None:
         raise book.violation("request", f"{request.task} is retried before it ended", page)
     batch = book.batch(request.batch)
-    _about_contest(book, batch, request, answer, page)
-    cancelling = page.doom == "cancel" or (batch.cancelled and not batch.ended)
+    _check_contest_request(book, batch, request, answer, page)
+    cancelling = page.pending_end == "cancel" or (batch.cancelled and not batch.ended)
     if isinstance(request, Retry | Feedback) and cancelling:
         raise book.violation("request", f"{request.task} is taken up while it is being cancelled", page)
 
 
-def _about_contest(
-    book: Book,
-    batch: BatchPage,
+def _check_contest_request(
+    book: Facts,
+    batch: BatchFacts,
     request: CancelTask | Retry | Drop | Feedback,
     answer: RequestGranted,
-    page: TaskPage,
+    page: TaskFacts,
 ) -> None:
     """Nobody enters a contest that is over, or being decided; and a referee writes nothing."""
     task = batch.tasks.get(page.spec.entrant or "")
     taken_up = isinstance(request, Retry | Feedback) and page.ended is not None
-    if taken_up and task is not None and (task.done or task.active):
+    if taken_up and task is not None and (task.is_done or task.active):
         raise book.violation("contest", f"{request.task} is taken up, and {task.spec.id} is chosen", page)
     chosen = (request.agent,) if isinstance(request, Retry) and request.agent else page.agents
     alone = chosen not in {(), (REFEREE,)}
     if alone and set(page.entrants).intersection(answer.tasks) and not isinstance(request, CancelTask | Drop):
         raise book.violation("contest", f"{request.task} is for {chosen}, and its entrants go again", page)
-    asks = page.asking or (page.alive is not None and page.alive.question)
-    if isinstance(request, Feedback) and page.refereed and not asks:
+    asks = page.asking or (page.alive is not None and page.alive.is_asking)
+    if isinstance(request, Feedback) and page.has_referee and not asks:
         raise book.violation("contest", f"{request.task} was given feedback, and nobody writes it", page)
 
 
-def refused(book: Book, _at: float, answer: RequestRefused) -> None:
-    request = _waiting(book, answer)
+def check_request_refused(book: Facts, _at: float, answer: RequestRefused) -> None:
+    request = _find_unanswered(book, answer)
     if not answer.why:
         raise book.violation("request", f"request {request.id} was refused without a reason")
 
 
-def _waiting(book: Book, answer: RequestGranted | RequestRefused) -> Request:
+def _find_unanswered(book: Facts, answer: RequestGranted | RequestRefused) -> Request:
     request = book.requests.get(answer.request)
     if request is None:
         raise book.violation(

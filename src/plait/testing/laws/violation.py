@@ -14,11 +14,11 @@ class Violation(AssertionError):  # noqa: N818 - it is the core that erred
     def __init__(self, law: str, message: str, story: Iterable[Record] = ()) -> None:
         self.law = law
         self.message = message
-        self.story = tuple(story)
-        super().__init__("\n".join((f"{law}: {message}", *map(tell, self.story))))
+        self.records = tuple(story)
+        super().__init__("\n".join((f"{law}: {message}", *map(format_record, self.records))))
 
 
-def tell(record: Record) -> str:
+def format_record(record: Record) -> str:
     """One record as a line."""
     event = record.event
     said = repr(event).partition("(")[2][:-1]

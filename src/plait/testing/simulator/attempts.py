@@ -23,40 +23,40 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.testing.laws.violation import Violation
-from plait.testing.simulator.attempts__agents import NEVER, Script, script_for
-from plait.testing.simulator.attempts__providers import Providers
-from plait.testing.simulator.event_queue import Timeline
-from plait.testing.simulator.fault_rates import Weather
-from plait.testing.simulator.seeded_random import Chance
+from plait.testing.simulator.attempts__agents import NEVER, AttemptScript, make_attempt_script
+from plait.testing.simulator.attempts__providers import SimProviders
+from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.fault_rates import FaultRates
+from plait.testing.simulator.seeded_random import SeededRandom
 
 
 @dataclass(slots=True)
-class Run:
+class SimAttempt:
     """One attempt as it really is, whatever the journal believes."""
 
     order: AttemptStarted
-    script: Script
-    born: float
+    script: AttemptScript
+    started_at: float
     used: Spend = NO_SPEND
-    waiting: bool = False  # for an answer
-    dying: str = ""
-    over: AttemptEnd | None = None
-    said: list[Report] = field(default_factory=list)
+    is_waiting: bool = False  # for an answer
+    signalled: str = ""
+    end_report: AttemptEnd | None = None
+    reports: list[Report] = field(default_factory=list)
 
     @property
     def attempt(self) -> Attempt:
         return self.order.attempt
 
 
-class Site:
+class SimExecutor:
     """Starting an attempt twice starts it once; ending one that is over tells its end again."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - all it touches
         self,
-        time: Timeline,
-        providers: Providers,
-        chance: Chance,
-        weather: Weather,
+        time: EventQueue,
+        providers: SimProviders,
+        chance: SeededRandom,
+        weather: FaultRates,
         send: Callable[[Report], None],
         commit: Callable[[AttemptStarted], str | None],
     ) -> None:
@@ -66,28 +66,28 @@ class Site:
         self._weather = weather
         self._send = send
         self._commit = commit
-        self._runs: dict[Attempt, Run] = {}
-        self._alive: dict[tuple[str, str], Run] = {}
+        self._runs: dict[Attempt, SimAttempt] = {}
+        self._alive: dict[tuple[str, str], SimAttempt] = {}
 
     def start(self, order: AttemptStarted) -> None:
         run = self._runs.get(order.attempt)
         if run is not None:
-            if run.over is not None:
-                self._send(run.over)
+            if run.end_report is not None:
+                self._send(run.end_report)
             return
         place = (order.attempt.batch, order.attempt.task)
         if place in self._alive:
             raise Violation("workspace", f"{order.attempt} started beside {self._alive[place].attempt}")
-        run = Run(order, script_for(order, self._chance, self._weather), self._time.now)
+        run = SimAttempt(order, make_attempt_script(order, self._chance, self._weather), self._time.now)
         self._runs[order.attempt] = self._alive[place] = run
-        self._time.after(run.script.launches_in, lambda: self._launch(run))
+        self._time.schedule_in(run.script.launches_in, lambda: self._launch(run))
 
     def end(self, ending: AttemptEnding) -> None:
         run = self._runs.get(ending.attempt)
         if run is None:
             self._send(AttemptLost(ending.attempt, "it was never launched"))
-        elif run.over is not None:
-            self._send(run.over)
+        elif run.end_report is not None:
+            self._send(run.end_report)
         else:
             self._signal(run, "hard" if ending.now else "soft")
 
@@ -96,66 +96,70 @@ class Site:
         run = self._runs.get(attempt)
         if run is None:
             return []
-        return [run.over] if run.over is not None else list(run.said)
+        return [run.end_report] if run.end_report is not None else list(run.reports)
 
-    def lose_all(self, why: str, notice: float | None) -> None:
+    def lose_attempts(self, why: str, notice: float | None) -> None:
         """Everything that runs is gone at once; with `notice`, somebody sees it that much later."""
         for run in list(self._alive.values()):
-            self._vanish(run, why, notice)
+            self._lose(run, why, notice)
 
-    def _launch(self, run: Run) -> None:
-        if run.over is not None:
+    def _launch(self, run: SimAttempt) -> None:
+        if run.end_report is not None:
             return
-        self._say(run, AttemptLaunched(run.attempt, 1000 + len(self._runs), f"/work/{run.attempt.task}"))
+        self._send_report(
+            run, AttemptLaunched(run.attempt, 1000 + len(self._runs), f"/work/{run.attempt.task}")
+        )
         if run.order.attempt.step is Step.WRITE:
-            self._say(run, AttemptSession(run.attempt, f"session-{run.attempt}"))
+            self._send_report(run, AttemptSession(run.attempt, f"session-{run.attempt}"))
             if self._call_provider(run):
                 return
-            self._time.after(run.script.lasts * run.script.patience, lambda: self._recall_provider(run))
-            self._time.after(run.script.asks_at, lambda: self._ask(run))
-        self._time.after(run.script.lasts, lambda: self._finish(run))
-        self._time.after(run.order.idle_timeout / 3, lambda: self._tick(run, 1))
+            self._time.schedule_in(
+                run.script.lasts * run.script.recall_share, lambda: self._recall_provider(run)
+            )
+            self._time.schedule_in(run.script.asks_at, lambda: self._ask(run))
+        self._time.schedule_in(run.script.lasts, lambda: self._finish(run))
+        self._time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, 1))
 
-    def _say(self, run: Run, report: Report) -> None:
-        run.said.append(report)
+    def _send_report(self, run: SimAttempt, report: Report) -> None:
+        run.reports.append(report)
         self._send(report)
 
-    def _tick(self, run: Run, number: int) -> None:
-        elapsed = self._time.now - run.born
+    def _tick(self, run: SimAttempt, number: int) -> None:
+        elapsed = self._time.now - run.started_at
         if (
-            run.over is not None
-            or run.waiting
-            or elapsed > run.script.speaks_until + run.order.idle_timeout / 3
+            run.end_report is not None
+            or run.is_waiting
+            or elapsed > run.script.prints_until + run.order.idle_timeout / 3
         ):
             return
         share = 1.0 if run.script.lasts == NEVER else min(1.0, elapsed / run.script.lasts)
-        run.said = [sign for sign in run.said if not isinstance(sign, (AttemptActive, AttemptUsed))]
-        self._say(run, AttemptActive(run.attempt))
+        run.reports = [sign for sign in run.reports if not isinstance(sign, (AttemptActive, AttemptUsed))]
+        self._send_report(run, AttemptActive(run.attempt))
         run.used = Spend(int(run.script.spend.microusd * share), int(run.script.spend.tokens * share))
         if run.used and number % 2:
-            self._say(run, AttemptUsed(run.attempt, run.used))
+            self._send_report(run, AttemptUsed(run.attempt, run.used))
         elif run.order.attempt.step is Step.WRITE:
-            self._say(run, AttemptPhase(run.attempt, f"Phase {number}"))
-        self._time.after(run.order.idle_timeout / 3, lambda: self._tick(run, number + 1))
+            self._send_report(run, AttemptPhase(run.attempt, f"Phase {number}"))
+        self._time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, number + 1))
 
-    def _ask(self, run: Run) -> None:
-        if run.over is None and not run.dying:
-            run.waiting = run.script.waits
-            self._say(run, AttemptAsked(run.attempt, "may I?"))
+    def _ask(self, run: SimAttempt) -> None:
+        if run.end_report is None and not run.signalled:
+            run.is_waiting = run.script.waits
+            self._send_report(run, AttemptAsked(run.attempt, "may I?"))
 
-    def _recall_provider(self, run: Run) -> None:
-        if run.over is None:
+    def _recall_provider(self, run: SimAttempt) -> None:
+        if run.end_report is None:
             self._call_provider(run)
 
-    def _call_provider(self, run: Run) -> bool:
+    def _call_provider(self, run: SimAttempt) -> bool:
         """Whether the provider turned it away, which ends it."""
         provider = run.order.provider
         load = sum(other.order.provider == provider for other in self._alive.values())
-        until = self._providers.refuses(provider, load)
+        until = self._providers.find_refusal_end(provider, load)
         if until is None:
             return False
-        how = self._chance.rng("refused", run.attempt).choice(("after", "at", "silent"))
-        self._over(
+        how = self._chance.stream("refused", run.attempt).choice(("after", "at", "silent"))
+        self._exit(
             run,
             Outcome(
                 Category.RATE_LIMIT,
@@ -169,15 +173,15 @@ class Site:
         )
         return True
 
-    def _finish(self, run: Run) -> None:
-        if run.over is not None or (run.waiting and not run.dying):
+    def _finish(self, run: SimAttempt) -> None:
+        if run.end_report is not None or (run.is_waiting and not run.signalled):
             return
         if run.script.vanishes:
-            self._vanish(run, "its process is gone", self._chance.rng("notice", run.attempt).uniform(1, 40))
+            self._lose(run, "its process is gone", self._chance.stream("notice", run.attempt).uniform(1, 40))
             return
         category = run.script.category
         done = category is Category.OK
-        self._over(
+        self._exit(
             run,
             Outcome(
                 category,
@@ -195,39 +199,45 @@ class Site:
             ),
         )
 
-    def _winner(self, run: Run) -> str:
+    def _winner(self, run: SimAttempt) -> str:
         names = [each.task for each in run.order.candidates]
-        return self._chance.rng("winner", run.attempt).choice(names) if names else ""
+        return self._chance.stream("winner", run.attempt).choice(names) if names else ""
 
-    def _signal(self, run: Run, how: str) -> None:
+    def _signal(self, run: SimAttempt, how: str) -> None:
         """The same signal twice does what it did once."""
-        if run.dying in {how, "hard"}:
+        if run.signalled in {how, "hard"}:
             return
-        run.dying = how
-        rng = self._chance.rng("ending", run.attempt, how)
+        run.signalled = how
+        rng = self._chance.stream("ending", run.attempt, how)
         grace = (
-            rng.uniform(0.01, 0.5) if how == "hard" else 10.0 if run.script.deaf else rng.uniform(0.2, 6.0)
+            rng.uniform(0.01, 0.5)
+            if how == "hard"
+            else 10.0
+            if run.script.ignores_soft_signal
+            else rng.uniform(0.2, 6.0)
         )
-        finished = not run.script.deaf and run.script.category is Category.OK and rng.random() < 0.2
-        self._time.after(grace, lambda: self._die(run, finished=finished))
+        finished = (
+            not run.script.ignores_soft_signal and run.script.category is Category.OK and rng.random() < 0.2
+        )
+        self._time.schedule_in(grace, lambda: self._die(run, finished=finished))
 
-    def _die(self, run: Run, *, finished: bool) -> None:
-        if run.over is not None:
+    def _die(self, run: SimAttempt, *, finished: bool) -> None:
+        if run.end_report is not None:
             return
         if finished:
             self._finish(run)
         else:
-            self._over(
+            self._exit(
                 run, Outcome(Category.KILLED, -15, "ended by a signal", spend=run.used, peak=run.script.peak)
             )
 
-    def _over(self, run: Run, outcome: Outcome) -> None:
-        run.over = AttemptExited(run.attempt, outcome)
+    def _exit(self, run: SimAttempt, outcome: Outcome) -> None:
+        run.end_report = AttemptExited(run.attempt, outcome)
         del self._alive[run.attempt.batch, run.attempt.task]
-        self._send(run.over)
+        self._send(run.end_report)
 
-    def _vanish(self, run: Run, why: str, notice: float | None) -> None:
-        lost = run.over = AttemptLost(run.attempt, why)
+    def _lose(self, run: SimAttempt, why: str, notice: float | None) -> None:
+        lost = run.end_report = AttemptLost(run.attempt, why)
         del self._alive[run.attempt.batch, run.attempt.task]
         if notice is not None:
-            self._time.after(notice, lambda: self._send(lost))
+            self._time.schedule_in(notice, lambda: self._send(lost))

@@ -21,29 +21,29 @@ from plait.core.reports import (
     Report,
 )
 from plait.core.task import Attempt, Step
-from plait.testing.simulator.event_queue import Timeline
-from plait.testing.simulator.fault_rates import Weather
-from plait.testing.simulator.seeded_random import Chance
+from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.fault_rates import FaultRates
+from plait.testing.simulator.seeded_random import SeededRandom
 
 Change = tuple[str, str]  # a task and the tip that it left
-BLOCKED = (
+BLOCKED_MERGES = (
     10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
 )
 Order = MergeStarted | RebuildStarted | GateStarted
 
 
 @dataclass(slots=True)
-class Job:
+class MergeJob:
     order: Order
     result: BranchReport | None = None
     dropped: bool = False
 
 
-class Integrator:
+class SimBranches:
     """`commits` maps every commit ever made to the changes in it."""
 
     def __init__(
-        self, time: Timeline, chance: Chance, weather: Weather, send: Callable[[Report], None]
+        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, send: Callable[[Report], None]
     ) -> None:
         self._time = time
         self._chance = chance
@@ -52,9 +52,9 @@ class Integrator:
         self.commits: dict[str, frozenset[Change]] = {}
         self._lines: dict[str, list[MergedTask]] = {}
         self._bases: dict[str, str] = {}
-        self._jobs: dict[tuple[str, str, str, int], Job] = {}
+        self._jobs: dict[tuple[str, str, str, int], MergeJob] = {}
 
-    def found(self, batch: str, base: str) -> None:
+    def create_branch(self, batch: str, base: str) -> None:
         """A batch begins its branch at `base`."""
         self.commits[base] = frozenset()
         self._bases[batch] = base
@@ -76,21 +76,21 @@ class Integrator:
         return line[-1].commit if line else self._bases[batch]
 
     def perform(self, order: Order) -> None:
-        key = _key(order)
+        key = _job_key(order)
         job = self._jobs.get(key)
         if job is not None:
             if job.result is not None:
                 self._send(job.result)
             return
-        job = self._jobs[key] = Job(order)
-        rng = self._chance.rng("job", *key)
+        job = self._jobs[key] = MergeJob(order)
+        rng = self._chance.stream("job", *key)
         if isinstance(order, GateStarted):
             hangs = rng.random() < self._weather.hang / 2 and not self._weather.calm
             lasts = rng.uniform(5, 50)
             if not hangs:
-                self._time.after(lasts, lambda: self._finish(job))
+                self._time.schedule_in(lasts, lambda: self._finish(job))
         else:
-            self._time.after(rng.uniform(0.1, 4.0), lambda: self._finish(job))
+            self._time.schedule_in(rng.uniform(0.1, 4.0), lambda: self._finish(job))
 
     def end_gate(self, ending: GateEnding) -> None:
         job = self._jobs.get(("GateStarted", ending.batch, "", ending.n))
@@ -99,11 +99,13 @@ class Integrator:
         elif job.result is not None:
             self._send(job.result)
         else:
-            rng = self._chance.rng("gate-ending", ending.batch, ending.n)
-            self._time.after(rng.uniform(0.2, 8), lambda: self._end(job, lost=rng.random() < 0.3))
+            rng = self._chance.stream("gate-ending", ending.batch, ending.n)
+            self._time.schedule_in(
+                rng.uniform(0.2, 8), lambda: self._end_gate_job(job, lost=rng.random() < 0.3)
+            )
 
     def probe(self, order: Order | GateEnding) -> BranchReport | None:
-        key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _key(order)
+        key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _job_key(order)
         job = self._jobs.get(key)
         return job.result if job is not None else None
 
@@ -118,7 +120,7 @@ class Integrator:
                 job.dropped = True
                 del self._jobs[key]
 
-    def _end(self, job: Job, *, lost: bool) -> None:
+    def _end_gate_job(self, job: MergeJob, *, lost: bool) -> None:
         if job.result is not None or job.dropped:
             return
         batch, n = job.order.batch, job.order.n
@@ -127,7 +129,7 @@ class Integrator:
         )
         self._send(job.result)
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: MergeJob) -> None:
         if job.result is not None or job.dropped:
             return
         match job.order:
@@ -139,7 +141,7 @@ class Integrator:
                 job.result = self._gate(job.order)
         self._send(job.result)
         if isinstance(job.result, MergeFailed) and isinstance(job.order, MergeStarted):
-            self._miss(job.order)
+            self._report_lost_result(job.order)
 
     def _merge(self, order: MergeStarted) -> BranchReport:
         batch, task, n = order.batch, order.task, order.n
@@ -147,9 +149,9 @@ class Integrator:
             return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
         if self._chance.happens(self._weather.merge_fail, "merge-fails", batch, task, n):
             return MergeFailed(batch, task, n, "the disk is full")
-        if n <= BLOCKED and self._chance.happens(self._weather.blocked, "blocked", batch, task):
+        if n <= BLOCKED_MERGES and self._chance.happens(self._weather.blocked, "blocked", batch, task):
             return MergeFailed(batch, task, n, "the branch is checked out")
-        if self._gone(order.tip):
+        if self._is_pruned(order.tip):
             return MergeFailed(batch, task, n, "its result is gone")
         names = (order.tip,) if self._weather.calm else (order.tip, order.onto)
         if self._chance.happens(self._weather.conflict, "conflicts", *names):
@@ -159,13 +161,13 @@ class Integrator:
         self._lines[batch].append(MergedTask(task, commit))
         return MergeDone(batch, task, n, commit)
 
-    def _miss(self, order: MergeStarted) -> None:
+    def _report_lost_result(self, order: MergeStarted) -> None:
         """What a failed merge has to say besides."""
-        if self._gone(order.tip):
+        if self._is_pruned(order.tip):
             name = Attempt(order.batch, order.task, Step.MERGE, order.n)
             self._send(AttemptLost(name, "its result is gone"))
 
-    def _gone(self, tip: str) -> bool:
+    def _is_pruned(self, tip: str) -> bool:
         return self._chance.happens(self._weather.pruned, "pruned", tip)
 
     def _rebuild(self, order: RebuildStarted) -> RebuildDone | RebuildFailed:
@@ -191,18 +193,20 @@ class Integrator:
             return GateLost(batch, n, "its machine died")
         if self._chance.happens(self._weather.gate_flaky, "flaky", batch, n):
             return GateDone(batch, n, passed=False, detail="flaky")
-        passed = not self.bad_base(batch) and not any(self.bad(tip) for _, tip in self.commits[order.commit])
+        passed = not self.is_bad_base(batch) and not any(
+            self.is_bad_tip(tip) for _, tip in self.commits[order.commit]
+        )
         return GateDone(batch, n, passed=passed, detail="" if passed else "tests fail")
 
-    def bad(self, tip: str) -> bool:
+    def is_bad_tip(self, tip: str) -> bool:
         return self._chance.happens(self._weather.bad_tip, "bad", tip)
 
-    def bad_base(self, batch: str) -> bool:
+    def is_bad_base(self, batch: str) -> bool:
         """A base that fails its own gate is put right at some time: otherwise nothing could ever be done."""
         early = self._time.now < self._weather.horizon / 2
         return early and self._chance.happens(self._weather.bad_base, "bad-base", batch)
 
 
-def _key(order: Order) -> tuple[str, str, str, int]:
+def _job_key(order: Order) -> tuple[str, str, str, int]:
     task = order.task if isinstance(order, MergeStarted) else ""
     return (type(order).__name__, order.batch, task, order.n)

@@ -8,38 +8,38 @@ from dataclasses import dataclass
 from plait.core.decisions import PublishStarted
 from plait.core.reports import PublishDone, PublishFailed, Report
 from plait.core.settings import Publish
-from plait.testing.simulator.event_queue import Timeline
-from plait.testing.simulator.fault_rates import Weather
-from plait.testing.simulator.seeded_random import Chance
+from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.fault_rates import FaultRates
+from plait.testing.simulator.seeded_random import SeededRandom
 
 
 @dataclass(slots=True)
-class Job:
+class PublishJob:
     order: PublishStarted
     result: PublishDone | PublishFailed | None = None
     dropped: bool = False
 
 
-class Publisher:
+class SimPublisher:
     """`branches` maps each batch to the commit that its remote branch has."""
 
     def __init__(
-        self, time: Timeline, chance: Chance, weather: Weather, send: Callable[[Report], None]
+        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, send: Callable[[Report], None]
     ) -> None:
         self._time = time
         self._chance = chance
         self._weather = weather
         self._send = send
         self.branches: dict[str, str] = {}
-        self._jobs: dict[tuple[str, int], Job] = {}
+        self._jobs: dict[tuple[str, int], PublishJob] = {}
 
     def perform(self, order: PublishStarted) -> None:
         key = (order.batch, order.n)
         job = self._jobs.get(key)
         if job is None:
-            job = self._jobs[key] = Job(order)
-            lasts = self._chance.rng("publishing", *key).uniform(0.5, 30.0)
-            self._time.after(lasts, lambda: self._finish(job))
+            job = self._jobs[key] = PublishJob(order)
+            lasts = self._chance.stream("publishing", *key).uniform(0.5, 30.0)
+            self._time.schedule_in(lasts, lambda: self._finish(job))
         elif job.result is not None:
             self._send(job.result)
 
@@ -52,7 +52,7 @@ class Publisher:
         for key, job in list(self._jobs.items()):
             if job.result is not None:
                 continue
-            how = self._chance.rng("publishing stopped", *key).choice(("ended", "pushed", "nothing"))
+            how = self._chance.stream("publishing stopped", *key).choice(("ended", "pushed", "nothing"))
             if how == "ended":
                 self._finish(job)
                 continue
@@ -61,14 +61,14 @@ class Publisher:
             job.dropped = True
             del self._jobs[key]
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: PublishJob) -> None:
         if job.result is None and not job.dropped:
             job.result = self._publish(job.order)
             self._send(job.result)
 
     def _publish(self, order: PublishStarted) -> PublishDone | PublishFailed:
         batch, n = order.batch, order.n
-        rng = self._chance.rng("publish fails", batch, n)
+        rng = self._chance.stream("publish fails", batch, n)
         fails = rng.random() < self._weather.publish_fail
         before = rng.random() < 0.5
         if fails and before:

@@ -10,15 +10,15 @@ from typing import Self
 from plait.core.events import Record
 from plait.store.codec import EVENT_TYPES, encode_record
 from plait.testing.laws.violation import Violation
-from plait.testing.simulator.engine__crashes import Crashes, Never, Once
-from plait.testing.simulator.engine__run import Run, run
-from plait.testing.simulator.scenario import Scenario, calm, stormy
+from plait.testing.simulator.engine__crashes import CrashOnce, CrashPlan, NoCrashes
+from plait.testing.simulator.engine__run import SimulationResult, simulate
+from plait.testing.simulator.scenario import Scenario, make_calm, make_stormy
 
-MOST_REPORTED = 20
+MAX_REPORTED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class SimulationJob:
     """`kind` is storm, twin (a storm run twice) or crash (a calm run, and one more for each record of it)."""
 
     kind: str
@@ -26,7 +26,7 @@ class Errand:
 
 
 @dataclass(slots=True)
-class Tally:
+class CampaignResult:
     runs: int = 0
     records: int = 0
     crashes: int = 0
@@ -34,7 +34,7 @@ class Tally:
     kinds: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
-    def __iadd__(self, other: Tally) -> Self:
+    def __iadd__(self, other: CampaignResult) -> Self:
         self.runs += other.runs
         self.records += other.records
         self.crashes += other.crashes
@@ -43,42 +43,42 @@ class Tally:
         self.violations += other.violations
         return self
 
-    def add(self, result: Run) -> None:
+    def add(self, result: SimulationResult) -> None:
         self.runs += 1
         self.records += len(result.journal)
         self.crashes += result.crashes
         self.kinds += result.kinds
 
     @property
-    def unseen(self) -> list[str]:
+    def unseen_kinds(self) -> list[str]:
         return [kind for kind in EVENT_TYPES if not self.kinds[kind]]
 
 
-def do(errand: Errand) -> Tally:
-    tally = Tally()
+def run_job(errand: SimulationJob) -> CampaignResult:
+    tally = CampaignResult()
     for seed in errand.seeds:
-        if len(tally.violations) < MOST_REPORTED:
-            _KINDS[errand.kind](tally, seed)
+        if len(tally.violations) < MAX_REPORTED:
+            _JOB_KINDS[errand.kind](tally, seed)
     return tally
 
 
 def replay(kind: str, seed: int, crash: int | None) -> tuple[Sequence[Record], Exception | None]:
     """One run again, with its journal up to where a law was broken."""
-    scenario = (calm if kind == "calm" else stormy)(seed)
-    crashes = Once(crash) if crash is not None else None
+    scenario = (make_calm if kind == "calm" else make_stormy)(seed)
+    crashes = CrashOnce(crash) if crash is not None else None
     try:
-        return run(scenario, crashes).journal, None
+        return simulate(scenario, crashes).journal, None
     except Exception as error:  # noqa: BLE001 - a broken law or a broken core: both are to be shown
         return getattr(error, "journal", ()), error
 
 
-def _storm(tally: Tally, seed: int) -> None:
-    _try(tally, f"--seed {seed}", stormy(seed), None)
+def _run_storm(tally: CampaignResult, seed: int) -> None:
+    _try_run(tally, f"--seed {seed}", make_stormy(seed), None)
 
 
-def _twin(tally: Tally, seed: int) -> None:
+def _run_twice(tally: CampaignResult, seed: int) -> None:
     """The same seed gives the same journal, to the byte."""
-    runs = [_try(tally, f"--seed {seed}", stormy(seed), None) for _ in range(2)]
+    runs = [_try_run(tally, f"--seed {seed}", make_stormy(seed), None) for _ in range(2)]
     journals = [[encode_record(record) for record in each.journal] for each in runs if each is not None]
     if len(journals) == 2 and journals[0] != journals[1]:
         place = next((n for n, (a, b) in enumerate(zip(*journals, strict=False)) if a != b), 0)
@@ -87,31 +87,35 @@ def _twin(tally: Tally, seed: int) -> None:
         )
 
 
-def _crash(tally: Tally, seed: int) -> None:
+def _run_with_crashes(tally: CampaignResult, seed: int) -> None:
     """Crash after every record of a calm run: the same tasks get done."""
-    whole = _try(tally, f"--kind calm --seed {seed}", calm(seed), Never())
+    whole = _try_run(tally, f"--kind calm --seed {seed}", make_calm(seed), NoCrashes())
     if whole is None:
         return
-    for point, crashes in _points(whole):
-        again = _try(tally, f"--kind calm --seed {seed} --crash {point}", calm(seed), crashes)
+    for point, crashes in _crash_plans(whole):
+        again = _try_run(tally, f"--kind calm --seed {seed} --crash {point}", make_calm(seed), crashes)
         tally.crash_points += 1
-        if again is not None and again.ends != whole.ends:
-            changed = [name for name, status in whole.ends.items() if again.ends[name] is not status]
+        if again is not None and again.end_statuses != whole.end_statuses:
+            changed = [
+                name for name, status in whole.end_statuses.items() if again.end_statuses[name] is not status
+            ]
             message = f"crash: after record {point}, {changed} ended otherwise than without the crash"
             tally.violations.append(f"{message}\n  replay: --kind calm --seed {seed} --crash {point}")
-        if len(tally.violations) >= MOST_REPORTED:
+        if len(tally.violations) >= MAX_REPORTED:
             return
 
 
-def _points(whole: Run) -> Iterator[tuple[int, Crashes]]:
+def _crash_plans(whole: SimulationResult) -> Iterator[tuple[int, CrashPlan]]:
     """After each record; in turn with nothing, half and all performed of what the last group had decided."""
     for point in range(1, len(whole.journal) + 1):
-        yield point, Once(point, (0.0, 0.5, 1.0)[point % 3])
+        yield point, CrashOnce(point, (0.0, 0.5, 1.0)[point % 3])
 
 
-def _try(tally: Tally, how: str, scenario: Scenario, crashes: Crashes | None) -> Run | None:
+def _try_run(
+    tally: CampaignResult, how: str, scenario: Scenario, crashes: CrashPlan | None
+) -> SimulationResult | None:
     try:
-        result = run(scenario, crashes)
+        result = simulate(scenario, crashes)
     except Violation as violation:
         tally.violations.append(f"{violation}\n  replay: {how}")
     except Exception as error:  # noqa: BLE001 - the core itself fell over: that is a finding, not the end of the sim
@@ -122,4 +126,8 @@ def _try(tally: Tally, how: str, scenario: Scenario, crashes: Crashes | None) ->
     return None
 
 
-_KINDS: dict[str, Callable[[Tally, int], None]] = {"storm": _storm, "twin": _twin, "crash": _crash}
+_JOB_KINDS: dict[str, Callable[[CampaignResult, int], None]] = {
+    "storm": _run_storm,
+    "twin": _run_twice,
+    "crash": _run_with_crashes,
+}

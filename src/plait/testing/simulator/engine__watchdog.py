@@ -9,21 +9,21 @@ from contextlib import contextmanager
 
 from plait.testing.laws.violation import Violation
 
-SECONDS = 20.0  # a run takes a fraction of one
+MAX_RUN_SECONDS = 20.0  # a run takes a fraction of one
 
 
 @contextmanager
-def watchdog() -> Iterator[None]:
+def limit_run_time() -> Iterator[None]:
     """Only the main thread can be interrupted; elsewhere nobody watches."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def bark(*_: object) -> None:
-        raise Violation("hang", f"the core did not come to rest within {SECONDS:.0f} seconds")
+        raise Violation("hang", f"the core did not come to rest within {MAX_RUN_SECONDS:.0f} seconds")
 
     before = signal.signal(signal.SIGALRM, bark)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, MAX_RUN_SECONDS)
     try:
         yield
     finally:

@@ -6,37 +6,37 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from math import inf
 
-Happening = Callable[[], None]
+ScheduledCall = Callable[[], None]
 
-START = 1_800_000_000.0
+START_TIME = 1_800_000_000.0
 
 
-class Timeline:
+class EventQueue:
     """`now` is the time that passes; the wall clock differs from it by `offset`, which jumps."""
 
     __slots__ = ("_count", "_heap", "now", "offset")
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.offset = START
-        self._heap: list[tuple[float, int, Happening]] = []
+        self.offset = START_TIME
+        self._heap: list[tuple[float, int, ScheduledCall]] = []
         self._count = 0
 
     @property
     def wall(self) -> float:
         return self.now + self.offset
 
-    def after(self, delay: float, happening: Happening) -> None:
-        self.at(self.now + max(delay, 0.0), happening)
+    def schedule_in(self, delay: float, happening: ScheduledCall) -> None:
+        self.schedule_at(self.now + max(delay, 0.0), happening)
 
-    def at(self, when: float, happening: Happening) -> None:
+    def schedule_at(self, when: float, happening: ScheduledCall) -> None:
         """At infinity means never."""
         if when == inf:
             return
         self._count += 1
         heappush(self._heap, (when, self._count, happening))
 
-    def next(self) -> float | None:
+    def next_time(self) -> float | None:
         return self._heap[0][0] if self._heap else None
 
     def step(self) -> None:

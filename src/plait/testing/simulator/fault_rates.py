@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Weather:
+class FaultRates:
     """`calm` means: outcomes depend on nothing but the seed and the attempt's name, and nobody meddles."""
 
     calm: bool = False
@@ -25,27 +25,27 @@ class Weather:
     bad_tip: float = 0.0
     bad_base: float = 0.0
     gate_flaky: float = 0.0
-    late: float = 0.0
-    twice: float = 0.0
+    late_report: float = 0.0
+    duplicate_report: float = 0.0
     overspend: float = 0.0
-    nonsense: float = 0.0
+    invalid_request: float = 0.0
     publish_fail: float = 0.0
 
-    windows: float = 0.0  # per hour and provider: it refuses everybody
-    crowded: float = 0.0  # the chance that a provider refuses all beyond a few at once
+    refusal_windows: float = 0.0  # per hour and provider: it refuses everybody
+    limited_provider: float = 0.0  # the chance that a provider refuses all beyond a few at once
     pressure: float = 0.0  # per hour
     node_deaths: float = 0.0
     machine_deaths: float = 0.0
-    jumps: float = 0.0
-    people: float = 0.0
-    rooms: float = 0.0  # per hour: there is another bound on what fits beside each other
+    clock_jumps: float = 0.0
+    user_requests: float = 0.0
+    capacity_changes: float = 0.0  # per hour: there is another bound on what fits beside each other
     crashes: float = 0.0  # per 1000 records
 
     blocked: float = 0.0  # a task's first merges fail: somebody has the batch branch checked out
     pruned: float = 0.0  # a result is gone before it is merged
 
 
-CALM = Weather(
+CALM_RATES = FaultRates(
     calm=True,
     fail=0.2,
     hang=0.04,
@@ -56,7 +56,7 @@ CALM = Weather(
     publish_fail=0.15,
 )
 
-STORM = Weather(
+STORM_RATES = FaultRates(
     horizon=4000.0,
     fail=0.3,
     hang=0.1,
@@ -69,42 +69,42 @@ STORM = Weather(
     bad_tip=0.2,
     bad_base=0.1,
     gate_flaky=0.1,
-    late=0.15,
-    twice=0.1,
+    late_report=0.15,
+    duplicate_report=0.1,
     overspend=0.4,
-    nonsense=0.1,
+    invalid_request=0.1,
     publish_fail=0.3,
-    windows=4.0,
-    crowded=0.5,
+    refusal_windows=4.0,
+    limited_provider=0.5,
     pressure=3.0,
     node_deaths=1.5,
     machine_deaths=0.7,
-    jumps=2.0,
-    people=90.0,
-    rooms=20.0,
+    clock_jumps=2.0,
+    user_requests=90.0,
+    capacity_changes=20.0,
     crashes=6.0,
 )
 
 
-def swarm(rng: Random) -> Weather:
+def vary_rates(rng: Random) -> FaultRates:
     """A storm of its own kind: some things never happen in it, others more often, so that rare mixtures occur."""
     horizon = rng.choice((600.0, 1500.0, 4000.0))
-    knobs: dict[str, Any] = {name: _knob(rng, getattr(STORM, name)) for name in _KNOBS}
+    knobs: dict[str, Any] = {name: _vary_rate(rng, getattr(STORM_RATES, name)) for name in _VARIED}
     crashes = rng.choice((0.0, 3.0, 8.0, 20.0))
-    return replace(replace(STORM, **knobs), calm=False, horizon=horizon, crashes=crashes)
+    return replace(replace(STORM_RATES, **knobs), calm=False, horizon=horizon, crashes=crashes)
 
 
-def hindered(rng: Random, weather: Weather) -> Weather:
+def add_merge_blockers(rng: Random, weather: FaultRates) -> FaultRates:
     """In some storms people stand in the way of merging; the others are what they were before anybody did."""
     if rng.random() < 0.75:
         return weather
     return replace(weather, blocked=rng.choice((0.3, 0.7)), pruned=rng.choice((0.0, 0.15)))
 
 
-def _knob(rng: Random, usual: float) -> float:
+def _vary_rate(rng: Random, usual: float) -> float:
     value = 0.0 if rng.random() < 0.35 else usual * rng.uniform(0.3, 1.8)
     return min(value, 0.8) if usual <= 1 else value
 
 
-_APART = {"calm", "horizon", "crashes", "blocked", "pruned"}
-_KNOBS = tuple(field.name for field in fields(Weather) if field.name not in _APART)
+_UNVARIED = {"calm", "horizon", "crashes", "blocked", "pruned"}
+_VARIED = tuple(field.name for field in fields(FaultRates) if field.name not in _UNVARIED)

@@ -36,59 +36,61 @@ from plait.core.task import Attempt
 
 
 @dataclass(slots=True)
-class Sight:
+class BatchSight:
     """One batch, as far as it can be seen from outside."""
 
     tasks: tuple[str, ...]
     settings: Settings
-    ended: bool = False
-    held: set[str] = field(default_factory=set)  # by whom or what: a person, a stop, the budget, the gate
+    is_ended: bool = False
+    pause_causes: set[str] = field(
+        default_factory=set
+    )  # by whom or what: a person, a stop, the budget, the gate
     running: set[str] = field(default_factory=set)
-    over: dict[str, TaskStatus] = field(default_factory=dict)
+    end_statuses: dict[str, TaskStatus] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
     unmerged: set[str] = field(default_factory=set)  # they failed because merging went wrong
 
     @property
-    def queue(self) -> bool:
+    def needs_approval(self) -> bool:
         return self.settings.mode is Mode.QUEUE and not self.settings.auto_approve
 
 
-class Onlooker:
+class JournalView:
     def __init__(self) -> None:
-        self.batches: dict[str, Sight] = {}
-        self.over: list[Attempt] = []  # whose end the journal tells
-        self._asked: dict[str, Request] = {}
+        self.batches: dict[str, BatchSight] = {}
+        self.ended_attempts: list[Attempt] = []  # whose end the journal tells
+        self._unanswered_requests: dict[str, Request] = {}
 
     @property
-    def unanswered(self) -> bool:
+    def has_unanswered(self) -> bool:
         """Somebody's request is in the journal, and its answer is not."""
-        return bool(self._asked)
+        return bool(self._unanswered_requests)
 
-    def see(self, record: Record) -> None:
+    def observe(self, record: Record) -> None:
         event = record.event
         match event:
             case RequestGranted(request, tasks):
-                self._granted(self._asked.pop(request), tasks)
+                self._fold_granted(self._unanswered_requests.pop(request), tasks)
             case RequestRefused(request):
-                del self._asked[request]
+                del self._unanswered_requests[request]
             case AttemptExited(attempt) | AttemptLost(attempt):
-                self.over.append(attempt)
+                self.ended_attempts.append(attempt)
             case AttemptStarted(attempt):
                 self.batches[attempt.batch].running.add(attempt.task)
             case TaskEnded() | AnswerAwaited() | TaskInterrupted():
-                self._about_task(self.batches[event.batch], event)
+                self._fold_task(self.batches[event.batch], event)
             case BatchPaused() | BatchUnpaused() | BatchEnded():
-                self._about_batch(self.batches[event.batch], event)
+                self._fold_batch(self.batches[event.batch], event)
             case _ if isinstance(event, get_args(Request)):
-                self._asked[event.id] = event
+                self._unanswered_requests[event.id] = event
             case _:
                 pass
 
-    def _about_task(self, sight: Sight, event: TaskEnded | AnswerAwaited | TaskInterrupted) -> None:
+    def _fold_task(self, sight: BatchSight, event: TaskEnded | AnswerAwaited | TaskInterrupted) -> None:
         sight.running.discard(event.task)
         match event:
             case TaskEnded(_, task, status):
-                sight.over[task] = status
+                sight.end_statuses[task] = status
                 sight.asking.discard(task)
                 sight.unmerged.discard(task)
                 if event.category is Category.MERGE:
@@ -96,36 +98,36 @@ class Onlooker:
             case AnswerAwaited(_, task):
                 sight.asking.add(task)
             case TaskInterrupted():
-                sight.held.add(PauseCause.STOP)
+                sight.pause_causes.add(PauseCause.STOP)
 
-    def _about_batch(self, sight: Sight, event: BatchPaused | BatchUnpaused | BatchEnded) -> None:
+    def _fold_batch(self, sight: BatchSight, event: BatchPaused | BatchUnpaused | BatchEnded) -> None:
         match event:
             case BatchPaused(_, cause):
-                sight.held.add(cause)
+                sight.pause_causes.add(cause)
             case BatchUnpaused():
-                sight.held.clear()
+                sight.pause_causes.clear()
             case BatchEnded():
-                sight.ended = True
-                sight.held.clear()
+                sight.is_ended = True
+                sight.pause_causes.clear()
 
-    def _granted(self, request: Request, tasks: tuple[str, ...]) -> None:
+    def _fold_granted(self, request: Request, tasks: tuple[str, ...]) -> None:
         match request:
             case Submit(_, batch, plan, settings):
-                self.batches[batch] = Sight(tuple(task.id for task in plan.tasks), settings)
+                self.batches[batch] = BatchSight(tuple(task.id for task in plan.tasks), settings)
             case ChangeSettings(_, batch, settings, fields):
                 sight = self.batches[batch]
                 sight.settings = sight.settings.with_fields(settings, fields)
             case Pause(_, batch):
-                self.batches[batch].held.add(PauseCause.PERSON)
+                self.batches[batch].pause_causes.add(PauseCause.PERSON)
             case Stop(_, batch):
-                self.batches[batch].held.add(PauseCause.STOP)
+                self.batches[batch].pause_causes.add(PauseCause.STOP)
             case Unpause(_, batch) | Resume(_, batch):
-                self.batches[batch].held.clear()
+                self.batches[batch].pause_causes.clear()
             case Retry(_, batch, task) | Feedback(_, batch, task) | Drop(_, batch, task):
                 sight = self.batches[batch]
-                sight.ended = False
+                sight.is_ended = False
                 for name in (task, *tasks):
-                    sight.over.pop(name, None)
+                    sight.end_statuses.pop(name, None)
                     sight.asking.discard(name)
                     sight.unmerged.discard(name)
             case _:

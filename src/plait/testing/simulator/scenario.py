@@ -21,12 +21,12 @@ from plait.core.settings import (
     Settings,
     Spend,
 )
-from plait.testing.simulator.fault_rates import CALM, Weather, hindered, swarm
+from plait.testing.simulator.fault_rates import CALM_RATES, FaultRates, add_merge_blockers, vary_rates
 from plait.testing.simulator.scenario__plans import make_plan
-from plait.testing.simulator.seeded_random import Chance
+from plait.testing.simulator.seeded_random import SeededRandom
 
 AGENTS = ("amber", "birch", "cedar", "dune")
-MIXED = 0.15  # of all storms: contests, fallbacks and budgets of tasks in one batch
+MIXED_SHARE = 0.15  # of all storms: contests, fallbacks and budgets of tasks in one batch
 PROVIDERS = (("amber", "north"), ("birch", "north"), ("cedar", "south"))
 
 
@@ -35,7 +35,7 @@ class Scenario:
     """`arrivals` are requests that come without anybody watching, each with its time."""
 
     seed: int
-    weather: Weather
+    rates: FaultRates
     arrivals: tuple[tuple[float, Submit | ChangeEngineSettings], ...]
 
     @property
@@ -43,38 +43,38 @@ class Scenario:
         return tuple(request for _, request in self.arrivals if isinstance(request, Submit))
 
 
-def stormy(seed: int) -> Scenario:
+def make_stormy(seed: int) -> Scenario:
     """Anything goes: the laws must hold, and everything must end."""
-    chance = Chance(seed, "storm")
-    rng = chance.rng("shape")
-    weather = hindered(chance.rng("branch"), swarm(chance.rng("weather")))
-    arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _limits(rng))]
-    all_at_once = chance.rng("mixture").random() < MIXED
+    chance = SeededRandom(seed, "storm")
+    rng = chance.stream("shape")
+    weather = add_merge_blockers(chance.stream("branch"), vary_rates(chance.stream("weather")))
+    arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _make_limits(rng))]
+    all_at_once = chance.stream("mixture").random() < MIXED_SHARE
     for number in range(rng.choice((1, 1, 2))):
-        settings = _limited(chance.rng("purse", number), _settings(rng), always=all_at_once)
+        settings = _add_limits(chance.stream("purse", number), _make_settings(rng), always=all_at_once)
         size = rng.choice((1, 2, 3, 5, 8, 12, 18, 25)) if rng.random() < 0.97 else 60
         plan = make_plan(rng, size, AGENTS, verify=rng.choice((0, 0.3)), phased=rng.random() < 0.3)
-        plan = _contested(chance.rng("contest", number), plan, settings, always=all_at_once)
-        arrivals.append((number * rng.uniform(0, 300), _submit(number, plan, settings, seed)))
+        plan = _add_contest(chance.stream("contest", number), plan, settings, always=all_at_once)
+        arrivals.append((number * rng.uniform(0, 300), _make_submit(number, plan, settings, seed)))
     return Scenario(seed, weather, tuple(arrivals))
 
 
-def calm(seed: int) -> Scenario:
+def make_calm(seed: int) -> Scenario:
     """Nothing that happens depends on when it happens, so a crash may cost time and nothing else."""
-    chance = Chance(seed, "calm")
-    rng = chance.rng("shape")
-    arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _limits(rng))]
+    chance = SeededRandom(seed, "calm")
+    rng = chance.stream("shape")
+    arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _make_limits(rng))]
     for number in range(rng.choice((1, 1, 1, 2))):
-        settings = _settled(rng, _settings(rng))
+        settings = _remove_timing_effects(rng, _make_settings(rng))
         size = rng.choice((1, 2, 3, 4, 6, 9))
         plan = make_plan(rng, size, AGENTS, verify=rng.choice((0, 0.3)), phased=rng.random() < 0.3)
-        plan = _contested(chance.rng("contest", number), plan, settings)
+        plan = _add_contest(chance.stream("contest", number), plan, settings)
         patient = replace(plan, tasks=tuple(replace(task, timeout=None) for task in plan.tasks))
-        arrivals.append((number * 5.0, _submit(number, patient, settings, seed)))
-    return Scenario(seed, CALM, tuple(arrivals))
+        arrivals.append((number * 5.0, _make_submit(number, patient, settings, seed)))
+    return Scenario(seed, CALM_RATES, tuple(arrivals))
 
 
-def _contested(rng: Random, plan: Plan, settings: Settings, *, always: bool = False) -> Plan:
+def _add_contest(rng: Random, plan: Plan, settings: Settings, *, always: bool = False) -> Plan:
     """Sometimes a contest for some of the tasks; the others are as if they had a script of their own."""
     if settings.isolation is Isolation.IN_PLACE or len(plan.tasks) > 12:
         return plan
@@ -87,20 +87,20 @@ def _contested(rng: Random, plan: Plan, settings: Settings, *, always: bool = Fa
     return replace(grown, tasks=tuple(replace(task, run=None) for task in grown.tasks))
 
 
-def _submit(number: int, plan: Plan, settings: Settings, seed: int) -> Submit:
+def _make_submit(number: int, plan: Plan, settings: Settings, seed: int) -> Submit:
     name = f"b{number + 1}"
     return Submit(
         f"submit-{name}", name, plan, settings, base=f"{name}:base", branch=f"plait/batch-{name}", seed=seed
     )
 
 
-def _limits(rng: Random) -> ChangeEngineSettings:
+def _make_limits(rng: Random) -> ChangeEngineSettings:
     limits = tuple((agent, rng.choice((1, 2, 3))) for agent in AGENTS if rng.random() < 0.25)
     settings = EngineSettings(parallel_limit=rng.choice((0, 1, 2, 4, 4, 8)), agent_limits=limits)
     return ChangeEngineSettings("limits", settings, ("parallel_limit", "agent_limits"))
 
 
-def _settings(rng: Random) -> Settings:
+def _make_settings(rng: Random) -> Settings:
     in_place = rng.random() < 0.15
     return Settings(
         agents=tuple(rng.sample(AGENTS, k=rng.choice((1, 1, 2, 3)))),
@@ -124,14 +124,14 @@ def _settings(rng: Random) -> Settings:
         stop_on_fail=rng.random() < 0.15,
         on_conflict=rng.choice(tuple(OnConflict)),
         phase_gate=rng.choice((0.0, 0.5, 0.8, 0.8, 1.0)),
-        budget=_budget(rng) if rng.random() < 0.3 else None,
+        budget=_make_budget(rng) if rng.random() < 0.3 else None,
         reserve=Spend(rng.choice((100_000, 400_000)), rng.choice((0, 5_000))) if rng.random() < 0.5 else None,
         publish=Publish.OFF if rng.random() < 0.5 else rng.choice(tuple(Publish)),
         file_conflicts=FileConflicts.INFERRED if rng.random() < 0.8 else FileConflicts.DECLARED,
     )
 
 
-def _limited(rng: Random, settings: Settings, *, always: bool) -> Settings:
+def _add_limits(rng: Random, settings: Settings, *, always: bool) -> Settings:
     """Sometimes somebody stands in, and sometimes each task has a budget of its own."""
     fallback = tuple(rng.sample(AGENTS, k=rng.choice((1, 1, 2)))) if rng.random() < 0.35 or always else ()
     own = rng.choice((Budget(200_000), Budget(800_000), Budget(4_000_000, 50_000), Budget(None, 12_000)))
@@ -141,13 +141,13 @@ def _limited(rng: Random, settings: Settings, *, always: bool) -> Settings:
     return replace(settings, fallback=fallback, task_budget=budget, reserve=reserve)
 
 
-def _budget(rng: Random) -> Budget:
+def _make_budget(rng: Random) -> Budget:
     money = rng.choice((300_000, 2_000_000, 10_000_000))
     tokens = rng.choice((20_000, 200_000))
     return rng.choice((Budget(money), Budget(money, tokens), Budget(None, tokens)))
 
 
-def _settled(rng: Random, settings: Settings) -> Settings:
+def _remove_timing_effects(rng: Random, settings: Settings) -> Settings:
     """Without what lets timing change who gets done: halting, money, and repairs of clashes that depend on order."""
     on_conflict = rng.choice((OnConflict.SKIP, OnConflict.REPAIR))
     times = ("timeout", "idle_timeout", "verify_timeout", "gate_timeout")

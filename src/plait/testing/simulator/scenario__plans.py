@@ -15,23 +15,23 @@ GROUPS = ("migrations", "release")
 
 def make_plan(rng: Random, size: int, agents: tuple[str, ...], *, verify: float, phased: bool) -> Plan:
     """A plan of `size` tasks; needs point backwards only, so it has no cycle."""
-    phases = _spread(rng, size) if phased else [None] * size
+    phases = _assign_phases(rng, size) if phased else [None] * size
     shape = rng.choice(("loose", "chains", "layers", "tight"))
-    needs = [_needs(rng, shape, place) for place in range(size)]
+    needs = [_make_needs(rng, shape, place) for place in range(size)]
     tasks = [
-        replace(_task(rng, place, agents, verify=verify), phase=phases[place], needs=needs[place])
+        replace(_make_task(rng, place, agents, verify=verify), phase=phases[place], needs=needs[place])
         for place in range(size)
     ]
-    checked = build_checked_plan(tasks, phases=_phases(rng, tasks))
+    checked = build_checked_plan(tasks, phases=_make_phases(rng, tasks))
     assert checked.plan is not None, checked.problems
     return checked.plan
 
 
-def _name(place: int) -> str:
+def _task_id(place: int) -> str:
     return f"t{place + 1:02}"
 
 
-def _needs(rng: Random, shape: str, place: int) -> tuple[Need, ...]:
+def _make_needs(rng: Random, shape: str, place: int) -> tuple[Need, ...]:
     if place == 0:
         return ()
     match shape:
@@ -45,15 +45,15 @@ def _needs(rng: Random, shape: str, place: int) -> tuple[Need, ...]:
         case _:
             chosen = rng.sample(range(place), k=min(place, rng.choice((1, 1, 2, 3))))
     kind = NeedKind.CHAIN if shape == "chains" else NeedKind.NEED
-    return tuple(Need(_name(on), kind, "said so") for on in sorted(chosen))
+    return tuple(Need(_task_id(on), kind, "said so") for on in sorted(chosen))
 
 
-def _task(rng: Random, place: int, agents: tuple[str, ...], *, verify: float) -> Task:
+def _make_task(rng: Random, place: int, agents: tuple[str, ...], *, verify: float) -> Task:
     return Task(
-        _name(place),
+        _task_id(place),
         title=f"Task {place + 1}",
         touches=tuple(sorted(rng.sample(FILES, k=rng.choice((0, 0, 0, 1, 1, 2))))),
-        conflicts_with=(_name(rng.randrange(place)),) if place and rng.random() < 0.1 else (),
+        conflicts_with=(_task_id(rng.randrange(place)),) if place and rng.random() < 0.1 else (),
         exclusive=rng.choice(GROUPS) if rng.random() < 0.12 else None,
         gating=rng.random() < 0.85,
         priority=rng.choice((0, 1, 1, 1, 2)),
@@ -68,13 +68,13 @@ def _task(rng: Random, place: int, agents: tuple[str, ...], *, verify: float) ->
     )
 
 
-def _spread(rng: Random, size: int) -> list[str | None]:
+def _assign_phases(rng: Random, size: int) -> list[str | None]:
     """Phases in written order, so that needs, which point backwards, agree with them."""
     cuts = sorted(rng.randrange(size + 1) for _ in range(rng.choice((1, 2))))
     return [str(1 + sum(cut <= place for cut in cuts)) for place in range(size)]
 
 
-def _phases(rng: Random, tasks: list[Task]) -> tuple[Phase, ...]:
+def _make_phases(rng: Random, tasks: list[Task]) -> tuple[Phase, ...]:
     keys = sorted({task.phase for task in tasks if task.phase is not None})
     phases = []
     for place, key in enumerate(keys):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hashlib import blake2b
 from random import Random
 
-_SPAN = float(1 << 64)
+_RANGE = float(1 << 64)
 
 
-class Chance:
+class SeededRandom:
     """The same name gives the same luck, whenever and however often it is asked for."""
 
     __slots__ = ("_key",)
@@ -19,11 +19,11 @@ class Chance:
     def roll(self, *names: object) -> float:
         """A number in [0, 1)."""
         text = f"{self._key}:{':'.join(map(str, names))}"
-        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / _SPAN
+        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / _RANGE
 
     def happens(self, odds: float, *names: object) -> bool:
         return odds > 0 and self.roll(*names) < odds
 
-    def rng(self, *names: object) -> Random:
+    def stream(self, *names: object) -> Random:
         """A stream of its own, for whoever needs many numbers in a fixed order."""
         return Random(f"{self._key}:{':'.join(map(str, names))}")  # noqa: S311 - repeatable on purpose

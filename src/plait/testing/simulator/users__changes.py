@@ -9,7 +9,7 @@ from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Or
 from plait.testing.simulator.scenario import AGENTS, PROVIDERS
 
 
-def changed(rng: Random, old: Settings) -> tuple[Settings, str]:
+def change_setting(rng: Random, old: Settings) -> tuple[Settings, str]:
     """New settings, and the name of the field to take from them; some must be refused."""
     new = replace(
         old,
@@ -38,10 +38,10 @@ def changed(rng: Random, old: Settings) -> tuple[Settings, str]:
         agents=tuple(rng.sample(AGENTS, k=rng.choice((0, 1, 2)))),
         providers=rng.choice((PROVIDERS, (("dune", "north"),))),
     )
-    return new, rng.choice(FIELDS)
+    return new, rng.choice(CHANGEABLE_FIELDS)
 
 
-FIELDS = (
+CHANGEABLE_FIELDS = (
     *(
         "max_parallel",
         "mode",

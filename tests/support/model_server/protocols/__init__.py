@@ -11,9 +11,9 @@ from tests.support.model_server.protocols.gemini import Gemini
 from tests.support.model_server.protocols.ollama import OllamaChat, OllamaGenerate
 from tests.support.model_server.protocols.responses import Responses
 
-__all__ = ["Protocol", "protocol_of"]
+__all__ = ["Protocol", "find_protocol"]
 
-_PLACES: tuple[tuple[re.Pattern[str], Protocol], ...] = (
+_ROUTES: tuple[tuple[re.Pattern[str], Protocol], ...] = (
     (re.compile(r"(/v1)*/messages"), Anthropic()),
     (re.compile(r"(/v1)*/chat/completions"), Chat()),
     (re.compile(r"(/v1)*/responses"), Responses()),
@@ -23,6 +23,6 @@ _PLACES: tuple[tuple[re.Pattern[str], Protocol], ...] = (
 )
 
 
-def protocol_of(path: str) -> Protocol | None:
+def find_protocol(path: str) -> Protocol | None:
     """`path` is without tag, faults and query."""
-    return next((protocol for place, protocol in _PLACES if place.fullmatch(path)), None)
+    return next((protocol for place, protocol in _ROUTES if place.fullmatch(path)), None)

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from json import dumps
 
-from tests.support.model_server.faults import Kind, Refusal
-from tests.support.model_server.messages import Heard, Json, Offer, Reply, Request, Role, Turn, Usage
-from tests.support.model_server.protocols.base import Answer, Protocol, event, inner, number, objects, text_of
+from tests.support.model_server.faults import FaultKind, Refusal
+from tests.support.model_server.messages import (
+    Json,
+    ModelRequest,
+    OfferedTool,
+    ReceivedRequest,
+    Reply,
+    Role,
+    Turn,
+    Usage,
+)
+from tests.support.model_server.protocols.base import (
+    JsonObject,
+    Protocol,
+    format_event,
+    new_id,
+    read_object,
+    read_objects,
+    read_text,
+)
 
 _TYPES = {
     401: "authentication_error",
@@ -23,24 +40,26 @@ _TYPES = {
 class Anthropic(Protocol):
     name = "anthropic"
 
-    def read(self, path: str, body: Json) -> Heard:  # noqa: ARG002 - the path says nothing more
+    def parse_request(self, path: str, body: Json) -> ModelRequest:  # noqa: ARG002 - the path says nothing more
         tools = (
-            Offer(str(tool.get("name", "")), inner(tool.get("input_schema")))
-            for tool in objects(body.get("tools"))
+            OfferedTool(str(tool.get("name", "")), read_object(tool.get("input_schema")))
+            for tool in read_objects(body.get("tools"))
         )
-        form = inner(body.get("output_format")) or inner(inner(body.get("output_config")).get("format"))
-        return Heard(
+        form = read_object(body.get("output_format")) or read_object(
+            read_object(body.get("output_config")).get("format")
+        )
+        return ModelRequest(
             model=str(body.get("model", "")),
             stream=bool(body.get("stream")),
-            system=text_of(body.get("system")),
-            turns=tuple(_turn(message) for message in objects(body.get("messages"))),
+            system=read_text(body.get("system")),
+            turns=tuple(_turn(message) for message in read_objects(body.get("messages"))),
             offers=tuple(tools),
-            schema=inner(form.get("schema")) or None,
+            schema=read_object(form.get("schema")) or None,
         )
 
-    def whole(self, request: Request, reply: Reply, usage: Usage) -> Answer:
+    def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject:
         return {
-            "id": number("msg_"),
+            "id": new_id("msg_"),
             "type": "message",
             "role": "assistant",
             "model": request.model,
@@ -50,9 +69,14 @@ class Anthropic(Protocol):
             "usage": _usage(usage),
         }
 
-    def pieces(self, request: Request, reply: Reply, usage: Usage) -> Iterator[str]:
+    def stream_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> Iterator[str]:
         begun = {**_usage(usage), "output_tokens": 1}
-        message = {**self.whole(request, reply, usage), "content": [], "stop_reason": None, "usage": begun}
+        message = {
+            **self.format_reply(request, reply, usage),
+            "content": [],
+            "stop_reason": None,
+            "usage": begun,
+        }
         yield _event("message_start", message=message)
         for index, block in enumerate(_blocks(reply)):
             yield from _streamed(index, block, reply)
@@ -63,53 +87,53 @@ class Anthropic(Protocol):
         )
         yield _event("message_stop")
 
-    def refused(self, refusal: Refusal) -> Answer:
+    def format_refusal(self, refusal: Refusal) -> JsonObject:
         kind = (
             "invalid_request_error"
-            if refusal.kind is Kind.LONG
+            if refusal.kind is FaultKind.LONG
             else _TYPES.get(refusal.status, "invalid_request_error")
         )
         return {"type": "error", "error": {"type": kind, "message": refusal.message}}
 
-    def broken(self) -> str:
+    def failed_chunk(self) -> str:
         return _event("error", error={"type": "overloaded_error", "message": "Overloaded"})
 
 
 def _turn(message: Json) -> Turn:
     content = message.get("content")
-    answered = any(part.get("type") == "tool_result" for part in objects(content))
+    answered = any(part.get("type") == "tool_result" for part in read_objects(content))
     if message.get("role") == "assistant":
-        return Turn(Role.MODEL, text_of(content))
-    return Turn(Role.TOOL if answered else Role.USER, text_of(content))
+        return Turn(Role.MODEL, read_text(content))
+    return Turn(Role.TOOL if answered else Role.USER, read_text(content))
 
 
-def _blocks(reply: Reply) -> list[Answer]:
-    blocks: list[Answer] = []
+def _blocks(reply: Reply) -> list[JsonObject]:
+    blocks: list[JsonObject] = []
     if reply.thinking:
         blocks.append({"type": "thinking", "thinking": reply.thinking, "signature": "c2NyaXB0"})
     if reply.text or reply.endless:
         blocks.append({"type": "text", "text": reply.text})
     for call in reply.calls:
         blocks.append(  # noqa: PERF401 - the same as above
-            {"type": "tool_use", "id": number("toolu_"), "name": call.offer.name, "input": call.arguments}
+            {"type": "tool_use", "id": new_id("toolu_"), "name": call.offer.name, "input": call.arguments}
         )
     return blocks
 
 
-def _streamed(index: int, block: Answer, reply: Reply) -> Iterator[str]:
+def _streamed(index: int, block: JsonObject, reply: Reply) -> Iterator[str]:
     yield _event("content_block_start", index=index, content_block={**block, **_emptied(block)})
     for delta in _deltas(block, reply):
         yield _event("content_block_delta", index=index, delta=delta)
     yield _event("content_block_stop", index=index)
 
 
-def _emptied(block: Answer) -> Answer:
+def _emptied(block: JsonObject) -> JsonObject:
     """What the deltas fill."""
-    empty: Answer = {"text": "", "thinking": "", "signature": "", "input": {}}
+    empty: JsonObject = {"text": "", "thinking": "", "signature": "", "input": {}}
     return {name: empty[name] for name in empty if name in block}
 
 
-def _deltas(block: Answer, reply: Reply) -> Iterator[Answer]:
+def _deltas(block: JsonObject, reply: Reply) -> Iterator[JsonObject]:
     match block["type"]:
         case "text":
             for part in reply.slices():
@@ -125,7 +149,7 @@ def _stop(reply: Reply) -> str:
     return "tool_use" if reply.calls else "end_turn"
 
 
-def _usage(usage: Usage) -> Answer:
+def _usage(usage: Usage) -> JsonObject:
     return {
         "input_tokens": usage.input - usage.cached,
         "cache_creation_input_tokens": 0,
@@ -135,4 +159,4 @@ def _usage(usage: Usage) -> Answer:
 
 
 def _event(kind: str, **more: object) -> str:
-    return event({"type": kind, **more}, kind)
+    return format_event({"type": kind, **more}, kind)

@@ -8,9 +8,9 @@ from itertools import count
 from json import dumps
 
 from tests.support.model_server.faults import Refusal
-from tests.support.model_server.messages import Heard, Json, Reply, Request, Usage
+from tests.support.model_server.messages import Json, ModelRequest, ReceivedRequest, Reply, Usage
 
-Answer = dict[str, object]
+JsonObject = dict[str, object]
 
 _numbers = count(1)
 
@@ -22,54 +22,54 @@ class Protocol(ABC):
     streams = "text/event-stream; charset=utf-8"
 
     @abstractmethod
-    def read(self, path: str, body: Json) -> Heard: ...
+    def parse_request(self, path: str, body: Json) -> ModelRequest: ...
 
     @abstractmethod
-    def whole(self, request: Request, reply: Reply, usage: Usage) -> Answer: ...
+    def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject: ...
 
     @abstractmethod
-    def pieces(self, request: Request, reply: Reply, usage: Usage) -> Iterator[str]: ...
+    def stream_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> Iterator[str]: ...
 
     @abstractmethod
-    def refused(self, refusal: Refusal) -> Answer: ...
+    def format_refusal(self, refusal: Refusal) -> JsonObject: ...
 
     @abstractmethod
-    def broken(self) -> str:
+    def failed_chunk(self) -> str:
         """The piece of a stream by which it says that it failed."""
 
 
-def number(prefix: str) -> str:
+def new_id(prefix: str) -> str:
     """An id that nothing else here has."""
     return f"{prefix}{next(_numbers):016x}"
 
 
-def event(data: Mapping[str, object], name: str = "") -> str:
+def format_event(data: Mapping[str, object], name: str = "") -> str:
     """A server-sent event."""
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {dumps(data)}\n\n"
 
 
-def text_of(content: object) -> str:
+def read_text(content: object) -> str:
     """The words of a message, however they are wrapped; what tools said is not among them."""
     match content:
         case str():
             return content
         case list():
-            return "\n".join(found for part in content if (found := text_of(part)))
+            return "\n".join(found for part in content if (found := read_text(part)))
         case {"type": "tool_result" | "tool_use" | "thinking"}:
             return ""
         case {"text": str(text)}:
             return text
         case {"parts": list(parts)}:
-            return text_of(parts)
+            return read_text(parts)
         case _:
             return ""
 
 
-def objects(found: object) -> list[Json]:
+def read_objects(found: object) -> list[Json]:
     """The objects of a list; anything else is none."""
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
-def inner(found: object) -> Json:
+def read_object(found: object) -> Json:
     return found if isinstance(found, dict) else {}

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from json import dumps
 
-from tests.support.model_server.faults import Kind, Refusal
-from tests.support.model_server.messages import Heard, Json, Offer, Reply, Request, Role, Turn, Usage
-from tests.support.model_server.protocols.base import Answer, Protocol, event, inner, number, objects, text_of
+from tests.support.model_server.faults import FaultKind, Refusal
+from tests.support.model_server.messages import (
+    Json,
+    ModelRequest,
+    OfferedTool,
+    ReceivedRequest,
+    Reply,
+    Role,
+    Turn,
+    Usage,
+)
+from tests.support.model_server.protocols.base import (
+    JsonObject,
+    Protocol,
+    format_event,
+    new_id,
+    read_object,
+    read_objects,
+    read_text,
+)
 
 CREATED = 1_767_225_600  # an instant like any other
 _CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
@@ -16,20 +33,20 @@ _CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_excee
 class Chat(Protocol):
     name = "chat"
 
-    def read(self, path: str, body: Json) -> Heard:  # noqa: ARG002 - the path says nothing more
-        messages = objects(body.get("messages"))
-        form = inner(body.get("response_format"))
-        return Heard(
+    def parse_request(self, path: str, body: Json) -> ModelRequest:  # noqa: ARG002 - the path says nothing more
+        messages = read_objects(body.get("messages"))
+        form = read_object(body.get("response_format"))
+        return ModelRequest(
             model=str(body.get("model", "")),
             stream=bool(body.get("stream")),
-            system=system(messages),
-            turns=turns(messages),
-            offers=offers(body),
-            schema=inner(inner(form.get("json_schema")).get("schema")) or None,
+            system=read_system(messages),
+            turns=read_turns(messages),
+            offers=read_tools(body),
+            schema=read_object(read_object(form.get("json_schema")).get("schema")) or None,
         )
 
-    def whole(self, request: Request, reply: Reply, usage: Usage) -> Answer:
-        message: Answer = {"role": "assistant", "content": reply.text or None}
+    def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject:
+        message: JsonObject = {"role": "assistant", "content": reply.text or None}
         if reply.calls:
             message["tool_calls"] = [
                 {key: call[key] for key in call if key != "index"} for call in _calls(reply)
@@ -37,7 +54,7 @@ class Chat(Protocol):
         choice = {"index": 0, "message": message, "finish_reason": _finish(reply), "logprobs": None}
         return {**_frame(request, "chat.completion"), "choices": [choice], "usage": _usage(usage)}
 
-    def pieces(self, request: Request, reply: Reply, usage: Usage) -> Iterator[str]:
+    def stream_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> Iterator[str]:
         frame = _frame(request, "chat.completion.chunk")
         yield _chunk(frame, {"role": "assistant", "content": ""})
         for part in reply.slices():
@@ -45,22 +62,24 @@ class Chat(Protocol):
         for call in _calls(reply):
             yield _chunk(frame, {"tool_calls": [call]})
         yield _chunk(frame, {}, _finish(reply))
-        if inner(request.body.get("stream_options")).get("include_usage"):
-            yield event({**frame, "choices": [], "usage": _usage(usage)})
+        if read_object(request.body.get("stream_options")).get("include_usage"):
+            yield format_event({**frame, "choices": [], "usage": _usage(usage)})
         yield "data: [DONE]\n\n"
 
-    def refused(self, refusal: Refusal) -> Answer:
+    def format_refusal(self, refusal: Refusal) -> JsonObject:
         return openai_error(refusal)
 
-    def broken(self) -> str:
-        return event({"error": {"message": "the server had an error", "type": "server_error", "code": 500}})
+    def failed_chunk(self) -> str:
+        return format_event(
+            {"error": {"message": "the server had an error", "type": "server_error", "code": 500}}
+        )
 
 
-def openai_error(refusal: Refusal) -> Answer:
+def openai_error(refusal: Refusal) -> JsonObject:
     match refusal.kind:
-        case Kind.LONG:
+        case FaultKind.LONG:
             kind, code = "invalid_request_error", "context_length_exceeded"
-        case Kind.QUOTA:
+        case FaultKind.QUOTA:
             kind, code = "insufficient_quota", "insufficient_quota"
         case _:
             kind = "server_error" if refusal.status >= 500 else "invalid_request_error"
@@ -68,34 +87,36 @@ def openai_error(refusal: Refusal) -> Answer:
     return {"error": {"message": refusal.message, "type": kind, "param": None, "code": code or None}}
 
 
-def system(messages: list[Json]) -> str:
+def read_system(messages: list[Json]) -> str:
     told = (
-        text_of(message.get("content"))
+        read_text(message.get("content"))
         for message in messages
         if message.get("role") in {"system", "developer"}
     )
     return "\n".join(told)
 
 
-def turns(messages: list[Json]) -> tuple[Turn, ...]:
+def read_turns(messages: list[Json]) -> tuple[Turn, ...]:
     roles = {"assistant": Role.MODEL, "user": Role.USER, "tool": Role.TOOL, "function": Role.TOOL}
     return tuple(
-        Turn(role, text_of(message.get("content")))
+        Turn(role, read_text(message.get("content")))
         for message in messages
         if (role := roles.get(str(message.get("role"))))
     )
 
 
-def offers(body: Json) -> tuple[Offer, ...]:
-    told = (inner(tool.get("function")) for tool in objects(body.get("tools")))
-    return tuple(Offer(str(tool.get("name", "")), inner(tool.get("parameters"))) for tool in told if tool)
+def read_tools(body: Json) -> tuple[OfferedTool, ...]:
+    told = (read_object(tool.get("function")) for tool in read_objects(body.get("tools")))
+    return tuple(
+        OfferedTool(str(tool.get("name", "")), read_object(tool.get("parameters"))) for tool in told if tool
+    )
 
 
-def _calls(reply: Reply) -> list[Answer]:
+def _calls(reply: Reply) -> list[JsonObject]:
     return [
         {
             "index": index,
-            "id": number("call_"),
+            "id": new_id("call_"),
             "type": "function",
             "function": {"name": call.offer.name, "arguments": dumps(call.arguments)},
         }
@@ -103,21 +124,21 @@ def _calls(reply: Reply) -> list[Answer]:
     ]
 
 
-def _chunk(frame: Answer, delta: Answer, finish: str | None = None) -> str:
-    return event(
+def _chunk(frame: JsonObject, delta: JsonObject, finish: str | None = None) -> str:
+    return format_event(
         {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]}
     )
 
 
-def _frame(request: Request, kind: str) -> Answer:
-    return {"id": number("chatcmpl-"), "object": kind, "created": CREATED, "model": request.model}
+def _frame(request: ReceivedRequest, kind: str) -> JsonObject:
+    return {"id": new_id("chatcmpl-"), "object": kind, "created": CREATED, "model": request.model}
 
 
 def _finish(reply: Reply) -> str:
     return "tool_calls" if reply.calls else "stop"
 
 
-def _usage(usage: Usage) -> Answer:
+def _usage(usage: Usage) -> JsonObject:
     return {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,

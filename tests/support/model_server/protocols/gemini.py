@@ -6,8 +6,24 @@ import re
 from collections.abc import Iterator
 
 from tests.support.model_server.faults import Refusal
-from tests.support.model_server.messages import Heard, Json, Offer, Reply, Request, Role, Turn, Usage
-from tests.support.model_server.protocols.base import Answer, Protocol, event, inner, objects, text_of
+from tests.support.model_server.messages import (
+    Json,
+    ModelRequest,
+    OfferedTool,
+    ReceivedRequest,
+    Reply,
+    Role,
+    Turn,
+    Usage,
+)
+from tests.support.model_server.protocols.base import (
+    JsonObject,
+    Protocol,
+    format_event,
+    read_object,
+    read_objects,
+    read_text,
+)
 
 _STATUSES = {
     401: "UNAUTHENTICATED",
@@ -22,31 +38,33 @@ _STATUSES = {
 class Gemini(Protocol):
     name = "gemini"
 
-    def read(self, path: str, body: Json) -> Heard:
+    def parse_request(self, path: str, body: Json) -> ModelRequest:
         named = re.search(r"models/([^/:]+):", path)
-        settings = inner(body.get("generationConfig"))
-        return Heard(
+        settings = read_object(body.get("generationConfig"))
+        return ModelRequest(
             model=named.group(1) if named else "",
             stream="streamGenerateContent" in path,
-            system=text_of(body.get("systemInstruction")),
-            turns=tuple(_turn(content) for content in objects(body.get("contents"))),
+            system=read_text(body.get("systemInstruction")),
+            turns=tuple(_turn(content) for content in read_objects(body.get("contents"))),
             offers=tuple(_offers(body)),
-            schema=inner(settings.get("responseJsonSchema")) or inner(settings.get("responseSchema")) or None,
+            schema=read_object(settings.get("responseJsonSchema"))
+            or read_object(settings.get("responseSchema"))
+            or None,
         )
 
-    def whole(self, request: Request, reply: Reply, usage: Usage) -> Answer:
-        text: list[Answer] = [{"text": reply.text}] if reply.text else []
+    def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject:
+        text: list[JsonObject] = [{"text": reply.text}] if reply.text else []
         return _content(request, [*_thoughts(reply), *text, *_calls(reply)], usage, last=True)
 
-    def pieces(self, request: Request, reply: Reply, usage: Usage) -> Iterator[str]:
+    def stream_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> Iterator[str]:
         for thought in _thoughts(reply):
-            yield event(_content(request, [thought], usage))
+            yield format_event(_content(request, [thought], usage))
         for part in reply.slices():
-            yield event(_content(request, [{"text": part}], usage))
-        yield event(_content(request, _calls(reply) or [{"text": ""}], usage, last=True))
+            yield format_event(_content(request, [{"text": part}], usage))
+        yield format_event(_content(request, _calls(reply) or [{"text": ""}], usage, last=True))
 
-    def refused(self, refusal: Refusal) -> Answer:
-        error: Answer = {
+    def format_refusal(self, refusal: Refusal) -> JsonObject:
+        error: JsonObject = {
             "code": refusal.status,
             "message": refusal.message,
             "status": _STATUSES.get(refusal.status, "INVALID_ARGUMENT"),
@@ -57,38 +75,42 @@ class Gemini(Protocol):
             ]
         return {"error": error}
 
-    def broken(self) -> str:
-        return event({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
+    def failed_chunk(self) -> str:
+        return format_event(
+            {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}
+        )
 
 
 def _turn(content: Json) -> Turn:
-    parts = objects(content.get("parts"))
+    parts = read_objects(content.get("parts"))
     if content.get("role") == "model":
-        return Turn(Role.MODEL, text_of(parts))
+        return Turn(Role.MODEL, read_text(parts))
     answered = any("functionResponse" in part for part in parts)
-    return Turn(Role.TOOL if answered else Role.USER, text_of(parts))
+    return Turn(Role.TOOL if answered else Role.USER, read_text(parts))
 
 
-def _offers(body: Json) -> Iterator[Offer]:
-    for tool in objects(body.get("tools")):
-        for told in objects(tool.get("functionDeclarations")):
-            schema = inner(told.get("parametersJsonSchema")) or inner(told.get("parameters"))
-            yield Offer(str(told.get("name", "")), schema)
+def _offers(body: Json) -> Iterator[OfferedTool]:
+    for tool in read_objects(body.get("tools")):
+        for told in read_objects(tool.get("functionDeclarations")):
+            schema = read_object(told.get("parametersJsonSchema")) or read_object(told.get("parameters"))
+            yield OfferedTool(str(told.get("name", "")), schema)
 
 
-def _thoughts(reply: Reply) -> list[Answer]:
+def _thoughts(reply: Reply) -> list[JsonObject]:
     return [{"text": reply.thinking, "thought": True}] if reply.thinking else []
 
 
-def _calls(reply: Reply) -> list[Answer]:
+def _calls(reply: Reply) -> list[JsonObject]:
     return [
         {"functionCall": {"name": call.offer.name, "args": call.arguments}, "thoughtSignature": "c2NyaXB0"}
         for call in reply.calls
     ]
 
 
-def _content(request: Request, parts: list[Answer], usage: Usage, *, last: bool = False) -> Answer:
-    candidate: Answer = {"content": {"role": "model", "parts": parts}, "index": 0}
+def _content(
+    request: ReceivedRequest, parts: list[JsonObject], usage: Usage, *, last: bool = False
+) -> JsonObject:
+    candidate: JsonObject = {"content": {"role": "model", "parts": parts}, "index": 0}
     if last:
         candidate["finishReason"] = "STOP"
     counts = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from json import dumps
 
 from tests.support.model_server.faults import Refusal
-from tests.support.model_server.messages import Heard, Json, Reply, Request, Role, Turn, Usage
-from tests.support.model_server.protocols.base import Answer, Protocol, objects
-from tests.support.model_server.protocols.chat import offers, system, turns
+from tests.support.model_server.messages import Json, ModelRequest, ReceivedRequest, Reply, Role, Turn, Usage
+from tests.support.model_server.protocols.base import JsonObject, Protocol, read_objects
+from tests.support.model_server.protocols.chat import read_system, read_tools, read_turns
 
 CREATED = "2026-01-01T00:00:00Z"
 
@@ -18,42 +18,42 @@ class Ollama(Protocol):
     streams = "application/x-ndjson"
 
     @abstractmethod
-    def said(self, text: str, reply: Reply | None = None) -> Answer:
+    def format_text(self, text: str, reply: Reply | None = None) -> JsonObject:
         """The part of an answer that holds its words, and what else a whole reply has."""
 
-    def whole(self, request: Request, reply: Reply, usage: Usage) -> Answer:
-        return {**_frame(request), **self.said(reply.text, reply), **_end(usage)}
+    def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject:
+        return {**_frame(request), **self.format_text(reply.text, reply), **_end(usage)}
 
-    def pieces(self, request: Request, reply: Reply, usage: Usage) -> Iterator[str]:
+    def stream_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> Iterator[str]:
         for part in reply.slices():
-            yield _line({**_frame(request), **self.said(part), "done": False})
+            yield _line({**_frame(request), **self.format_text(part), "done": False})
         if reply.calls:
-            yield _line({**_frame(request), **self.said("", reply), "done": False})
-        yield _line({**_frame(request), **self.said(""), **_end(usage)})
+            yield _line({**_frame(request), **self.format_text("", reply), "done": False})
+        yield _line({**_frame(request), **self.format_text(""), **_end(usage)})
 
-    def refused(self, refusal: Refusal) -> Answer:
+    def format_refusal(self, refusal: Refusal) -> JsonObject:
         return {"error": refusal.message}
 
-    def broken(self) -> str:
+    def failed_chunk(self) -> str:
         return _line({"error": "the model runner has stopped"})
 
 
 class OllamaChat(Ollama):
     name = "ollama-chat"
 
-    def read(self, path: str, body: Json) -> Heard:  # noqa: ARG002 - the path says nothing more
-        messages = objects(body.get("messages"))
-        return Heard(
+    def parse_request(self, path: str, body: Json) -> ModelRequest:  # noqa: ARG002 - the path says nothing more
+        messages = read_objects(body.get("messages"))
+        return ModelRequest(
             model=str(body.get("model", "")),
             stream=bool(body.get("stream", True)),
-            system=system(messages),
-            turns=turns(messages),
-            offers=offers(body),
+            system=read_system(messages),
+            turns=read_turns(messages),
+            offers=read_tools(body),
             schema=_schema(body),
         )
 
-    def said(self, text: str, reply: Reply | None = None) -> Answer:
-        message: Answer = {"role": "assistant", "content": text}
+    def format_text(self, text: str, reply: Reply | None = None) -> JsonObject:
+        message: JsonObject = {"role": "assistant", "content": text}
         if reply is not None and reply.calls:
             message["tool_calls"] = [
                 {"function": {"name": call.offer.name, "arguments": call.arguments}} for call in reply.calls
@@ -64,8 +64,8 @@ class OllamaChat(Ollama):
 class OllamaGenerate(Ollama):
     name = "ollama-generate"
 
-    def read(self, path: str, body: Json) -> Heard:  # noqa: ARG002 - the path says nothing more
-        return Heard(
+    def parse_request(self, path: str, body: Json) -> ModelRequest:  # noqa: ARG002 - the path says nothing more
+        return ModelRequest(
             model=str(body.get("model", "")),
             stream=bool(body.get("stream", True)),
             system=str(body.get("system") or ""),
@@ -73,7 +73,7 @@ class OllamaGenerate(Ollama):
             schema=_schema(body),
         )
 
-    def said(self, text: str, reply: Reply | None = None) -> Answer:  # noqa: ARG002 - it has no tools
+    def format_text(self, text: str, reply: Reply | None = None) -> JsonObject:  # noqa: ARG002 - it has no tools
         return {"response": text}
 
 
@@ -82,11 +82,11 @@ def _schema(body: Json) -> Json | None:
     return form if isinstance(form, dict) and form else None
 
 
-def _frame(request: Request) -> Answer:
+def _frame(request: ReceivedRequest) -> JsonObject:
     return {"model": request.model, "created_at": CREATED}
 
 
-def _end(usage: Usage) -> Answer:
+def _end(usage: Usage) -> JsonObject:
     return {
         "done": True,
         "done_reason": "stop",
@@ -96,5 +96,5 @@ def _end(usage: Usage) -> Answer:
     }
 
 
-def _line(data: Answer) -> str:
+def _line(data: JsonObject) -> str:
     return f"{dumps(data)}\n"

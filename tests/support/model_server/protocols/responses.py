@@ -8,19 +8,27 @@ from json import dumps
 
 from tests.support.model_server.faults import Refusal
 from tests.support.model_server.messages import (
-    Call,
-    Form,
-    Heard,
     Json,
-    Offer,
+    ModelRequest,
+    OfferedTool,
+    ReceivedRequest,
     Reply,
-    Request,
     Role,
+    ScriptedToolCall,
+    ToolForm,
     Turn,
     Usage,
 )
-from tests.support.model_server.protocols.base import Answer, Protocol, event, inner, number, objects, text_of
-from tests.support.model_server.protocols.chat import CREATED, openai_error, system
+from tests.support.model_server.protocols.base import (
+    JsonObject,
+    Protocol,
+    format_event,
+    new_id,
+    read_object,
+    read_objects,
+    read_text,
+)
+from tests.support.model_server.protocols.chat import CREATED, openai_error, read_system
 
 Emit = Callable[..., str]
 
@@ -28,43 +36,45 @@ Emit = Callable[..., str]
 class Responses(Protocol):
     name = "responses"
 
-    def read(self, path: str, body: Json) -> Heard:  # noqa: ARG002 - the path says nothing more
+    def parse_request(self, path: str, body: Json) -> ModelRequest:  # noqa: ARG002 - the path says nothing more
         said = body.get("input")
-        items: list[Json] = [{"role": "user", "content": said}] if isinstance(said, str) else objects(said)
-        form = inner(inner(body.get("text")).get("format"))
-        return Heard(
+        items: list[Json] = (
+            [{"role": "user", "content": said}] if isinstance(said, str) else read_objects(said)
+        )
+        form = read_object(read_object(body.get("text")).get("format"))
+        return ModelRequest(
             model=str(body.get("model", "")),
             stream=bool(body.get("stream")),
-            system="\n".join((str(body.get("instructions") or ""), system(items))),
+            system="\n".join((str(body.get("instructions") or ""), read_system(items))),
             turns=tuple(_turns(items)),
-            offers=tuple(_offers(objects(body.get("tools")))),
-            schema=inner(form.get("schema")) or None,
+            offers=tuple(_offers(read_objects(body.get("tools")))),
+            schema=read_object(form.get("schema")) or None,
         )
 
-    def whole(self, request: Request, reply: Reply, usage: Usage) -> Answer:
+    def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject:
         return _response(request, _items(reply), usage)
 
-    def pieces(self, request: Request, reply: Reply, usage: Usage) -> Iterator[str]:
+    def stream_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> Iterator[str]:
         numbers = count()
 
         def emit(kind: str, **more: object) -> str:
-            return event({"type": kind, "sequence_number": next(numbers), **more}, kind)
+            return format_event({"type": kind, "sequence_number": next(numbers), **more}, kind)
 
         whole = _response(request, _items(reply), usage)
         begun = {**whole, "status": "in_progress", "output": [], "usage": None}
         yield emit("response.created", response=begun)
         yield emit("response.in_progress", response=begun)
-        for index, item in enumerate(objects(whole["output"])):
+        for index, item in enumerate(read_objects(whole["output"])):
             yield from _streamed(emit, index, dict(item), reply)
         yield emit("response.completed", response=whole)
 
-    def refused(self, refusal: Refusal) -> Answer:
+    def format_refusal(self, refusal: Refusal) -> JsonObject:
         return openai_error(refusal)
 
-    def broken(self) -> str:
+    def failed_chunk(self) -> str:
         error = {"code": "server_error", "message": "the server had an error"}
-        response = {"id": number("resp_"), "object": "response", "status": "failed", "error": error}
-        return event(
+        response = {"id": new_id("resp_"), "object": "response", "status": "failed", "error": error}
+        return format_event(
             {"type": "response.failed", "sequence_number": 0, "response": response}, "response.failed"
         )
 
@@ -75,50 +85,50 @@ def _turns(items: list[Json]) -> Iterator[Turn]:
         if kind.endswith("_output"):
             yield Turn(Role.TOOL, "")
         elif kind != "message" or item.get("role") == "assistant":
-            yield Turn(Role.MODEL, text_of(item.get("content")))
+            yield Turn(Role.MODEL, read_text(item.get("content")))
         elif item.get("role") == "user":
-            yield Turn(Role.USER, text_of(item.get("content")))
+            yield Turn(Role.USER, read_text(item.get("content")))
 
 
-def _offers(tools: list[Json], space: str = "") -> Iterator[Offer]:
+def _offers(tools: list[Json], space: str = "") -> Iterator[OfferedTool]:
     for tool in tools:
         name = str(tool.get("name", ""))
         match tool.get("type"):
             case "function":
-                yield Offer(name, inner(tool.get("parameters")), space=space)
+                yield OfferedTool(name, read_object(tool.get("parameters")), space=space)
             case "custom":
-                yield Offer(name, inner(tool.get("format")), Form.FREE, space)
+                yield OfferedTool(name, read_object(tool.get("format")), ToolForm.FREE, space)
             case "namespace":
-                yield from _offers(objects(tool.get("tools")), name)
+                yield from _offers(read_objects(tool.get("tools")), name)
             case _:  # tools of the provider's own
                 continue
 
 
-def _items(reply: Reply) -> list[Answer]:
-    items: list[Answer] = []
+def _items(reply: Reply) -> list[JsonObject]:
+    items: list[JsonObject] = []
     if reply.thinking:
         summary = [{"type": "summary_text", "text": reply.thinking}]
-        items.append({"type": "reasoning", "id": number("rs_"), "summary": summary})
+        items.append({"type": "reasoning", "id": new_id("rs_"), "summary": summary})
     if reply.text or reply.endless:
         items.append(_message(reply.text))
     return [*items, *(_call(call) for call in reply.calls)]
 
 
-def _message(text: str) -> Answer:
+def _message(text: str) -> JsonObject:
     content = [{"type": "output_text", "text": text, "annotations": []}]
     return {
         "type": "message",
-        "id": number("msg_"),
+        "id": new_id("msg_"),
         "status": "completed",
         "role": "assistant",
         "content": content,
     }
 
 
-def _call(call: Call) -> Answer:
-    common: Answer = {
-        "id": number("fc_"),
-        "call_id": number("call_"),
+def _call(call: ScriptedToolCall) -> JsonObject:
+    common: JsonObject = {
+        "id": new_id("fc_"),
+        "call_id": new_id("call_"),
         "name": call.offer.name,
         "status": "completed",
     }
@@ -129,11 +139,11 @@ def _call(call: Call) -> Answer:
     return {**common, "type": "function_call", "arguments": dumps(call.arguments)}
 
 
-def _streamed(emit: Emit, index: int, item: Answer, reply: Reply) -> Iterator[str]:
+def _streamed(emit: Emit, index: int, item: JsonObject, reply: Reply) -> Iterator[str]:
     at = {"item_id": item["id"], "output_index": index}
     match item["type"]:
         case "message":
-            part = objects(item["content"])[0]
+            part = read_objects(item["content"])[0]
             yield emit("response.output_item.added", output_index=index, item={**item, "content": []})
             yield emit("response.content_part.added", **at, content_index=0, part={**part, "text": ""})
             for delta in reply.slices():
@@ -149,7 +159,7 @@ def _streamed(emit: Emit, index: int, item: Answer, reply: Reply) -> Iterator[st
     yield emit("response.output_item.done", output_index=index, item=item)
 
 
-def _response(request: Request, items: list[Answer], usage: Usage) -> Answer:
+def _response(request: ReceivedRequest, items: list[JsonObject], usage: Usage) -> JsonObject:
     counts = {
         "input_tokens": usage.input,
         "input_tokens_details": {"cached_tokens": usage.cached},
@@ -158,7 +168,7 @@ def _response(request: Request, items: list[Answer], usage: Usage) -> Answer:
         "total_tokens": usage.input + usage.output,
     }
     return {
-        "id": number("resp_"),
+        "id": new_id("resp_"),
         "object": "response",
         "created_at": CREATED,
         "status": "completed",
