@@ -12,7 +12,7 @@ from threading import Event, Thread
 from time import monotonic
 
 import psutil
-from tests.support.temp_project__household import Household
+from tests.support.temp_project import EngineProject
 
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
@@ -51,7 +51,7 @@ class _Seen:
 
 
 @contextmanager
-def _watched(home: Household) -> Iterator[_Seen]:
+def _watched(home: EngineProject) -> Iterator[_Seen]:
     """The engine is found by its lease. Its share is counted from the moment it is there until the front leaves."""
     seen = _Seen()
     watcher = Thread(target=_watch, args=(home, seen), daemon=True)
@@ -63,8 +63,8 @@ def _watched(home: Household) -> Iterator[_Seen]:
         watcher.join()
 
 
-def _watch(home: Household, seen: _Seen) -> None:
-    while (pid := home.engine()) is None:
+def _watch(home: EngineProject, seen: _Seen) -> None:
+    while (pid := home.find_engine()) is None:
         if seen.over.wait(_SAMPLE):
             return
     engine, since = psutil.Process(pid), monotonic()

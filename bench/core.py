@@ -16,7 +16,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Order, Settings
 from plait.core.state import State
 from plait.core.task import Need, Phase, Task
@@ -37,9 +37,7 @@ def chain(n: int) -> Plan:
 def layers(n: int) -> Plan:
     width = 20
     return _plan(
-        Task(
-            f"t{i}", needs=tuple(Need(f"t{j}") for j in range(max(0, i - width - 2), i - width + 1) if j >= 0)
-        )
+        Task(f"t{i}", needs=tuple(Need(f"t{j}") for j in range(max(0, i - width - 2), i - width + 1) if j >= 0))
         for i in range(n)
     )
 
@@ -119,9 +117,7 @@ def _replay(target: int) -> list[Row]:
         for line in lines:
             evolve(state, codec.decode_record(line))
     took = perf_counter() - begin
-    return [
-        Row(f"replay of {count:,} records, decoded and folded", took, "s", bare, "against json.loads alone")
-    ]
+    return [Row(f"replay of {count:,} records, decoded and folded", took, "s", bare, "against json.loads alone")]
 
 
 def _reading() -> list[Row]:

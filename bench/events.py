@@ -26,8 +26,7 @@ from bench.table import Row
 from plait.client.event_stream import EventStream
 from plait.core.events import Record
 from plait.core.settings import Settings
-from plait.server.event_buffer import encode_events
-from plait.server.event_buffer__mark import EventCursor
+from plait.server.event_buffer import EventCursor, encode_events
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
@@ -92,9 +91,7 @@ def _told(journal: str, earlier: Sequence[Record], records: Sequence[Record]) ->
     feed = EventStream()
     for record in earlier:
         feed.apply(record)
-    return [
-        piece.data for record in records for piece in encode_events(journal, record.seq, feed.apply(record))
-    ]
+    return [piece.data for record in records for piece in encode_events(journal, record.seq, feed.apply(record))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +110,7 @@ def _plait(folder: Path) -> Iterator[_Served]:
     plait = (sys.executable, "-m", "plait")
     with _started([*plait, "serve", "--json", "--port", "0"], folder, env) as (line, _):
         told = msgspec.json.decode(line, type=dict[str, Any])
-        token = subprocess.run(
-            [*plait, "token"], cwd=folder, env=env, check=True, capture_output=True, text=True
-        )
+        token = subprocess.run([*plait, "token"], cwd=folder, env=env, check=True, capture_output=True, text=True)
         port = int(told["url"].rsplit(":", 1)[1])
         yield _Served(port, psutil.Process(told["pid"]), token.stdout.strip())
 

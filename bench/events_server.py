@@ -24,9 +24,7 @@ TOLD, GO = "told.json", "go"
 def main(folder: str) -> None:
     bound = socket.create_server(("127.0.0.1", 0), backlog=1024)
     print(bound.getsockname()[1], flush=True)
-    config = uvicorn.Config(
-        _floor(Path(folder)), log_level="warning", lifespan="off", loop="asyncio", http="h11"
-    )
+    config = uvicorn.Config(_floor(Path(folder)), log_level="warning", lifespan="off", loop="asyncio", http="h11")
     uvicorn.Server(config).run(sockets=[bound])
 
 

@@ -12,7 +12,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tests.support.temp_project__household import Household
+from tests.support.temp_project import EngineProject
 
 from bench.graphs import Graph, Node, chain_last, lower_bound, tight
 from bench.ours import at_home, left, run
@@ -64,7 +64,7 @@ def _once(runner: Runner, graph: Graph, folder: Path) -> float:
 
 
 @contextmanager
-def _home(folder: Path, graph: Graph, *, given: bool = False) -> Iterator[Household]:
+def _home(folder: Path, graph: Graph, *, given: bool = False) -> Iterator[EngineProject]:
     with at_home(folder) as home:
         (home.top / "plait.toml").write_text("[engine]\nparallel_limit = 0\n")
         for node in graph:
@@ -76,7 +76,7 @@ def _home(folder: Path, graph: Graph, *, given: bool = False) -> Iterator[Househ
         left(home)
 
 
-def _batch(home: Household) -> None:
+def _batch(home: EngineProject) -> None:
     run(home, "tasks", "-p", str(SLOTS))
 
 

@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from bench.table import Row, interleaved
 from plait.core.decisions import MergeStarted
 from plait.core.reports import MergeDone
+from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import MergeMessage
 
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -111,7 +110,5 @@ def _worktree(top: Path, ready: Path, base: str) -> Iterator[Path]:
 
 
 def _git(where: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", *words], cwd=where, env=_ENVIRONMENT, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(["git", *words], cwd=where, env=_ENVIRONMENT, check=True, capture_output=True, text=True)
     return done.stdout.strip()

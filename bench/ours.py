@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.temp_project__household import Household, household
+from tests.support.temp_project import EngineProject, engine_project
 
 from bench.bytecode import INSTALLED
 from bench.graphs import Graph
@@ -41,24 +41,24 @@ class Plait:
 
 
 @contextmanager
-def at_home(folder: Path) -> Iterator[Household]:
-    with household(folder) as home:
+def at_home(folder: Path) -> Iterator[EngineProject]:
+    with engine_project(folder) as home:
         home.env.update(INSTALLED)
         yield home
 
 
-def run(home: Household, *words: str, terminal: bool = False) -> None:
+def run(home: EngineProject, *words: str, terminal: bool = False) -> None:
     """One batch, from the start of the front to its exit; everything in it must have been done."""
     asked = [sys.executable, "-m", "plait", "run", *words, "--isolation", "in-place", "--yes"]
     code, said = (_on_a_terminal if terminal else _piped)(asked, home)
     if code:
-        raise RuntimeError(f"plait exited with {code}: {said[-2000:]}\n{home.log()[-2000:]}")
+        raise RuntimeError(f"plait exited with {code}: {said[-2000:]}\n{home.read_engine_log()[-2000:]}")
 
 
-def left(home: Household) -> None:
+def left(home: EngineProject) -> None:
     """Wait until the engine has gone by itself."""
-    if home.settle(PATIENCE):
-        raise RuntimeError(f"plait left processes behind: {home.log()[-2000:]}")
+    if home.wait_for_exit(PATIENCE):
+        raise RuntimeError(f"plait left processes behind: {home.read_engine_log()[-2000:]}")
 
 
 def task_master(graph: Graph) -> str:
@@ -76,7 +76,7 @@ def task_master(graph: Graph) -> str:
     return json.dumps({"tasks": tasks})
 
 
-def _piped(words: list[str], home: Household) -> tuple[int, str]:
+def _piped(words: list[str], home: EngineProject) -> tuple[int, str]:
     done = subprocess.run(
         words,
         cwd=home.top,
@@ -89,7 +89,7 @@ def _piped(words: list[str], home: Household) -> tuple[int, str]:
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def _on_a_terminal(words: list[str], home: Household) -> tuple[int, str]:
+def _on_a_terminal(words: list[str], home: EngineProject) -> tuple[int, str]:
     outer, inner = pty.openpty()
     try:
         termios.tcsetwinsize(inner, (40, 120))

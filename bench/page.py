@@ -75,9 +75,7 @@ def _first(page: Page, url: str) -> tuple[float, float]:
         page.wait_for_selector(CARD)
         ours.append(float(page.evaluate("window.seen.card")))
         page.goto(f"{url}/api/docs")
-        floor.append(
-            float(page.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart"))
-        )
+        floor.append(float(page.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart")))
     page.goto(f"{url}/")
     page.wait_for_selector(CARD)
     return median(ours), median(floor)

@@ -45,9 +45,7 @@ class Runner(Protocol):
     @property
     def missing(self) -> bool: ...
 
-    def ready(
-        self, graph: Graph, folder: Path, parallel: int
-    ) -> AbstractContextManager[Callable[[], None]]: ...
+    def ready(self, graph: Graph, folder: Path, parallel: int) -> AbstractContextManager[Callable[[], None]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +112,7 @@ def _make(graph: Graph, folder: Path, parallel: int) -> list[str]:
 
 
 def _ninja(graph: Graph, folder: Path, parallel: int) -> list[str]:
-    builds = [
-        f"build {node.name}: run {' '.join(node.needs)}\n  words = {' '.join(node.command)}\n"
-        for node in graph
-    ]
+    builds = [f"build {node.name}: run {' '.join(node.needs)}\n  words = {' '.join(node.command)}\n" for node in graph]
     (folder / "build.ninja").write_text("rule run\n  command = $words\n" + "".join(builds))
     return [_program("ninja") or "ninja", "--quiet", f"-j{parallel}"]
 

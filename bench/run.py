@@ -32,9 +32,7 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
     there = [runner for runner in runners if not runner.missing and not (quick and runner.slow)]
     measure({START: independent(1)}, [runner for runner in there if not runner.slow], rounds=1)  # to warm up
     times = measure(_shapes(quick), there, rounds=3 if quick else 5)
-    absent = [
-        Row(f"{runner.name}: could not be installed", 0.0, "left out") for runner in runners if runner.missing
-    ]
+    absent = [Row(f"{runner.name}: could not be installed", 0.0, "left out") for runner in runners if runner.missing]
     return [*_starts(times), *_shaped(times), _disk(), *absent]
 
 

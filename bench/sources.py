@@ -39,9 +39,7 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
                 Row(f"plan of {size:,} tasks, {name}", text, "s", floor, "at most 3x"),
                 Row(f"the same as JSON, {name}", json, "s", floor, "at most 3x"),
             ]
-        help_, bare = interleaved(
-            rounds, lambda: _run(top, _PLAN, "--help"), lambda: _run(top, "import typer")
-        )
+        help_, bare = interleaved(rounds, lambda: _run(top, _PLAN, "--help"), lambda: _run(top, "import typer"))
         found.append(Row("plait --help", help_, "s", bare))
     return [*found, *_linear(size)]
 
@@ -54,9 +52,7 @@ def _linear(size: int) -> list[Row]:
     found = []
     for name, (path, write) in TEXTS.items():
         one, four = write(size), write(4 * size)
-        small, large = (
-            _read(load_format(name), SourceFiles(path, (Document(path, text),))) for text in (one, four)
-        )
+        small, large = (_read(load_format(name), SourceFiles(path, (Document(path, text),))) for text in (one, four))
         found.append(Row(f"reading {4 * size:,} tasks, {name}", large, "s", 4 * small, "about 1x"))
     return found
 
@@ -78,9 +74,7 @@ def _plan(size: int) -> str:
         if place == 0:
             lines.append(f"\n## Phase {phase}: Part {phase}\n")
         needs = f" (depends: {phase}.{place})" if place % 3 == 2 else ""
-        lines.append(
-            f"- [ ] {phase}.{place + 1} Change number {number} in `src/part{phase}/file{number}.py`{needs}"
-        )
+        lines.append(f"- [ ] {phase}.{place + 1} Change number {number} in `src/part{phase}/file{number}.py`{needs}")
         lines += ["  - what is to be done first, in some words", "  - and what comes after that"]
     return "\n".join(lines) + "\n"
 
@@ -96,8 +90,7 @@ def _todo(size: int) -> str:
 
 def _checklist(size: int) -> str:
     return "# To do\n\n" + "\n".join(
-        f"- [ ] Change number {number} in `src/file{number}.py`\n  and say so in the notes"
-        for number in range(size)
+        f"- [ ] Change number {number} in `src/file{number}.py`\n  and say so in the notes" for number in range(size)
     )
 
 
@@ -106,9 +99,7 @@ def _speckit(size: int) -> str:
     for number in range(size):
         if number % 50 == 0:
             lines.append(f"\n## Phase {number // 50 + 1}: Part\n")
-        lines.append(
-            f"- [ ] T{number:05} {'[P] ' if number % 4 else ''}[US1] Change it in src/file{number}.py"
-        )
+        lines.append(f"- [ ] T{number:05} {'[P] ' if number % 4 else ''}[US1] Change it in src/file{number}.py")
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.support.temp_project__household import Household
+from tests.support.temp_project import EngineProject
 
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
@@ -37,14 +37,12 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
     ]
 
 
-def _measured(home: Household, rounds: int) -> dict[str, tuple[float, str, float]]:
+def _measured(home: EngineProject, rounds: int) -> dict[str, tuple[float, str, float]]:
     works = [lambda words=words: _run(home, words) for words in (_FLOOR, *_VERBS.values())]
     interleaved(1, *works)  # to warm up
     floor, *times = interleaved(rounds, *works)
     return {verb: (1e3 * taken, "ms", 1e3 * floor) for verb, taken in zip(_VERBS, times, strict=True)}
 
 
-def _run(home: Household, words: Sequence[str]) -> None:
-    subprocess.run(
-        [sys.executable, *words], cwd=home.top, env=home.env, check=True, stdout=subprocess.DEVNULL
-    )
+def _run(home: EngineProject, words: Sequence[str]) -> None:
+    subprocess.run([sys.executable, *words], cwd=home.top, env=home.env, check=True, stdout=subprocess.DEVNULL)

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from bench.table import Row
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.store.batch_inputs import WorkspaceSetup
 
 AT_ONCE = 8
 BATCH = "bench"
@@ -39,14 +39,10 @@ class Field:
         self._plain = folder / "plain"
         self._names = map(str, count())
         self.heads = self._build(files)
-        self.workspaces = GitWorkspaces(
-            self.top / ".git", folder / "workspaces", keep=AT_ONCE, environment=self._env
-        )
+        self.workspaces = GitWorkspaces(self.top / ".git", folder / "workspaces", keep=AT_ONCE, environment=self._env)
 
     def git(self, *words: str, feed: bytes = b"") -> str:
-        done = subprocess.run(
-            ["git", *words], cwd=self.top, env=self._env, input=feed, check=True, capture_output=True
-        )
+        done = subprocess.run(["git", *words], cwd=self.top, env=self._env, input=feed, check=True, capture_output=True)
         return done.stdout.decode().strip()
 
     def plain(self, name: str = "") -> None:

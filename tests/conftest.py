@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import settings
-from tests.support.temp_project__path import remove_agents_from_path
+from tests.support.temp_project import remove_agents_from_path
 
 # How long an example takes depends on the machine; what it comes to does not.
 settings.register_profile("plait", deadline=None)
@@ -14,12 +14,8 @@ settings.load_profile("plait")
 # Processes that tests start would compile all of plait anew, each of them, where a machine's settings forbid Python to keep
 # what it compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-os.environ.setdefault(
-    "PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / f"plait-compiled-{os.getuid()}")
-)
+os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / f"plait-compiled-{os.getuid()}"))
 # Programs that tests start (`python -m tests.support.…`) find what is beside this folder, wherever they are started.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")))
-)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
 # Who serves a batch that names no agent depends on what is installed: for tests nothing is, but what they put there.
 os.environ["PATH"] = remove_agents_from_path(os.environ.get("PATH", os.defpath))

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from plait.agents.drivers.command import CommandAgent, build_command_spec, check_command, split_command
 from plait.agents.interface import AgentSpec, AttemptContext, PromptDelivery
-from plait.agents.templates__placeholders import COMMAND_PLACEHOLDERS, fill_word
+from plait.agents.templates import COMMAND_PLACEHOLDERS, fill_word
 from plait.core.errors import ConfigError
 from plait.core.task import Attempt, Step, Task
 
@@ -19,9 +19,7 @@ from plait.core.task import Attempt, Step, Task
 values = st.one_of(
     st.text(max_size=40),
     st.text(alphabet="-$`\"'\\;|&(){}* \n\ttitle", max_size=40),
-    st.sampled_from(
-        ["--help", "-rf", "$(touch x)", "`touch x`", '"; touch x; "', "'", "a b", "{title}", "{{x}}", "-"]
-    ),
+    st.sampled_from(["--help", "-rf", "$(touch x)", "`touch x`", '"; touch x; "', "'", "a b", "{title}", "{{x}}", "-"]),
 )
 
 
@@ -193,8 +191,7 @@ def test_the_prompt_is_on_standard_input_unless_a_file_is_named_or_asked_for(
 ) -> None:
     for shell in (False, True):
         assert (
-            CommandAgent(build_command_spec(text, shell=shell, prompt_by=asked)).build_command(brief()).stdin
-            == stdin
+            CommandAgent(build_command_spec(text, shell=shell, prompt_by=asked)).build_command(brief()).stdin == stdin
         )
 
 
@@ -232,8 +229,6 @@ def test_only_the_task_and_the_place_are_in_the_arguments() -> None:
     )
     for shell in (False, True):
         command = CommandAgent(
-            build_command_spec(
-                " ".join(["tool", *(f"{{{name}}}" for name in COMMAND_PLACEHOLDERS)]), shell=shell
-            )
+            build_command_spec(" ".join(["tool", *(f"{{{name}}}" for name in COMMAND_PLACEHOLDERS)]), shell=shell)
         ).build_command(told)
         assert "s3cret" not in repr(command)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.agents.interface import Activity, PhaseStarted
-from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.output_parser import PlainTextParser
 from plait.agents.redaction import (
     NO_REDACTION,
     REDACTED,
@@ -69,10 +69,7 @@ def test_others_are_not(name: str, value: str) -> None:
 def test_the_password_of_an_address_is_one_wherever_it_is_told() -> None:
     hide = build_env_redactor({"DATABASE_URL": f"postgres://app:{VALUE}@db/app"})
     assert hide(f"as app with {VALUE} at db") == f"as app with {REDACTED} at db"
-    assert (
-        build_env_redactor({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b")
-        == "a postgres b"
-    )
+    assert build_env_redactor({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b") == "a postgres b"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.error_patterns__failures import MAX_DETAIL_CHARS, classify_exit
+from plait.agents.error_patterns import MAX_DETAIL_CHARS, classify_exit
 from plait.core.reports import Outcome
 from plait.core.status import Category
 
@@ -149,9 +149,7 @@ DEATHS = [
 
 
 @pytest.mark.parametrize(("category", "tail"), DEATHS, ids=range(len(DEATHS)))
-@pytest.mark.parametrize(
-    "before", ["", "I have changed src/app.py.\n\nAll tests pass.\n"], ids=["at once", "late"]
-)
+@pytest.mark.parametrize("before", ["", "I have changed src/app.py.\n\nAll tests pass.\n"], ids=["at once", "late"])
 @pytest.mark.parametrize(
     "after",
     ["", "\n\n", "\n    at main (file:///x.js:3:4)\n}\n", "\nbye\n"],
@@ -204,10 +202,7 @@ def test_what_was_said_long_ago_is_not_why_it_ended() -> None:
 
 
 def test_the_last_complaint_counts() -> None:
-    assert (
-        failed("API Error: 429 Too Many Requests\nAPI Error: 401 invalid x-api-key\n").category
-        is Category.AUTH
-    )
+    assert failed("API Error: 429 Too Many Requests\nAPI Error: 401 invalid x-api-key\n").category is Category.AUTH
 
 
 def test_a_complaint_is_the_detail() -> None:

@@ -10,8 +10,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.retry_after import JUST_PASSED_SECONDS, MAX_AHEAD_SECONDS
-from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
+from plait.agents.retry_after import (
+    JUST_PASSED_SECONDS,
+    MAX_AHEAD_SECONDS,
+    NO_RETRY_AFTER,
+    RetryAfter,
+    parse_retry_after,
+)
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "Pacific/Apia")
@@ -134,17 +139,13 @@ def test_an_instant_counts_before_a_time_of_day() -> None:
     st.integers(0, 23),
     st.integers(0, 59),
 )
-def test_it_is_at_that_time_and_no_earlier_one_was_ahead(
-    said: int, name: str, hour: int, minute: int
-) -> None:
+def test_it_is_at_that_time_and_no_earlier_one_was_ahead(said: int, name: str, hour: int, minute: int) -> None:
     found = parse_retry_after(f"try again at {hour:02}:{minute:02} ({name})", said).at
     assert found is not None
     zone = ZoneInfo(name)
     told = datetime.fromtimestamp(found, zone)
     if found == said:
-        earlier = [
-            datetime.fromtimestamp(said - back, zone) for back in range(0, int(JUST_PASSED_SECONDS) + 60, 20)
-        ]
+        earlier = [datetime.fromtimestamp(said - back, zone) for back in range(0, int(JUST_PASSED_SECONDS) + 60, 20)]
         assert (hour, minute) in {(each.hour, each.minute) for each in earlier}
         return
     minutes = (datetime.fromtimestamp(at, zone) for at in range(said - said % 60 + 60, int(found), 60))

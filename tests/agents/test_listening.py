@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.agents.interface import Activity, AgentEvent, PhaseStarted
-from plait.agents.output_parser__listening import MAX_ACTIVITY_CHARS, MAX_PHASES, PlainTextParser
+from plait.agents.output_parser import MAX_ACTIVITY_CHARS, MAX_PHASES, PlainTextParser
 from plait.core.status import Category
 
 
@@ -112,13 +112,7 @@ def test_a_line_that_is_repeated_says_nothing_new() -> None:
 @given(st.lists(st.text(max_size=300), max_size=5))
 def test_nothing_that_is_printed_can_steer_a_terminal_or_fill_the_screen(lines: list[str]) -> None:
     for signal in hear(*lines):
-        text = (
-            signal.name
-            if isinstance(signal, PhaseStarted)
-            else signal.text
-            if isinstance(signal, Activity)
-            else ""
-        )
+        text = signal.name if isinstance(signal, PhaseStarted) else signal.text if isinstance(signal, Activity) else ""
         assert text.isprintable()
         assert 0 < len(text) <= MAX_ACTIVITY_CHARS
 

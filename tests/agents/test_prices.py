@@ -26,9 +26,7 @@ def test_a_million_tokens_cost_what_the_price_says() -> None:
 
 
 def test_what_was_read_from_the_cache_costs_less() -> None:
-    assert (
-        compute_spend(Tokens(1_000_000, 0, cached=400_000), GPT).microusd == 600_000 * 1.25 + 400_000 * 0.125
-    )
+    assert compute_spend(Tokens(1_000_000, 0, cached=400_000), GPT).microusd == 600_000 * 1.25 + 400_000 * 0.125
     assert compute_spend(Tokens(1_000_000, 0, cached=400_000), ANY).microusd == 1_000_000
 
 

@@ -17,9 +17,7 @@ from plait.agents.templates import check_template
 from plait.core.errors import ConfigError
 from plait.core.task import Origin, Task
 
-OWN = Task(
-    "04-split", "Split it", "# Task 04: Split it\n\nMove Order.\n", origin=Origin("tasks/04-split.md", 1)
-)
+OWN = Task("04-split", "Split it", "# Task 04: Split it\n\nMove Order.\n", origin=Origin("tasks/04-split.md", 1))
 LISTED = Task("1.2", "Read it", "In src/read.py.", origin=Origin("plan.md", 15))
 
 
@@ -31,9 +29,7 @@ def sections(text: str) -> list[str]:
 
 
 def test_a_text_with_a_headline_of_its_own_keeps_it() -> None:
-    assert build_prompt(OWN, PLAIN).startswith(
-        "# Task 04: Split it\n\nMove Order.\n\n## Rules of the house\n\n- "
-    )
+    assert build_prompt(OWN, PLAIN).startswith("# Task 04: Split it\n\nMove Order.\n\n## Rules of the house\n\n- ")
 
 
 def test_a_text_without_one_gets_the_title() -> None:
@@ -58,9 +54,7 @@ def test_what_will_be_checked_and_which_files_are_meant_is_told_where_it_is_know
     plain = build_prompt(LISTED, PLAIN)
     assert "must pass" not in plain
     assert "expected to change" not in plain
-    told = build_prompt(
-        replace(LISTED, touches=("src/a.py", "b `c`.md")), PromptRules(verify="make `x`\n  test")
-    )
+    told = build_prompt(replace(LISTED, touches=("src/a.py", "b `c`.md")), PromptRules(verify="make `x`\n  test"))
     assert "expected to change `src/a.py`, `` b `c`.md ``" in told
     assert "must not modify" in told
     assert "must pass: `` make `x` test ``" in told
@@ -95,10 +89,7 @@ def test_a_session_that_goes_on_is_not_told_the_task_again() -> None:
         "The conflict",
     ]
     assert "In src/read.py." not in told
-    assert (
-        "read it again, it is in `/t/1.2.md`."
-        in build_continuation(LISTED, said, "/t/1.2.md").partition("\n\n")[0]
-    )
+    assert "read it again, it is in `/t/1.2.md`." in build_continuation(LISTED, said, "/t/1.2.md").partition("\n\n")[0]
     assert "Rules" not in told
 
 
@@ -120,25 +111,21 @@ def test_nothing_that_a_check_prints_gets_out_of_its_section(printed: str) -> No
 
 def test_a_template_has_its_own_words_around_what_is_filled_in() -> None:
     template = "You are {id} in {workspace}.\r\n\n\n\n{title}:\n{task}\n\n{files}\n\nRun {verify}.\n"
-    told = build_prompt(
-        replace(OWN, touches=("a", "b")), PromptRules(verify="make"), workspace="/w", template=template
-    )
+    told = build_prompt(replace(OWN, touches=("a", "b")), PromptRules(verify="make"), workspace="/w", template=template)
     assert told == (
         "You are 04-split in /w.\n\nSplit it:\n# Task 04: Split it\n\nMove Order.\n\n`a`, `b`\n\nRun make.\n"
     )
 
 
 def test_a_paragraph_with_nothing_to_tell_is_left_out() -> None:
-    template = "{task}\n\nRun {verify} before you end.\n\nTouch {files}; run {verify}; be {id}.\n\n## Last time\n{feedback}"
-    assert build_prompt(LISTED, PLAIN, template=template) == (
-        "# Read it\n\nIn src/read.py.\n\nTouch ; run ; be 1.2.\n"
+    template = (
+        "{task}\n\nRun {verify} before you end.\n\nTouch {files}; run {verify}; be {id}.\n\n## Last time\n{feedback}"
     )
+    assert build_prompt(LISTED, PLAIN, template=template) == ("# Read it\n\nIn src/read.py.\n\nTouch ; run ; be 1.2.\n")
 
 
 def test_what_a_template_forgets_is_told_at_its_end() -> None:
-    told = build_prompt(
-        LISTED, PLAIN, PriorFeedback("do it", "1 failed", "<<<"), template="Hello.\n\n{rules}"
-    )
+    told = build_prompt(LISTED, PLAIN, PriorFeedback("do it", "1 failed", "<<<"), template="Hello.\n\n{rules}")
     assert told.startswith("Hello.\n\n## Rules of the house")
     assert told.index("# Read it") < told.index("do it") < told.index("1 failed") < told.index("<<<")
     assert build_prompt(LISTED, PLAIN, template="Hello {task}") == "Hello # Read it\n\nIn src/read.py.\n"

@@ -7,13 +7,20 @@ import pytest
 from plait.agents.drivers.command import CommandAgent, build_command_spec
 from plait.agents.drivers.shell import ShellAgent
 from plait.agents.interface import AgentSpec
-from plait.agents.table import AGENTS, explain_unsupported, find_provider, load_agent
-from plait.agents.table__known import AGENTS_BY_NAME, KNOWN_AGENTS, KnownAgent
+from plait.agents.table import (
+    AGENTS,
+    AGENTS_BY_NAME,
+    KNOWN_AGENTS,
+    KnownAgent,
+    explain_unsupported,
+    find_provider,
+    load_agent,
+)
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
 ELSEWHERE = """\
-from plait.agents.output_parser__listening import Listening
+from plait.agents.output_parser import Listening
 from plait.agents.interface import Command
 class Ours:
     provider = "ours"
@@ -35,9 +42,7 @@ def test_whoever_comes_with_a_command_is_run_by_it() -> None:
 
 
 @pytest.mark.parametrize("path", ["plait_test_agents:Ours", "plait_test_agents.Ours"])
-def test_any_dotted_path_of_a_factory_is_an_agent(
-    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_dotted_path_of_a_factory_is_an_agent(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plait_test_agents.py").write_text(ELSEWHERE)
     monkeypatch.syspath_prepend(tmp_path)
     agent = load_agent(AgentSpec(path))
@@ -92,9 +97,7 @@ def test_every_agent_of_the_table_can_be_loaded_and_says_whose_limits_it_runs_in
     assert agent.provider
 
 
-@pytest.mark.parametrize(
-    "known", [known for known in KNOWN_AGENTS if known.program], ids=lambda known: known.name
-)
+@pytest.mark.parametrize("known", [known for known in KNOWN_AGENTS if known.program], ids=lambda known: known.name)
 def test_agents_with_one_account_share_its_limits(known: KnownAgent) -> None:
     assert load_agent(AgentSpec(known.name, account="work")).provider == "work"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
+from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter, parse_retry_after
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ import pytest
 from plait.git.gc.collector import GarbageCollector, JournalFacts
 from plait.git.gc.items import GcBatch, GcItem, GcOptions, GcPlan, KeptItem, Removal
 from plait.git.gc.removal_rules import plan_gc
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.git.worktrees.worktree__layout import WorkspaceLayout
-from plait.git.worktrees.worktree__repository import Repository
-from plait.store.batch_inputs import WorkspaceSetup
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout
 from plait.system.state_paths import StateFolder
 
 PLAIN = WorkspaceSetup()
@@ -95,9 +94,7 @@ class GcProject:
 
         def run(*words: str, feed: str = "") -> str:
             line = ["git", *words]
-            done = subprocess.run(
-                line, cwd=self.top, env=env, input=feed, capture_output=True, text=True, check=True
-            )
+            done = subprocess.run(line, cwd=self.top, env=env, input=feed, capture_output=True, text=True, check=True)
             return done.stdout.strip()
 
         run("read-tree", self.base)

@@ -92,9 +92,7 @@ def facts(*things: GcItem) -> GcFacts:
 
 
 @given(st.lists(_things, max_size=20), _wishes)
-def test_nothing_in_use_and_nothing_unsaved_is_ever_in_the_plan(
-    things: list[GcItem], wish: GcOptions
-) -> None:
+def test_nothing_in_use_and_nothing_unsaved_is_ever_in_the_plan(things: list[GcItem], wish: GcOptions) -> None:
     planned = plan_gc(facts(*things), wish)
     assert len(planned.removals) + len(planned.kept) == len(things)
     for item in planned.removals:

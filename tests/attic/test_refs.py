@@ -66,9 +66,7 @@ def test_what_only_a_stash_has_is_not_merged(house: GcProject, made: dict[str, s
     assert "plait/batch-beef" in heads(house)
 
 
-def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(
-    house: GcProject, made: dict[str, str]
-) -> None:
+def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(house: GcProject, made: dict[str, str]) -> None:
     house.ref("refs/remotes/origin/plait/batch-beef", made["a"])
     house.clean()
     assert "plait/batch-beef" in heads(house)
@@ -87,18 +85,14 @@ def test_an_old_branch_that_nothing_else_holds_is_saved_first(house: GcProject) 
     assert list(house.refs("refs/plait/saved").values()) == [tip]
 
 
-def test_a_branch_that_somebody_has_checked_out_stays(
-    house: GcProject, made: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_branch_that_somebody_has_checked_out_stays(house: GcProject, made: dict[str, str], tmp_path: Path) -> None:
     house.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     house.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/batch-beef")
     plan = house.plan()
     assert house.find_kept(plan.kept)["plait/batch-beef"] == f"it is checked out in {tmp_path / 'review'}"
 
 
-def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(
-    house: GcProject, made: dict[str, str]
-) -> None:
+def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(house: GcProject, made: dict[str, str]) -> None:
     items = house.plan().removals
     moved = house.commit(c="c\n")
     house.ref("refs/heads/plait/task-beef-a", moved)

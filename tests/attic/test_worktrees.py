@@ -31,9 +31,7 @@ def test_what_is_over_goes_and_its_work_is_saved_first(house: GcProject) -> None
         house.workspace("beef", task)
     (house.workspace("beef", "a") / "new.txt").write_text("hours of work\n")
     before = house.snapshot_user_files()
-    planned = {
-        item.item.task: item.save for item in house.plan().removals if isinstance(item.item, WorktreeItem)
-    }
+    planned = {item.item.task: item.save for item in house.plan().removals if isinstance(item.item, WorktreeItem)}
     assert planned == {"a": True, "b": False}
     told = house.clean()
     assert house.find_kept(told) == {}
@@ -108,9 +106,7 @@ def test_the_users_own_worktrees_are_none_of_ours(house: GcProject, tmp_path: Pa
     assert str(tmp_path / "drive") in house.git("worktree", "list", "--porcelain")
 
 
-def test_a_drive_with_workspaces_that_is_not_there_now_is_waited_for(
-    house: GcProject, tmp_path: Path
-) -> None:
+def test_a_drive_with_workspaces_that_is_not_there_now_is_waited_for(house: GcProject, tmp_path: Path) -> None:
     house.batch("beef", "a")
     house.workspace("beef", "a")
     house.location.rename(tmp_path / "unplugged")
@@ -203,8 +199,7 @@ def test_two_at_once_do_it_once(house: GcProject) -> None:
     items, told = house.plan().removals, list[Removal | KeptItem]()
     attics = [house.make_collector, house.make_collector]
     threads = [
-        threading.Thread(target=lambda each=each: told.extend(each.clean(items, GcOptions())))
-        for each in attics
+        threading.Thread(target=lambda each=each: told.extend(each.clean(items, GcOptions()))) for each in attics
     ]
     for thread in threads:
         thread.start()

@@ -71,9 +71,7 @@ def result(folder: Path, instant: int) -> dict[str, object]:
         "saved": len(plot.read_saved_refs()),
         "clean": plot.is_clean(),
         "left": sorted(
-            str(path)
-            for path in plot.common.rglob("*")
-            if path.name.endswith(".lock") or "scratch" in path.name
+            str(path) for path in plot.common.rglob("*") if path.name.endswith(".lock") or "scratch" in path.name
         ),
         "trunk": plot.git("rev-parse", "trunk", at=plot.main) == plot.base,
     }

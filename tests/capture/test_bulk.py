@@ -19,9 +19,7 @@ def test_a_file_that_is_too_large_is_no_result_and_is_saved(plot: TaskWorktree, 
     plot.write("big.bin", "x" * (MOST + 1))
     plot.write("small.txt", "small\n")
     before = plot.git("rev-parse", plot.branch)
-    with pytest.raises(
-        UnfinishedError, match=r"holds big\.bin \(1001 bytes\): larger than workspace"
-    ) as caught:
+    with pytest.raises(UnfinishedError, match=r"holds big\.bin \(1001 bytes\): larger than workspace") as caught:
         plot.capture(largest=MOST, hooks=hooks)
     assert caught.value.fault is Fault.AGENT
     ((ref, commit),) = plot.read_saved_refs().items()
@@ -106,9 +104,7 @@ def test_nothing_is_fetched_to_see_how_large_it_is(plot: TaskWorktree, tmp_path:
     for content in ("x" * (MOST + 1), "small\n"):
         plot.write("big.bin", content, at=host)
         plot.git("add", "-A", at=host)
-        plot.git(
-            "-c", "user.name=H", "-c", "user.email=h@example.org", "commit", "-q", "-m", "hosted", at=host
-        )
+        plot.git("-c", "user.name=H", "-c", "user.email=h@example.org", "commit", "-q", "-m", "hosted", at=host)
     for key, value in (("url", host.as_uri()), ("promisor", "true"), ("partialCloneFilter", "blob:none")):
         plot.git("config", f"remote.host.{key}", value)
     plot.git("fetch", "-q", "host", "HEAD")

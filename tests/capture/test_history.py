@@ -164,8 +164,7 @@ def test_the_users_checkout_is_as_it_was(plot: TaskWorktree) -> None:
     plot.write("a.txt", "my edit\n", at=plot.main)
     plot.git("add", "b.txt", at=plot.main)
     before = [
-        (file, file.read_bytes())
-        for file in (plot.common / "HEAD", plot.common / "index", plot.common / "config")
+        (file, file.read_bytes()) for file in (plot.common / "HEAD", plot.common / "index", plot.common / "config")
     ]
     plot.write("one.txt", "1\n")
     plot.capture()

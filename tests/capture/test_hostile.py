@@ -39,9 +39,7 @@ def test_a_repository_made_in_the_place_of_the_worktree(plot: TaskWorktree, *, c
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_git_file_that_points_at_the_users_checkout_is_not_believed(
-    plot: TaskWorktree, *, known: bool
-) -> None:
+def test_a_git_file_that_points_at_the_users_checkout_is_not_believed(plot: TaskWorktree, *, known: bool) -> None:
     (plot.path / ".git").write_text(f"gitdir: {plot.common}\n")
     plot.write("one.txt", "1\n")
     before = ((plot.common / "index").read_bytes(), (plot.common / "HEAD").read_bytes())

@@ -46,7 +46,5 @@ def test_left_alone_it_is_this(tmp_path: Path) -> None:
     "instants",
     [(1, 3, 7, 12, 18, 22), (25, 26, 27, 28, 29, 30), (31, 32, 33, 34, 35, 36), (41, 49, 50, 51, 52, 53)],
 )
-def test_killed_at_any_instant_and_done_again_it_is_the_same(
-    tmp_path: Path, instants: tuple[int, ...]
-) -> None:
+def test_killed_at_any_instant_and_done_again_it_is_the_same(tmp_path: Path, instants: tuple[int, ...]) -> None:
     assert results(tmp_path, *instants) == {instant: {**WHOLE, "killed": True} for instant in instants}

@@ -92,9 +92,7 @@ def test_what_outfitting_put_there_stays(plot: TaskWorktree, tip: str) -> None:
         plot.write(name, "ours\n")
     plot.write("conf/report.txt", "x\n")
     plot.put_back(tip)
-    assert [(plot.path / name).exists() for name in ("modules/x", "odd [name]*", "conf/local.ini")] == [
-        True
-    ] * 3
+    assert [(plot.path / name).exists() for name in ("modules/x", "odd [name]*", "conf/local.ini")] == [True] * 3
     assert not (plot.path / "conf/report.txt").exists()
 
 

@@ -43,9 +43,7 @@ def test_conflicts_that_are_left_are_no_result(fork: TaskWorktree, what: str) ->
     fork.git(*BEGIN[what], fails=True)
     before = (fork.git("status", "--porcelain=v2"), under_way(fork), (fork.admin / "index").read_bytes())
     ours = fork.git("rev-parse", fork.branch)
-    with pytest.raises(
-        UnfinishedError, match=rf"left a {what} unfinished, with conflicts in a\.txt"
-    ) as caught:
+    with pytest.raises(UnfinishedError, match=rf"left a {what} unfinished, with conflicts in a\.txt") as caught:
         fork.capture()
     assert caught.value.fault is Fault.AGENT
     assert (

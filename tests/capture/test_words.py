@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.task_worktree import AUTHOR, TaskWorktree
 
+from plait.git.interfaces import CommitInfo
 from plait.git.worktrees.attempt_commit import SigningError
-from plait.store.interfaces import CommitInfo
 
 
 def told(plot: TaskWorktree, author: CommitInfo) -> tuple[str, list[str]]:
@@ -103,9 +103,7 @@ SIGNS = r"""printf '\n[GNUPG:] SIG_CREATED x\n' >&2; printf -- '-----BEGIN PGP S
 
 
 @pytest.mark.parametrize("hooks", [True, False])
-def test_a_repository_that_wants_signatures_gets_them(
-    plot: TaskWorktree, tmp_path: Path, *, hooks: bool
-) -> None:
+def test_a_repository_that_wants_signatures_gets_them(plot: TaskWorktree, tmp_path: Path, *, hooks: bool) -> None:
     signer(plot, tmp_path, SIGNS)
     plot.write("one.txt", "1\n")
     tip = plot.capture(hooks=hooks).tip
@@ -113,9 +111,7 @@ def test_a_repository_that_wants_signatures_gets_them(
 
 
 @pytest.mark.parametrize("hooks", [True, False])
-def test_a_signature_that_fails_is_told_and_nothing_is_lost(
-    plot: TaskWorktree, tmp_path: Path, *, hooks: bool
-) -> None:
+def test_a_signature_that_fails_is_told_and_nothing_is_lost(plot: TaskWorktree, tmp_path: Path, *, hooks: bool) -> None:
     signer(plot, tmp_path, "echo 'no secret key' >&2; exit 2")
     plot.write("one.txt", "1\n")
     with pytest.raises(SigningError, match="can't be signed") as caught:

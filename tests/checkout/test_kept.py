@@ -50,9 +50,7 @@ def removed(top: Path) -> None:
 
 
 def added(top: Path) -> None:
-    put(
-        top / "tasks/PHASES.md", "| Task | Status | Blocked By |\n|--|--|--|\n| 03-door | TODO | 01-walls |\n"
-    )
+    put(top / "tasks/PHASES.md", "| Task | Status | Blocked By |\n|--|--|--|\n| 03-door | TODO | 01-walls |\n")
 
 
 def broken(top: Path) -> None:
@@ -112,10 +110,7 @@ def test_a_way_that_leads_elsewhere_now_names_another_file(top: Path) -> None:
     kept = SourceCache(lambda: top.stat().st_ctime + 1e6)
 
     def paths() -> list[str]:
-        return [
-            each.path
-            for each in read_named_sources(find_repo(top), ["way/../TODO.md"], where=top, cache=kept)[0]
-        ]
+        return [each.path for each in read_named_sources(find_repo(top), ["way/../TODO.md"], where=top, cache=kept)[0]]
 
     for folder in ("one", "two"):
         (top / folder / "within").mkdir()

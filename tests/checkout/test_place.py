@@ -7,16 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.source_reader import read_named_sources
-from plait.client.source_reader__find import discover_sources
+from plait.client.source_reader import discover_sources, read_named_sources
 from plait.core.errors import UserError
 from plait.git.location import _find_ordinary_repo, find_repo, list_repo_files
 
 
 def git(*words: str | Path) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True
-    )
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -51,9 +48,7 @@ def test_a_bare_repository_is_no_folder_without_one(tmp_path: Path) -> None:
     assert "git worktree add" in refused.value.hint
 
 
-def test_a_repository_that_git_distrusts_is_no_folder_without_one(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_that_git_distrusts_is_no_folder_without_one(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(UserError, match="dubious ownership"):
         find_repo(top)

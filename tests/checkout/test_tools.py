@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client import verify_suggestions
+from plait.client import repo_scan, verify_suggestions
 
 PYTEST = "[tool.pytest.ini_options]\n"
 LISTED = '[dependency-groups]\ndev = ["pytest>=8"]\n'
@@ -132,9 +132,7 @@ NONE: dict[str, dict[str, str]] = {
     "a script that never ends": {"package.json": package("jest --watch")},
     "a package that lists nothing": {"package.json": "[]"},
     "a pyproject for other tools": {"pyproject.toml": "[tool.ruff]\n[tool.hatch.build]\n"},
-    "a package that is called much like pytest": {
-        "pyproject.toml": '[project]\ndependencies = ["pytester"]\n'
-    },
+    "a package that is called much like pytest": {"pyproject.toml": '[project]\ndependencies = ["pytester"]\n'},
     "a folder of tests without tests": {"tests/data.py": ""},
     "a tox.ini about something else": {"tox.ini": "[flake8]\n"},
     "a Cargo.toml about nothing": {"Cargo.toml": ""},
@@ -229,10 +227,10 @@ def test_agents_are_those_on_the_path_given(tmp_path: Path, monkeypatch: pytest.
         (folder / name).touch(0o755)
     (here / "aider").touch(0o644)
     monkeypatch.setenv("PATH", str(there))
-    assert verify_suggestions.find_installed_agents(str(here)) == ("codex", "qwen")
-    assert verify_suggestions.find_installed_agents(f"{here}{os.pathsep}{there}") == (
+    assert repo_scan.find_installed_agents(str(here)) == ("codex", "qwen")
+    assert repo_scan.find_installed_agents(f"{here}{os.pathsep}{there}") == (
         "claude",
         "codex",
         "qwen",
     )
-    assert verify_suggestions.find_installed_agents("") == ()
+    assert repo_scan.find_installed_agents("") == ()

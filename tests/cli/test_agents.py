@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from tests.support.temp_project import temp_project
 
-from plait.agents.table__known import KNOWN_AGENTS, AgentLogin
+from plait.agents.table import KNOWN_AGENTS, AgentLogin
 from plait.cli.commands.agents import agents_command
-from plait.client.installed_agents__logins import LoggedIn, LoginStatus, detect_login
-from plait.client.installed_agents__programs import Program, probe_programs
+from plait.client.installed_agents import LoggedIn, LoginStatus, Program, detect_login, probe_programs
 
 Install = Callable[..., Path]
 
@@ -30,9 +29,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         found = next(Path(each, name) for each in os.get_exec_path() if Path(each, name).exists())
         (folder / name).symlink_to(found)
     monkeypatch.setenv("PATH", str(folder))
-    for name in [
-        name for name in os.environ if name.endswith(("_KEY", "_TOKEN")) or name.startswith("PLAIT_")
-    ]:
+    for name in [name for name in os.environ if name.endswith(("_KEY", "_TOKEN")) or name.startswith("PLAIT_")]:
         monkeypatch.delenv(name)
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
@@ -71,9 +68,7 @@ def test_a_program_that_is_here_says_its_version(install: Install) -> None:
         ("cat", "--version ended with exit status 127"),
     ],
 )
-def test_a_program_that_does_not_say_it_is_here_all_the_same(
-    install: Install, script: str, trouble: str
-) -> None:
+def test_a_program_that_does_not_say_it_is_here_all_the_same(install: Install, script: str, trouble: str) -> None:
     path = install("tool", script)
     assert probe_programs(["tool"], timeout=0.2 if "sleep" in script else 30) == {
         "tool": Program("tool", str(path), None, trouble)
@@ -98,10 +93,8 @@ def test_what_a_program_leaves_running_is_not_waited_for(install: Install, tmp_p
 def test_a_program_that_reads_gets_nothing(install: Install) -> None:
     """Also where whoever asks has something to read, such as a terminal."""
     install("tool", "read -r line; echo 4.5.6")
-    code = "from plait.client.installed_agents__programs import ask; print(ask(['tool'], patience=30)['tool'].version)"
-    asking = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    code = "from plait.client.installed_agents import ask; print(ask(['tool'], patience=30)['tool'].version)"
+    asking = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with asking:
         assert asking.stdout is not None
         assert asking.stdout.read() == "4.5.6\n"
@@ -131,16 +124,12 @@ def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[
     assert [name for name, row in told.items() if row["default"]] == ["claude"]
 
 
-def test_without_any_tool_a_shell_is_the_default(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_any_tool_a_shell_is_the_default(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("amp", "echo 1.0")
     assert [name for name, row in rows(capsys).items() if row["default"]] == ["shell"]
 
 
-def test_what_is_set_for_an_agent_is_told(
-    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_set_for_an_agent_is_told(install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install("claude", "echo 2.1.197")
     install("codex", "echo 1.0")
     (tmp_path / "top" / "plait.toml").write_text(

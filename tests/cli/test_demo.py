@@ -32,9 +32,7 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: TempProjec
     commands = [shlex.split(line) for line in re.findall(r"^  (\S+ -C .*)$", tips, re.MULTILINE)]
     log, *others = commands
     branch = log[-1]
-    assert yard.git_in(top, "rev-parse", branch) == yard.git_in(
-        top.parent / "remote.git", "rev-parse", branch
-    )
+    assert yard.git_in(top, "rev-parse", branch) == yard.git_in(top.parent / "remote.git", "rev-parse", branch)
     assert "quick" in yard.git_in(top, "show", f"{branch}:README.md")
     diff, drop, logs, explain, retry = (words[1:] for words in others)
     assert "style.css" in yard.plait(*diff).out
@@ -44,9 +42,7 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: TempProjec
     assert yard.plait(*retry).code == 0
     yard.wait_until(lambda: "pages/menu.html" in yard.git_in(top, "ls-tree", "-r", "--name-only", branch))
     assert yard.plait(*drop).code == 0
-    yard.wait_until(
-        lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0]
-    )
+    yard.wait_until(lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
 
 
 def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,7 @@ from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.terminal import Terminal
 
 from plait.cli.commands.diff import colorize, reveal_control_chars
-from plait.client.diff import compute_diff
-from plait.client.diff__comparison import DiffRange
+from plait.client.diff import DiffRange, compute_diff
 from plait.core.reports import AttemptExited, AttemptLaunched, MergeDone, Outcome
 from plait.core.requests import Submit
 from plait.core.settings import Backoff, Isolation
@@ -182,9 +181,7 @@ def at_work(bench: Bench) -> None:
     bench.scribe.apply(AttemptLaunched(attempt, 1, str(bench.side)))
 
 
-def test_a_running_attempt_shows_what_lies_in_its_workspace_and_nothing_is_touched(
-    bench: Bench, say: Say
-) -> None:
+def test_a_running_attempt_shows_what_lies_in_its_workspace_and_nothing_is_touched(bench: Bench, say: Say) -> None:
     at_work(bench)
     git(bench.side, "rm", "-q", "b.txt")  # in the index only
     (bench.side / "b.txt").write_text("b\n" * 8)

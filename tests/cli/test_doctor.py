@@ -84,9 +84,7 @@ def marked(state: StateFolder, attempt: Attempt) -> Iterator[int]:
 
 def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
     # SQLite puts two files beside a journal that is read, and nothing into it.
-    files = [
-        path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))
-    ]
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))]
     return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
@@ -192,25 +190,19 @@ def test_agents_that_can_t_be_used_are_a_problem(
     assert found[1].startswith(said)
 
 
-def test_requests_on_the_way_are_counted(
-    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_requests_on_the_way_are_counted(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     inbox = open_inbox(state.root / "inbox.db")
     inbox.put(Pause("r1", "b1"))
     inbox.close()
     assert Told(capsys, top)["inbox"] == ("ok", f"{state.root / 'inbox.db'}: 1 request on the way")
 
 
-def test_a_damaged_inbox_is_a_problem(
-    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_inbox_is_a_problem(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     (state.root / "inbox.db").write_text("not an inbox")
     assert Told(capsys, top)["inbox"][0] == "problem"
 
 
-def test_folders_of_no_batch_are_told(
-    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folders_of_no_batch_are_told(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
     (state.batches / BATCH).mkdir(parents=True)
     strange = state.batches / "nobody-s"
@@ -267,9 +259,7 @@ def test_processes_of_attempts_that_are_over_are_told(
         )
 
 
-def test_a_lock_that_git_left_behind_is_told(
-    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lock_that_git_left_behind_is_told(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
     lock = top / ".git" / "index.lock"
     lock.touch()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.doctor import repository_checks__remotes
+from plait.client.doctor import repository_checks
 from plait.client.doctor.check import CheckStatus
 from plait.client.doctor.repository_checks import check_worktrees, find_leftover_worktrees
 
@@ -71,9 +71,7 @@ def test_what_is_fresh_may_be_on_its_way(tmp_path: Path) -> None:
 
 
 def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
-    told = repository_checks__remotes.report_forge(
-        "origin", "github.com", "github", "GH_TOKEN", ("GH_TOKEN",)
-    )
+    told = repository_checks.report_forge("origin", "github.com", "github", "GH_TOKEN", ("GH_TOKEN",))
     assert told.said == "origin at github.com (github), with a token from GH_TOKEN"
     assert told.hint == ""
 
@@ -86,14 +84,10 @@ def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
     ],
 )
 def test_without_a_token_the_ways_to_one_are_told_and_nothing_is_wrong(kind: str, hint: str) -> None:
-    told = repository_checks__remotes.report_forge(
-        "origin", "git.example.org", kind, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN")
-    )
+    told = repository_checks.report_forge("origin", "git.example.org", kind, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
     assert (told.verdict, told.hint) == (CheckStatus.OK, hint)
 
 
 def test_no_remote_and_one_that_is_no_forge_are_no_problem() -> None:
-    assert repository_checks__remotes.report_missing_remote("origin").verdict is CheckStatus.OK
-    assert (
-        repository_checks__remotes.report_unknown_forge("origin", "it is a folder").verdict is CheckStatus.OK
-    )
+    assert repository_checks.report_missing_remote("origin").verdict is CheckStatus.OK
+    assert repository_checks.report_unknown_forge("origin", "it is a folder").verdict is CheckStatus.OK

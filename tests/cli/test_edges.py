@@ -75,9 +75,7 @@ def test_an_interrupted_command_says_nothing_and_ends_so(top: Path) -> None:
         "wiring.find_place = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
         f"raise SystemExit(run(['-C', {str(top)!r}, 'plan']))"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGINT, "", "")
 
 
@@ -143,9 +141,7 @@ def test_a_format_of_somebody_else_is_not_our_bug(
     monkeypatch.syspath_prepend(top)
     answer = ask(capsys, top, "plan", "TODO.md", "--source-format", "theirs.broken_format")
     assert answer.code == 4
-    assert answer.err.startswith(
-        "plait: TODO.md: the format theirs.broken_format failed: KeyError: 'surprise'\n"
-    )
+    assert answer.err.startswith("plait: TODO.md: the format theirs.broken_format failed: KeyError: 'surprise'\n")
     assert "whoever wrote theirs.broken_format" in answer.err
 
 
@@ -181,9 +177,7 @@ def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize("words", [("plan",), ("next",), ("config", "retries")])
-def test_a_damaged_journal_is_a_warning(
-    words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_journal_is_a_warning(words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = top / ".git" / "plait"
     state.mkdir()
     (state / "journal.db").write_text("not a journal")

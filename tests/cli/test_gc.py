@@ -15,16 +15,16 @@ from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.terminal import Terminal
 
-from plait.client.project_sources import load_settings
-from plait.client.repository import find_worktrees_folder
+from plait.client.project_state import load_settings
 from plait.core.reports import AttemptExited, MergeDone, Outcome
 from plait.core.requests import Retry, Submit
 from plait.core.settings import Isolation
 from plait.core.status import Category
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import find_repo
 from plait.git.refs import attempt_ref
+from plait.git.worktrees.paths import find_worktrees_folder
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.store.batch_inputs import WorkspaceSetup
 from plait.store.project_files import INBOX_FILE, open_project_inbox
 
 Say = Callable[..., CliResult]

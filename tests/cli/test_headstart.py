@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import engine_project
+from tests.support.temp_project import engine_project
 
 from plait.cli import prestart
 from plait.cli.prestart import find_run_directory

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from plait.cli.commands.init import init_command
-from plait.cli.commands.init__init_ask import Prompt, make_prompt
+from plait.cli.commands.init import Prompt, init_command, make_prompt
 from plait.config.config import Config
-from plait.config.loading__load import load_config
+from plait.config.loading import load_config
 from plait.core.errors import PlaitError, UserError, WorldError
 
 MAKEFILE = "test:\n\ttouch ran\n"
@@ -137,9 +136,7 @@ def test_without_an_agent_the_setting_is_left_out_and_the_way_on_told(repo: Path
     assert "No agent is set" in init.output
 
 
-def test_an_agent_that_plait_knows_less_well_is_named_but_not_taken(
-    repo: Path, path: Callable[..., str]
-) -> None:
+def test_an_agent_that_plait_knows_less_well_is_named_but_not_taken(repo: Path, path: Callable[..., str]) -> None:
     init = Init()
     init(repo, path=path("goose"))
     assert settings(repo).run.agent == ()

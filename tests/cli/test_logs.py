@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import JournalWriter
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
-from plait.cli.commands.logs__logs_tell import format_size
-from plait.client.logs.attempt_output__neutral import AnsiStripper
+from plait.cli.format import format_size
+from plait.client.logs.attempt_output import AnsiStripper
 from plait.core.settings import Backoff
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task

@@ -138,9 +138,7 @@ def test_json_has_the_shape_that_programs_rely_upon(top: Path, capsys: pytest.Ca
     ]
 
 
-@pytest.mark.parametrize(
-    "words", ["ring.md", "nowhere.md", "bullets.md", "TODO.md -s 67-65", "TODO.md -p many"]
-)
+@pytest.mark.parametrize("words", ["ring.md", "nowhere.md", "bullets.md", "TODO.md -s 67-65", "TODO.md -p many"])
 def test_what_fails_is_json_too(words: str, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = play(capsys, top, f"plait plan --json {words}")
     told = json.loads(answer.out)

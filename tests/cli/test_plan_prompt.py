@@ -15,9 +15,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
     here = tmp_path / "repository"
     (here / "tasks").mkdir(parents=True)
-    (here / "tasks" / "01-walls.md").write_text(
-        "---\ntouches: [src/walls.py]\n---\n# Walls\n\nPut {title} up.\n"
-    )
+    (here / "tasks" / "01-walls.md").write_text("---\ntouches: [src/walls.py]\n---\n# Walls\n\nPut {title} up.\n")
     (here / "tasks" / "02-roof.md").write_text("---\nrun: |\n  touch roof\n---\n# Roof\n")
     (here / "tasks" / "03-done.md").write_text("---\nstatus: done\n---\n# Done\n")
     return here
@@ -110,9 +108,7 @@ def test_no_module_of_the_repository_is_loaded_to_show_it(
 ) -> None:
     (top / "spy_of_prompts.py").write_text(f"open({str(top / 'loaded')!r}, 'w').close()\n")
     monkeypatch.syspath_prepend(top)
-    (top / "plait.toml").write_text(
-        "[run]\nagent = 'spy_of_prompts:Agent'\nfallback = 'spy_of_prompts:Agent'\n"
-    )
+    (top / "plait.toml").write_text("[run]\nagent = 'spy_of_prompts:Agent'\nfallback = 'spy_of_prompts:Agent'\n")
     told = shown(capsys, top, "01", "--json")
     assert json.loads(told.out)["agents"] == ["spy_of_prompts:Agent"]
     assert not (top / "loaded").exists()
@@ -138,9 +134,7 @@ def test_what_is_shown_is_what_an_agent_reads(tmp_path: Path) -> None:
 def _same(yard: TempProject) -> None:
     shown = yard.plait("plan", "tasks", "--prompt", "01").out
     assert "## Rules of the house" in shown
-    (yard.top / "tasks" / "01-walls.md").write_text(
-        yard.read("tasks/01-walls.md").replace("status: done", "")
-    )
+    (yard.top / "tasks" / "01-walls.md").write_text(yard.read("tasks/01-walls.md").replace("status: done", ""))
     answer = yard.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
     assert answer.code == 0, answer
     assert (yard.top.parent / "prompt.txt").read_text() == shown

@@ -35,9 +35,7 @@ def test_what_goes_the_quick_way(words: str, said: StatusArguments | None) -> No
     assert parse_status_arguments(words.split()) == said
 
 
-@pytest.mark.parametrize(
-    "words", ["status", "status beef", "status --json", "status nobody", "status --nothing"]
-)
+@pytest.mark.parametrize("words", ["status", "status beef", "status --json", "status nobody", "status --nothing"])
 def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
     scribe = JournalWriter(find_repo(tmp_path))
     scribe.submit("beef", "a")
@@ -73,9 +71,7 @@ def test_the_quick_way_brings_no_parser(tmp_path: Path) -> None:
     assert told.stdout.splitlines()[-1] == "False"
 
 
-@pytest.mark.parametrize(
-    "words", ["run --help", "-C . -C . plan --nothing", "rnu", "run -h nothing", "-C", ""]
-)
+@pytest.mark.parametrize("words", ["run --help", "-C . -C . plan --nothing", "rnu", "run -h nothing", "-C", ""])
 def test_with_one_verb_or_with_all_the_answer_is_the_same(words: str) -> None:
     all_, one = (
         subprocess.run(

@@ -11,7 +11,7 @@ import pytest
 from tests.support.cli_runner import ask
 
 from plait.agents.interface import AgentSpec, Price
-from plait.cli.commands.run_options__run_ask import describe_run
+from plait.cli.commands.run_options import describe_run
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, measure_agent_capacity
 from plait.client.planning.submission_checks import find_open_batch, refuse_duplicates, resolve_isolation
@@ -90,9 +90,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
     monkeypatch.setenv("PATH", str(folder))
 
 
-def test_whom_nobody_named_is_the_first_one_found(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whom_nobody_named_is_the_first_one_found(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "aider", "codex", "amp", "shell")
     staff = assign_plan_agents(found(top, "tasks/01-run.md", "tasks/02-plain.md"), ())
     assert staff.settings.agents == ("codex",)
@@ -114,9 +112,7 @@ def test_who_is_named_is_not_looked_for(top: Path, tmp_path: Path, monkeypatch: 
     assert "found here" not in describe_run(staff, planned(staff))
 
 
-def test_a_program_that_is_set_stands_for_the_tool(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_is_set_stands_for_the_tool(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "my-codex")
     spec = AgentSpec("codex", program="my-codex")
     assert planned(assign_plan_agents(found(top, "plan.md", run_agent="codex"), [spec])).tasks
@@ -147,9 +143,7 @@ def test_settings_for_an_agent_that_there_is_not_are_told(top: Path) -> None:
     assert "there is no agent called claud" in told(assign_plan_agents(found(top, "tasks/01-run.md"), ()))[0]
 
 
-def test_each_of_several_agents_must_be_there(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_of_several_agents_must_be_there(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "claude")
     outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude,codex"), ())
     assert told(outlook) == ["plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"]
@@ -169,9 +163,7 @@ def test_each_of_several_agents_must_be_there(
         ("--resume -s 02", "--resume"),
     ],
 )
-def test_words_that_contradict_each_other(
-    top: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_that_contradict_each_other(top: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = ask(capsys, top, "run", "tasks/02-plain.md", *shlex.split(words))
     assert answer.code == 2
     assert said in answer.err
@@ -203,9 +195,7 @@ def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) 
 )
 def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
     for key in ("run_budget", "run_task_budget"):
-        outlook = assign_plan_agents(
-            found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec]
-        )
+        outlook = assign_plan_agents(found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec])
         assert outlook.planned.plan is None
         (problem,) = outlook.planned.problems
         assert said in problem.message
@@ -221,9 +211,7 @@ def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, bu
     ],
 )
 def test_a_budget_that_can_be_kept_is_taken(top: Path, spec: AgentSpec, budget: str) -> None:
-    planned(
-        assign_plan_agents(found(top, "tasks/02-plain.md", run_agent=spec.name, run_budget=budget), [spec])
-    )
+    planned(assign_plan_agents(found(top, "tasks/02-plain.md", run_agent=spec.name, run_budget=budget), [spec]))
 
 
 def test_what_costs_nothing_is_within_every_budget(top: Path) -> None:
@@ -280,9 +268,7 @@ def test_where_there_is_no_repository_they_work_in_place_and_who_asked_for_workt
 
 
 def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top: Path) -> None:
-    (top / "long.md").write_text(
-        "# Plan\n\n## Phase 1: A\n\n" + "".join(f"- [ ] 1.{n} T\n" for n in range(1, 31))
-    )
+    (top / "long.md").write_text("# Plan\n\n## Phase 1: A\n\n" + "".join(f"- [ ] 1.{n} T\n" for n in range(1, 31)))
     whole = load_plan_preview(top, ["long.md"], PlanOptions(), {"run.max_parallel": "auto"})
     few = load_plan_preview(top, ["long.md"], PlanOptions("1.1 1.2"), {"run.max_parallel": "auto"})
     assert few.settings.max_parallel == 2
@@ -297,9 +283,7 @@ def test_the_terms_say_who_stands_in(top: Path) -> None:
 
 def test_the_terms_say_what_really_runs_at_once(top: Path) -> None:
     outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    assert "1 task · 9 at once · shell · each in a worktree of its own" in describe_run(
-        outlook, planned(outlook)
-    )
+    assert "1 task · 9 at once · shell · each in a worktree of its own" in describe_run(outlook, planned(outlook))
     queue = assign_plan_agents(found(top, "tasks/01-run.md", run_mode="queue"), ())
     assert "1 task · one at a time, each after approval · shell" in describe_run(queue, planned(queue))
     (top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
@@ -320,9 +304,7 @@ def submitted(outlook: PlanPreview, batch: str, state: State) -> None:
 def test_a_task_of_an_open_batch_is_refused_by_whatever_id_it_goes(top: Path) -> None:
     (top / "other.md").write_text(PLAN)
     state = State()
-    both = assign_plan_agents(
-        found(top, "plan.md", "other.md", run_agent="command"), [AgentSpec("command", ("true",))]
-    )
+    both = assign_plan_agents(found(top, "plan.md", "other.md", run_agent="command"), [AgentSpec("command", ("true",))])
     assert "plan:1.1" in agents(both)
     submitted(both, "b1", state)
     one = replace(both, survey=found(top, "plan.md").survey)
@@ -348,9 +330,7 @@ def test_a_dry_run_in_json_is_the_plan(top: Path, capsys: pytest.CaptureFixture[
     assert (answer.code, json.loads(answer.out)) == (0, json.loads(plan.out))
 
 
-def test_what_is_wrong_is_json_where_json_was_asked_for(
-    top: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_is_json_where_json_was_asked_for(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = ask(capsys, top, "run", "tasks", "--json")
     assert answer.code == 2
     assert "has no `run:`" in json.loads(answer.out)["problems"][0]["message"]

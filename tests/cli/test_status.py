@@ -23,7 +23,7 @@ from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.stub_engine import StubEngines, stub_engines
 
-from plait.cli.commands.status__status_branch import describe_branch as branch_lines_of, format_publication
+from plait.cli.commands.status import describe_branch as branch_lines_of, format_publication
 from plait.client.next_step import NEXT_STEP_TEXTS
 from plait.core.decisions import PublishStarted
 from plait.core.reports import (
@@ -222,9 +222,7 @@ def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocat
     assert told.stderr == "[]\n"
 
 
-def test_watching_ends_with_the_batch(
-    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, say: Say
-) -> None:
+def test_watching_ends_with_the_batch(place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, say: Say) -> None:
     scribe.submit("beef", "a", "b", max_parallel=0, mode=Mode.QUEUE)
     clerk.start_and_wait()
     watch = plait(place, "status", "beef", "--watch")
@@ -260,9 +258,7 @@ def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scrib
     assert any("and 284 cancelled" in line for line in shown)
 
 
-def test_watching_everything_ends_when_somebody_has_seen_enough(
-    place: RepoLocation, scribe: JournalWriter
-) -> None:
+def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", mode=Mode.QUEUE)
     watch = plait(place, "status", "--watch", "--json")
     assert watch.stdout is not None
@@ -387,9 +383,7 @@ def test_the_way_out_of_a_budget_is_told(say: Say, scribe: JournalWriter) -> Non
     assert last.endswith("plait cancel beef a gives it up.")
 
 
-def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(
-    say: Say, scribe: JournalWriter
-) -> None:
+def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
     (attempt,) = scribe.batch.alive
     scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
@@ -435,9 +429,7 @@ HEAD = "0123456789abcdef"
 def merged(scribe: JournalWriter) -> JournalWriter:
     """One task, merged into the batch branch; nothing is published."""
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE)
-    scribe.apply(
-        Submit("s", "beef", build_plan("a").without_texts(), settings, base="base", branch="plait/batch-beef")
-    )
+    scribe.apply(Submit("s", "beef", build_plan("a").without_texts(), settings, base="base", branch="plait/batch-beef"))
     (attempt,) = scribe.batch.alive
     scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
     scribe.apply(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
@@ -466,9 +458,7 @@ def test_a_branch_that_nobody_published_says_how(say: Say) -> None:
     )
 
 
-def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(
-    say: Say, merged: JournalWriter
-) -> None:
+def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, merged: JournalWriter) -> None:
     url = "https://example.org/pull/7"
     ship(merged, lambda order: PublishDone("beef", order.n, url, HEAD))
     assert branch_lines(say) == [

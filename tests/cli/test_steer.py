@@ -17,7 +17,7 @@ from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import JournalWriter
 from tests.support.stub_engine import StubEngines, stub_engines
 
-from plait.client.project_sources import read_past_batches
+from plait.client.project_state import read_past_batches
 from plait.core.reports import AttemptExited, Outcome
 from plait.core.requests import CancelTask, Feedback, Request, Retry, Stop
 from plait.core.settings import Backoff, Budget, Mode, Spend
@@ -305,9 +305,7 @@ VERBS = ("cancel", "pause", "unpause", "approve", "retry", "resume", "drop")
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_where_nothing_was_submitted_there_is_nothing_to_steer(
-    verb: str, say: Say, place: RepoLocation
-) -> None:
+def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: Say, place: RepoLocation) -> None:
     answer = say(verb, "7f3a")
     assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   `plait run` makes one.\nexit 2\n"
     told = json.loads(say(verb, "--json").out)
@@ -320,9 +318,7 @@ def test_accepted_is_not_performed(
 ) -> None:
     scribe.submit("beef", "a")
     monkeypatch.setattr("plait.client.session.ANSWER_TIMEOUT_SECONDS", 0.05)
-    with closing(
-        open_journal_writer(place.state / JOURNAL_FILE)
-    ):  # somebody holds the lease, and says nothing
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)):  # somebody holds the lease, and says nothing
         answer = say("pause")
         assert answer.code == 1
         assert answer.err.startswith("plait: batch beef: it is accepted and safe, but no engine has answered")
@@ -339,9 +335,7 @@ def test_no_name_of_a_task_steers_the_terminal(say: Say) -> None:
     assert "\x1b" not in answer.err
 
 
-def test_who_says_no_to_more_money_does_not_pay_for_it(
-    say: Say, scribe: JournalWriter, clerk: StubEngines
-) -> None:
+def test_who_says_no_to_more_money_does_not_pay_for_it(say: Say, scribe: JournalWriter, clerk: StubEngines) -> None:
     """Any words to a task that asks whether it may spend more let it."""
     scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
     (attempt,) = scribe.batch.alive

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.commands.serve__token import token_command
+from plait.cli.commands.serve import token_command
 from plait.client.server_tokens import TokenFiles, read_or_create_token, replace_token
 from plait.core.errors import UserError, WorldError
 from plait.server.auth import Access, InvalidCode, create_authenticator
@@ -175,9 +175,7 @@ def test_by_default_the_link_leads_to_this_machine(home: Path, capsys: pytest.Ca
     assert capsys.readouterr().out.startswith("http://127.0.0.1:3001/login?code=")
 
 
-def test_nothing_is_rotated_for_a_link_that_leads_nowhere(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_rotated_for_a_link_that_leads_nowhere(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token_command(home, as_json=False)
     before = capsys.readouterr().out
     with pytest.raises(UserError, match="not the address of a server"):

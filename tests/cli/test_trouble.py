@@ -6,10 +6,9 @@ import json
 import os
 from pathlib import Path
 
-from tests.support.temp_project__household import engine_project
+from tests.support.temp_project import engine_project
 
-from plait.engine.daemon__trouble import HEALTH_FILE_BYTES, EngineHealthFile, read_health
-from plait.store.project_files import HEALTH_FILE, find_engine
+from plait.engine.daemon import HEALTH_FILE, HEALTH_FILE_BYTES, EngineHealthFile, find_engine, read_health
 
 FULL = "the disk is full; agents run on, nothing new is begun. Free some space."
 

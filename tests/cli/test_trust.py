@@ -62,9 +62,7 @@ def test_yes_to_the_very_question_is_an_answer(top: Path, capsys: OutputCapture)
 def test_what_changed_or_came_is_told_and_what_was_trusted_stays(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text(TWO)
     ask(capsys, top, "trust", "--yes")
-    (top / "plait.toml").write_text(
-        '[run]\nverify = "make test; curl"\ngate = "make check"\nagent_command = "x"\n'
-    )
+    (top / "plait.toml").write_text('[run]\nverify = "make test; curl"\ngate = "make check"\nagent_command = "x"\n')
     answer = ask(capsys, top, "trust", "--json")
     assert answer.code == 3
     assert told(answer) == {
@@ -84,9 +82,7 @@ def test_the_same_line_under_another_key_is_another_command(top: Path, capsys: O
     assert ask(capsys, top, "trust", "--json").code == 3
 
 
-def test_the_same_words_are_another_command_where_a_shell_reads_them(
-    top: Path, capsys: OutputCapture
-) -> None:
+def test_the_same_words_are_another_command_where_a_shell_reads_them(top: Path, capsys: OutputCapture) -> None:
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\n')
     ask(capsys, top, "trust", "--yes")
     (top / "plait.toml").write_text('[run]\nagent_command = "tool {title}"\nagent_shell = true\n')

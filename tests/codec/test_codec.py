@@ -35,9 +35,7 @@ EVENTS: list[Event] = [
         Settings(budget=Budget(5), reserve=Spend(1, 2), backoff=Backoff(1, 2, 3, 0)),
         seed=7,
     ),
-    AttemptExited(
-        Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.RATE_LIMIT, retry_after=0.1, files=("x",))
-    ),
+    AttemptExited(Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.RATE_LIMIT, retry_after=0.1, files=("x",))),
     CapacityChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
     RetryGranted("b1", "a", Step.WRITE, 1800000000.123456, Category.NETWORK, "why", counted=True),
     TaskEnded("b1", "a", TaskStatus.DONE, "merged"),
@@ -45,9 +43,7 @@ EVENTS: list[Event] = [
     Ship("r", "b1", Publish.PR, "Wände & Dach", ""),
     PublishStarted("b1", 2, "c0ffee", Publish.PR, title="Wände", body="As\nagreed", renamed=True),
     PublishStarted("b1", 2, "c0ffee", Publish.PR, expected="0ld"),
-    AttemptStarted(
-        Attempt("b1", "a", Step.WRITE, 2), "shell", "shell", 60.0, 6.0, repairs=Change("a", "base", "tip")
-    ),
+    AttemptStarted(Attempt("b1", "a", Step.WRITE, 2), "shell", "shell", 60.0, 6.0, repairs=Change("a", "base", "tip")),
     AttemptExited(Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.OK, tip="t", diffstat=(1, 20, 3))),
     ConflictPredicted("b1", "a", "", ("x.py",)),
     SaveSettings("r", (("verify", '"make"'), ("gate", None))),
@@ -111,16 +107,12 @@ def test_old_versions_are_lifted_step_by_step() -> None:
     def to_three(kind: str, shape: Json) -> tuple[str, Json]:
         return {"halt": "pause"}.get(kind, kind), shape
 
-    lifted = codec.decode_event(
-        "halt", b'{"id":"r","run":"b"}', 1, upcasters={1: to_two, 2: to_three}, newest=3
-    )
+    lifted = codec.decode_event("halt", b'{"id":"r","run":"b"}', 1, upcasters={1: to_two, 2: to_three}, newest=3)
     assert lifted == Pause("r", "b")
 
 
 def test_an_exit_from_before_memory_was_measured_says_that_nobody_measured_it() -> None:
-    old = (
-        b'{"attempt":{"batch":"b","task":"a","step":"write","n":1},"outcome":{"category":"ok","exit_code":0}}'
-    )
+    old = b'{"attempt":{"batch":"b","task":"a","step":"write","n":1},"outcome":{"category":"ok","exit_code":0}}'
     exited = codec.decode_event("attempt-exited", old, 2)
     assert exited == AttemptExited(Attempt("b", "a", Step.WRITE, 1), Outcome(Category.OK, 0, peak=0))
 

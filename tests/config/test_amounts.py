@@ -77,9 +77,7 @@ def test_a_size_is_read(said: str, size: int) -> None:
     assert units.parse_size_setting(said) == size
 
 
-@pytest.mark.parametrize(
-    "said", ["", " ", "MB", "64 MB 1KB", "-1MB", "64MBit", "1e3", "0.3KB", "9" * 40, "64 parsecs"]
-)
+@pytest.mark.parametrize("said", ["", " ", "MB", "64 MB 1KB", "-1MB", "64MBit", "1e3", "0.3KB", "9" * 40, "64 parsecs"])
 def test_what_is_not_wholly_understood_is_no_size(said: str) -> None:
     assert units.parse_size_setting(said) is None
 

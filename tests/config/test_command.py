@@ -157,6 +157,6 @@ def test_warnings_do_not_mix_with_the_answer(
 
 def test_reading_the_module_loads_nothing_heavy() -> None:
     heavy = "{'rich', 'tomllib', 'platformdirs', 'msgspec', 'typer', 'json', 'markdown_it', 'yaml'}"
-    code = f"import sys, plait.cli.commands.config, plait.config.reference__template; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, plait.cli.commands.config, plait.config.reference; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from plait.config.config import Config
-from plait.config.loading__files import find_user_file
-from plait.config.loading__load import load_config
+from plait.config.loading import find_user_file, load_config
 from plait.core.errors import ConfigError
 
 
@@ -47,9 +46,7 @@ def test_without_any_file_the_defaults_hold(top: Path) -> None:
 def test_all_layers_come_together(top: Path, home: Path) -> None:
     mine = home / "config.toml"
     mine.write_text("[run]\nretries = 5\nrepairs = 5\ntimeout = '5m'\nverify_timeout = 5\nidle_timeout = 5\n")
-    (top / "plait.toml").write_text(
-        "[run]\nrepairs = 6\ntimeout = '6m'\nverify_timeout = 6\nidle_timeout = 6\n"
-    )
+    (top / "plait.toml").write_text("[run]\nrepairs = 6\ntimeout = '6m'\nverify_timeout = 6\nidle_timeout = 6\n")
     config = load_config(
         top,
         user=mine,

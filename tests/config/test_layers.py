@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.config import layers__outside, toml_file__toml
+from plait.config import layers as layers__outside, toml_file
 from plait.config.config import Config, Layer, RepositoryCommand, ValueOrigin, find_repository_commands
 from plait.config.keys import KEYS_BY_VARIABLE
 from plait.config.layers import LayerValues, SettingsError, merge_layers
@@ -18,14 +18,12 @@ from plait.core.task import Origin
 
 
 def user(text: str) -> LayerValues:
-    return read_document(
-        ConfigDocument("config.toml", toml_file__toml.parse_toml(text, "config.toml")), Layer.USER
-    )
+    return read_document(ConfigDocument("config.toml", toml_file.parse_toml(text, "config.toml")), Layer.USER)
 
 
 def repository(text: str, under: tuple[str, ...] = ()) -> LayerValues:
     return read_document(
-        ConfigDocument("plait.toml", toml_file__toml.parse_toml(text, "plait.toml"), under), Layer.REPOSITORY
+        ConfigDocument("plait.toml", toml_file.parse_toml(text, "plait.toml"), under), Layer.REPOSITORY
     )
 
 
@@ -64,9 +62,7 @@ def test_a_stronger_layer_replaces_only_what_it_says() -> None:
 
 
 def test_a_table_of_limits_is_replaced_as_a_whole() -> None:
-    config = merge_layers(
-        [user("[engine.agent_limits]\na = 1\nb = 1"), repository("engine.agent_limits = {b = 2}")]
-    )
+    config = merge_layers([user("[engine.agent_limits]\na = 1\nb = 1"), repository("engine.agent_limits = {b = 2}")])
     assert config.engine.agent_limits == (("b", 2),)
 
 
@@ -161,9 +157,7 @@ def test_a_value_of_any_depth_is_refused_like_any_other() -> None:
 
 
 def test_a_gate_where_nothing_is_merged_is_told_where_it_was_asked_for() -> None:
-    lines = refused(
-        repository("[run]\ngate = 'make'"), layers__outside.read_flags({"run.isolation": "in-place"})
-    )
+    lines = refused(repository("[run]\ngate = 'make'"), layers__outside.read_flags({"run.isolation": "in-place"}))
     assert lines == [
         "--isolation: a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate"
     ]
@@ -189,9 +183,7 @@ def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", "'x'", "[" * 5000, "\ud800"])
 def test_a_saved_setting_that_is_no_json_is_refused_by_name(text: str) -> None:
-    assert (
-        refused(layers__outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
-    )
+    assert refused(layers__outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
 
 
 def test_a_saved_setting_is_as_strict_as_a_file() -> None:
@@ -317,9 +309,7 @@ def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
 
 
 def test_a_command_and_other_agents_in_one_breath_contradict_each_other() -> None:
-    assert refused(
-        layers__outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})
-    ) == [
+    assert refused(layers__outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
         "--agent-command: run.agent_command and run.agent (claude, codex) both say who works tasks that name no agent",
         "  Leave one of them out, or share the tasks: claude, codex, command.",
     ]

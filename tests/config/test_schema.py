@@ -18,17 +18,16 @@ from plait.config.config import (
     WorkspaceConfig,
     choose_parallelism,
 )
-from plait.config.key import AnyKey
-from plait.config.key__choices import PromptDeliveryChoice, WhenDone
+from plait.config.key import AnyKey, PromptDeliveryChoice, WhenDone
 from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS_BY_VARIABLE, TABLES
 from plait.config.layers import merge_layers
 from plait.config.value_types import InvalidValue
-from plait.core.notifications__tiding import NotificationKind
 from plait.core.settings import (
     Budget,
     EngineSettings,
     Isolation,
     Mode,
+    NotificationKind,
     OnConflict,
     Order,
     Publish,
@@ -58,13 +57,7 @@ def test_every_key_has_a_field_and_every_field_a_key() -> None:
 
 def test_no_two_keys_share_a_name_in_any_layer() -> None:
     flags = [key.flag for key in KEYS if key.flag]
-    assert (
-        len(KEYS_BY_NAME)
-        == len(KEYS_BY_FIELD)
-        == len(KEYS_BY_SAVED_NAME)
-        == len(KEYS_BY_VARIABLE)
-        == len(KEYS)
-    )
+    assert len(KEYS_BY_NAME) == len(KEYS_BY_FIELD) == len(KEYS_BY_SAVED_NAME) == len(KEYS_BY_VARIABLE) == len(KEYS)
     assert len(set(flags)) == len(flags)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plait.client.agent_specs import build_agent_specs
-from plait.config import layers__outside, toml_file__toml
+from plait.config import layers, toml_file
 from plait.config.config import Layer
 from plait.config.layers import LayerValues, merge_layers
 from plait.config.loading import ConfigDocument, read_document
@@ -14,7 +14,7 @@ OWN = '[agents.models]\nclaude = "opus"\n[model]\nname = "qwen"\n'
 
 
 def layer(text: str, kind: Layer = Layer.REPOSITORY) -> LayerValues:
-    return read_document(ConfigDocument("plait.toml", toml_file__toml.parse_toml(text, "plait.toml")), kind)
+    return read_document(ConfigDocument("plait.toml", toml_file.parse_toml(text, "plait.toml")), kind)
 
 
 def models(*layers: LayerValues) -> dict[str, str]:
@@ -26,7 +26,7 @@ def models(*layers: LayerValues) -> dict[str, str]:
     [
         ([layer(OWN)], "opus", None, "qwen"),
         ([layer(f'[run]\nmodel = "any"\n{OWN}')], "opus", "any", "qwen"),
-        ([layer(OWN), layers__outside.read_flags({"run.model": "said"})], "said", "said", "said"),
+        ([layer(OWN), layers.read_flags({"run.model": "said"})], "said", "said", "said"),
         ([layer('[run]\nmodel = "any"', Layer.USER), layer(OWN)], "opus", "any", "qwen"),
         ([layer(OWN, Layer.USER), layer('[run]\nmodel = "any"')], "any", "any", "any"),
     ],

@@ -7,12 +7,12 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.config import toml_file__toml
+from plait.config import toml_file
 from plait.config.config import Config, Layer
 from plait.config.keys import KEYS, KEYS_BY_NAME
 from plait.config.layers import merge_layers
 from plait.config.loading import ConfigDocument, read_document
-from plait.config.reference__template import render_config_template
+from plait.config.reference import render_config_template
 from plait.core.errors import UserError
 
 THEIRS = [key for key in KEYS if not key.user_only]  # those that a repository may set
@@ -20,17 +20,11 @@ THEIRS = [key for key in KEYS if not key.user_only]  # those that a repository m
 
 def loaded(text: str) -> Config:
     return merge_layers(
-        [
-            read_document(
-                ConfigDocument("plait.toml", toml_file__toml.parse_toml(text, "plait.toml")), Layer.REPOSITORY
-            )
-        ]
+        [read_document(ConfigDocument("plait.toml", toml_file.parse_toml(text, "plait.toml")), Layer.REPOSITORY)]
     )
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
-    str.strip
-)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(str.strip)
 WORDS = TEXT.filter(lambda said: "," not in said)
 COUNT = st.integers(0, 1_000_000)
 BY_KIND: dict[str, st.SearchStrategy[object]] = {
@@ -88,9 +82,9 @@ def test_a_value_that_no_file_could_have_is_refused(name: str, said: object) -> 
 
 @given(st.text())
 def test_a_text_for_a_terminal_holds_nothing_that_steers_it(said: str) -> None:
-    assert toml_file__toml.format_toml(said).isprintable()
+    assert toml_file.format_toml(said).isprintable()
 
 
 def test_a_name_that_needs_quotes_gets_them() -> None:
-    assert toml_file__toml.format_toml({"a-b": 1, "c d": [1.5, True]}) == '{ a-b = 1, "c d" = [1.5, true] }'
+    assert toml_file.format_toml({"a-b": 1, "c d": [1.5, True]}) == '{ a-b = 1, "c d" = [1.5, true] }'
     assert KEYS_BY_NAME["engine.agent_limits"].value_type.read({"c d": 1}) == (("c d", 1),)

@@ -53,10 +53,7 @@ def test_a_result_that_can_not_be_scored_does_not_win(arena: ContestProject) -> 
     arena.project.commit_all()
     assert arena.run("--score", "echo 99; ! grep -q birch a.txt || { echo broken >&2; exit 3; }").code == 0
     assert arena.project.read_merged_files() == {"a.txt": "amber"}
-    assert (
-        arena.read_entrants()["a@Birch"]["verdict"]
-        == "passed, but its score failed with exit status 3: broken"
-    )
+    assert arena.read_entrants()["a@Birch"]["verdict"] == "passed, but its score failed with exit status 3: broken"
 
 
 def test_what_a_score_command_prints_says_nothing_about_the_winner(arena: ContestProject) -> None:
@@ -86,9 +83,7 @@ def test_a_judge_decides_without_knowing_who_is_who(arena: ContestProject) -> No
 
 
 def test_what_the_judge_changed_is_not_part_of_the_result(arena: ContestProject) -> None:
-    arena.write_judge(
-        "echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'"
-    )
+    arena.write_judge("echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'")
     arena.project.commit_all()
     assert arena.run("--judge", JUDGE).code == 0
     assert list(arena.project.read_merged_files()) == ["a.txt"]
@@ -126,10 +121,7 @@ def test_when_nobody_passes_the_task_fails_and_says_so(arena: ContestProject) ->
 def test_one_agent_against_itself(arena: ContestProject) -> None:
     arena.write_agent("amber", "echo $PLAIT_TASK_ID >a.txt")
     arena.project.commit_all()
-    assert (
-        arena.run("-n", "2", "--agent", AMBER, "--score", "grep -c -- -2 a.txt || echo 0", contest="").code
-        == 0
-    )
+    assert arena.run("-n", "2", "--agent", AMBER, "--score", "grep -c -- -2 a.txt || echo 0", contest="").code == 0
     assert arena.project.read_merged_files() == {"a.txt": "a@Amber-2"}
 
 
@@ -147,9 +139,7 @@ def test_the_winner_is_put_onto_what_was_merged_meanwhile(arena: ContestProject)
     answer = arena.run("-p", "4")
     assert answer.code == 0, answer
     assert arena.project.read_merged_files() == {"a.txt": "a", "b.txt": "b\nb"}
-    assert (
-        "it conflicts with what is merged by now in a.txt" in arena.read_entrants("b")["b@Amber"]["verdict"]
-    )
+    assert "it conflicts with what is merged by now in a.txt" in arena.read_entrants("b")["b@Amber"]["verdict"]
 
 
 def test_ignored_files_that_an_entrant_committed_are_kept(arena: ContestProject) -> None:
@@ -192,9 +182,7 @@ def test_a_contest_outlives_its_engine(arena: ContestProject) -> None:
         'echo up >>"$CONTENDERS/up"; until [ -e "$CONTENDERS/go" ]; do sleep 0.05; done; echo birch >a.txt',
     )
     arena.project.commit_all()
-    front = arena.project.start(
-        "run", "tasks", "--yes", "--contest", f"{AMBER},tests.support.contest_agents:Birch"
-    )
+    front = arena.project.start("run", "tasks", "--yes", "--contest", f"{AMBER},tests.support.contest_agents:Birch")
     arena.project.wait_until((arena.scripts / "up").exists)
     engine = arena.project.state().engine
     assert engine is not None

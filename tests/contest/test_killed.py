@@ -10,7 +10,7 @@ from subprocess import Popen
 from tests.support import batch_checks
 from tests.support.contest_project import AMBER, BIRCH, ContestProject
 from tests.support.engine_killer import EngineKiller, resume_until
-from tests.support.git_repository__oracle import ReferenceMerger
+from tests.support.git_repository import ReferenceMerger
 
 from plait.core.reports import AttemptExited
 from plait.core.state import BatchState

@@ -30,7 +30,7 @@ from plait.core.errors import ConfigError
 from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.runtime.contest_referee.judge__verdict import build_question, parse_order
+from plait.runtime.contest_referee.judge import build_question, parse_order
 
 
 class Pit:

@@ -57,9 +57,7 @@ def test_a_flag_counts_more_than_a_file(arena: ContestProject) -> None:
 
 def test_the_plan_says_who_is_in_it(arena: ContestProject) -> None:
     arena.project.commit_all()
-    answer = arena.project.plait(
-        "run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench"
-    )
+    answer = arena.project.plait("run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench")
     assert answer.code == 0, answer
     told = " ".join(answer.out.split())
     assert "1 task · 2 entrants · 2 waves" in told

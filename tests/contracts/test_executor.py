@@ -9,8 +9,7 @@ from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup
 from plait.system import processes, psutil_processes
-from plait.testing.contracts.executor import ExecutorContract
-from plait.testing.contracts.executor__scene import ExecutorSetup
+from plait.testing.contracts.executor import ExecutorContract, ExecutorSetup
 
 
 class TestLocalExecutor(ExecutorContract):

@@ -17,7 +17,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reports import MergeFailed
 from plait.core.requests import CancelTask, Drop, Feedback, Retry, Submit
-from plait.core.scheduler.request_answers__answer_submit import why_not_submit
+from plait.core.scheduler.request_answers import why_not_submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Settings, Spend
 from plait.core.state import State
 from plait.core.status import BatchStatus, Category
@@ -56,9 +56,7 @@ def candidates(decisions: list[Decision]) -> list[str]:
 def test_every_entrant_starts_and_the_task_waits_for_all() -> None:
     script = contest("a")
     assert script.running_tasks() == ["a@amber", "a@birch"]
-    assert script.explain("a") == (
-        "a is waiting: waits for its entrants: a@amber, a@birch (0 of 2 have ended)"
-    )
+    assert script.explain("a") == ("a is waiting: waits for its entrants: a@amber, a@birch (0 of 2 have ended)")
     script.exit_attempt("a@birch")
     assert script.explain("a") == "a is waiting: waits for its entrants: a@amber (1 of 2 have ended)"
 
@@ -162,9 +160,7 @@ def test_dependents_wait_for_the_task_and_not_for_its_entrants() -> None:
 
 
 def test_entrants_of_tasks_that_touch_one_file_run_beside_each_other() -> None:
-    script = contest(
-        Task("a", touches=("x.py",)), Task("b", touches=("x.py",)), settings=Settings(max_parallel=0)
-    )
+    script = contest(Task("a", touches=("x.py",)), Task("b", touches=("x.py",)), settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 4
     script.exit_attempt("a@amber", files=("x.py",))
     for name in ("a@birch", "b@amber", "b@birch"):
@@ -259,9 +255,7 @@ def test_an_id_that_an_entrant_would_share_is_found() -> None:
 
 def test_entrants_do_not_count_in_phases() -> None:
     phases = (Phase("1"), Phase("2", after=("1",)))
-    script = contest(
-        Task("a", phase="1"), Task("b", phase="2"), phases=phases, settings=Settings(phase_gate=1.0)
-    )
+    script = contest(Task("a", phase="1"), Task("b", phase="2"), phases=phases, settings=Settings(phase_gate=1.0))
     script.exit_attempt("a@amber")
     script.exit_attempt("a@birch")
     assert script.running_tasks() == ["a"]
@@ -471,9 +465,7 @@ def test_whoever_was_given_the_task_alone_is_given_it_again_without_a_contest() 
     script.request(lambda name: Retry(name, BATCH, "a", agent="cedar"))
     script.exit_attempt("a", Category.TASK)
     decided = script.request(lambda name: Retry(name, BATCH, "a"))
-    assert [(each.attempt.task, each.agent) for each in decided if isinstance(each, AttemptStarted)] == [
-        ("a", "cedar")
-    ]
+    assert [(each.attempt.task, each.agent) for each in decided if isinstance(each, AttemptStarted)] == [("a", "cedar")]
     script.exit_attempt("a", Category.TASK)
     assert started_tasks(script.request(lambda name: Feedback(name, BATCH, "a", "shorter, please"))) == ["a"]
 

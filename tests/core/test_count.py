@@ -9,8 +9,8 @@ import pytest
 from plait.core.explain import explain_status
 from plait.core.reducers.dispatch import evolve
 from plait.core.state import BatchState, State
-from plait.core.views__count import count_statuses
-from plait.testing.simulator.engine__run import simulate
+from plait.core.views import count_statuses
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 

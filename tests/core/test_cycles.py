@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.dependencies__cycles import (
+from plait.core.dependencies import (
     DependencyRows,
     EdgeText,
     find_cyclic_components,

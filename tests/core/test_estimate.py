@@ -85,9 +85,7 @@ def test_a_breaker_is_waited_for() -> None:
 
 def test_a_forecast_changes_nothing_and_can_be_repeated() -> None:
     settings = Settings(verify="v", gate="g", budget=Budget(10_000_000), reserve=Spend(1_000_000))
-    script = Script(
-        Task("a", touches=("x",)), Task("b", touches=("x",)), task_needing("c", "a"), settings=settings
-    )
+    script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), task_needing("c", "a"), settings=settings)
     script.request(lambda name: CancelTask(name, BATCH, "b"))
     first = forecast_batch(script.state, BATCH, script.now)
     assert forecast_batch(script.state, BATCH, script.now) == first

@@ -14,8 +14,7 @@ from plait.core.reducers.dispatch import HANDLERS, evolve
 from plait.core.requests import Submit
 from plait.core.scheduler.rules import list_due
 from plait.core.settings import EngineSettings, Settings
-from plait.core.state import State
-from plait.core.state__fork import copy_state
+from plait.core.state import State, copy_state
 from plait.core.status import Category
 from plait.core.task import Attempt, Phase, Step, Task
 from plait.core.views import make_batch_view
@@ -48,14 +47,10 @@ def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
         "settings": st.builds(EngineSettings)
         if event is requests.ChangeEngineSettings
         else st.builds(Settings, gate=st.sampled_from([None, "g"])),
-        "fields": st.sampled_from(
-            [(), ("max_parallel",), ("gate",), ("order",), ("agents",), ("parallel_limit",)]
-        ),
+        "fields": st.sampled_from([(), ("max_parallel",), ("gate",), ("order",), ("agents",), ("parallel_limit",)]),
         "attempt": st.builds(Attempt, IDS, IDS, st.sampled_from(Step), SMALL),
         "tasks": st.lists(IDS, max_size=3).map(tuple),
-        "outcome": st.builds(
-            reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t"), peak=SMALL
-        ),
+        "outcome": st.builds(reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t"), peak=SMALL),
         "line": st.lists(st.builds(reports.MergedTask, IDS, IDS), max_size=3).map(tuple),
         "changes": st.lists(st.tuples(IDS, st.none() | IDS), max_size=3).map(tuple),
         "clashes": st.lists(st.builds(reports.RebuildConflict, IDS, st.just(("x",))), max_size=2).map(tuple),
@@ -113,8 +108,7 @@ def test_a_fork_is_the_same_and_independent() -> None:
     assert list(list_due(twin)) == before
     view = make_batch_view(script.state, script.batch())
     for decided in (
-        reports.AttemptExited(name, reports.Outcome(Category.OK, tip="t"))
-        for name in list(twin.batches["b1"].alive)
+        reports.AttemptExited(name, reports.Outcome(Category.OK, tip="t")) for name in list(twin.batches["b1"].alive)
     ):
         evolve(twin, Record(twin.seq + 1, twin.now + 1, decided))
     assert make_batch_view(script.state, script.batch()) == view
@@ -123,9 +117,7 @@ def test_a_fork_is_the_same_and_independent() -> None:
 
 def test_the_engine_of_today_is_known_with_its_time_and_not_with_what_yesterdays_saw() -> None:
     script = Script("a")
-    script.apply(
-        reports.PressureChanged("the disk is full"), reports.CapacityChanged(1, "little memory left")
-    )
+    script.apply(reports.PressureChanged("the disk is full"), reports.CapacityChanged(1, "little memory left"))
     script.apply(reports.EngineTaken(7))
     state = script.state
     assert (state.engine, state.engine_since) == (reports.EngineTaken(7), script.now)

@@ -122,9 +122,7 @@ def test_without_anybody_else_a_rejection_is_as_final_as_ever() -> None:
     alone = Script("a", settings=Settings(agents=("claude",), providers=PROVIDERS))
     alone.exit_attempt("a", Category.AUTH)
     assert alone.status("a") == "failed"
-    same = Script(
-        "a", settings=Settings(agents=("claude",), fallback=("twin",), providers=(("twin", "claude"),))
-    )
+    same = Script("a", settings=Settings(agents=("claude",), fallback=("twin",), providers=(("twin", "claude"),)))
     same.exit_attempt("a", Category.AUTH)
     assert same.status("a") == "failed"
 
@@ -207,9 +205,7 @@ def test_who_rejects_again_after_somebody_asked_is_left_alone_for_longer() -> No
 
 
 def test_what_keeps_it_waiting_is_what_the_one_who_stands_in_may_cost() -> None:
-    paid = SETTINGS.with_fields(
-        Settings(budget=Budget(1_000_000), reserve=Spend(300_000)), ("budget", "reserve")
-    )
+    paid = SETTINGS.with_fields(Settings(budget=Budget(1_000_000), reserve=Spend(300_000)), ("budget", "reserve"))
     script = Script("a", "b", settings=paid)
     script.state.agent_stats["codex"] = AgentStats(spends=(Spend(900_000),) * 3)
     script.exit_attempt("a", Category.RATE_LIMIT, retry_after=3600.0)

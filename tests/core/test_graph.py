@@ -35,8 +35,7 @@ def graphs(draw: st.DrawFn, *, cyclic: bool) -> Graph:
     numbers = draw(st.permutations(range(size)))
     wanted = [draw(st.sets(st.integers(0, size - 1), max_size=3)) for _ in range(size)]
     return [
-        {other for other in needs if cyclic or numbers[other] < numbers[place]}
-        for place, needs in enumerate(wanted)
+        {other for other in needs if cyclic or numbers[other] < numbers[place]} for place, needs in enumerate(wanted)
     ]
 
 
@@ -162,9 +161,7 @@ def test_a_need_on_a_task_that_was_not_selected_is_an_error_with_two_ways_out() 
 
 
 def test_a_person_may_go_without_a_task_that_was_not_selected() -> None:
-    checked = build_checked_plan(
-        [task("2", "1", line=5), task("3", "2", "1")], known=["1"], ignore_needs=True
-    )
+    checked = build_checked_plan([task("2", "1", line=5), task("3", "2", "1")], known=["1"], ignore_needs=True)
 
     assert planned(checked).needs == ((), (0,))
     assert told(checked) == [

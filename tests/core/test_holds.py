@@ -26,9 +26,7 @@ def test_the_same_file_in_two_spellings_is_one_token() -> None:
 
 
 def test_a_folder_meets_its_files_but_they_do_not_meet_one_another() -> None:
-    assert held(
-        Task("1", touches=("src",)), Task("2", touches=("src/a",)), Task("3", touches=("src/b",))
-    ) == {
+    assert held(Task("1", touches=("src",)), Task("2", touches=("src/a",)), Task("3", touches=("src/b",))) == {
         "1": ("file:src", "file:src/a", "file:src/b"),
         "2": ("file:src/a",),
         "3": ("file:src/b",),
@@ -83,9 +81,7 @@ def sharing(many: int, of: int, *files: str, chained: bool = False) -> PlanCheck
 
 
 def test_one_file_that_keeps_many_tasks_in_line_is_said() -> None:
-    assert told(sharing(6, 20, "src/app.py")) == [
-        "warning -: src/app.py keeps 6 of 20 tasks one after another"
-    ]
+    assert told(sharing(6, 20, "src/app.py")) == ["warning -: src/app.py keeps 6 of 20 tasks one after another"]
 
 
 def test_several_such_files_are_one_warning() -> None:

@@ -14,7 +14,7 @@ from plait.core.pull_request_text import (
     write_pull_request,
     write_title,
 )
-from plait.core.requests__wording import MAX_OVERRIDE_TITLE_CHARS, PullRequestOverride, check_title
+from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, PullRequestOverride, check_title
 from plait.core.settings import NO_SPEND, Mode, Settings, Spend
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import BatchView, Progress, TaskView
@@ -111,9 +111,7 @@ def flat(text: str) -> str:
 
 
 def unseen(sign: str) -> bool:
-    turning = (
-        sign in "\u200e\u200f\u2028\u2029" or "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
-    )
+    turning = sign in "\u200e\u200f\u2028\u2029" or "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
     return sign < " " or "\x7f" <= sign <= "\x9f" or "\ud800" <= sign <= "\udfff" or turning
 
 

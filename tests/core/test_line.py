@@ -50,9 +50,7 @@ def test_a_conflict_is_skipped_and_the_others_go_on() -> None:
     script.answers_merges = False
     script.exit_attempt("a")
     script.conflict_merge("a", "src/app.py")
-    assert (
-        script.explain("a") == "a is conflicted: its change conflicts with what was merged before: src/app.py"
-    )
+    assert script.explain("a") == "a is conflicted: its change conflicts with what was merged before: src/app.py"
     assert script.running_tasks() == ["b"]
 
 
@@ -90,10 +88,7 @@ def test_a_merge_that_goes_wrong_is_tried_again_and_then_given_up() -> None:
     script.exit_attempt("a")
     for n in range(1, 9):
         script.apply(MergeFailed(BATCH, "a", n, "disk full"))
-        assert (
-            script.explain("a")
-            == "a is merging: it is merged again soon, because merging went wrong: disk full"
-        )
+        assert script.explain("a") == "a is merging: it is merged again soon, because merging went wrong: disk full"
         script.wait(1000)
     script.apply(MergeFailed(BATCH, "a", 9, "disk full"))
     assert script.explain("a") == "a is failed: merging went wrong: disk full"
@@ -226,9 +221,7 @@ def test_what_a_drop_leaves_is_gated_as_it_is() -> None:
 
 
 def test_a_repair_knows_its_earlier_change_until_it_has_been_made_again() -> None:
-    script = Script(
-        "a", "b", settings=Settings(on_conflict=OnConflict.REPAIR, verify="make", backoff=Backoff(0))
-    )
+    script = Script("a", "b", settings=Settings(on_conflict=OnConflict.REPAIR, verify="make", backoff=Backoff(0)))
     script.answers_merges = False
     script.exit_attempt("a")
     script.exit_attempt("a")
@@ -271,9 +264,7 @@ def test_who_starts_next_starts_from_what_is_being_merged() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.answers_merges = False
     assert started_tasks(script.exit_attempt("a")) == []
-    (start,) = (
-        each for each in script.apply(MergeDone(BATCH, "a", 1, "base+a")) if isinstance(each, AttemptStarted)
-    )
+    (start,) = (each for each in script.apply(MergeDone(BATCH, "a", 1, "base+a")) if isinstance(each, AttemptStarted))
     assert (start.attempt.task, start.base) == ("b", "base+a")
 
 

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from plait.core.file_locks__overlap import find_file_locks, normalize_touch
+from plait.core.file_locks import find_file_locks, normalize_touch
 from plait.core.globs import is_glob, parse_glob
 
 NAMES = ("a", "b", "ab", "c")
@@ -47,11 +47,7 @@ def expanded(touch: str, plan: list[str]) -> set[str]:
     if touch == "./":
         return set(UNIVERSE)
     path = touch.removesuffix("/")
-    if (
-        touch.endswith("/")
-        or f"{path}/" in plan
-        or any(prefix(other).startswith(f"{path}/") for other in plan)
-    ):
+    if touch.endswith("/") or f"{path}/" in plan or any(prefix(other).startswith(f"{path}/") for other in plan):
         return {file for file in UNIVERSE if file.startswith(f"{path}/")}
     return {path}
 

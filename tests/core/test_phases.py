@@ -61,9 +61,7 @@ def test_totals_cover_the_tasks_at_hand_and_keep_what_the_source_counted() -> No
 def test_phases_that_are_not_there() -> None:
     tasks = [task("1.1"), task("3.1"), task("3.2"), task("4.1")]
 
-    assert told(
-        build_checked_plan(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])
-    ) == [
+    assert told(build_checked_plan(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])) == [
         "error plan.md:30: 3.1 is part of phase 3, which is not there",
         "error plan.md:30: 4.1 is part of phase 4, which is not there",
         "error plan.md:9: phase 2 comes after phase 7, which is not there",
@@ -123,9 +121,7 @@ def test_a_phase_that_opens_with_an_unknown_task_is_refused_where_unknown_needs_
 
 
 def test_a_need_on_a_task_that_waits_for_the_phase_is_a_contradiction() -> None:
-    checked = build_checked_plan(
-        [task("1.1", "2.1"), task("1.2"), task("2.1"), task("2.2")], phases=[ONE, TWO]
-    )
+    checked = build_checked_plan([task("1.1", "2.1"), task("1.2"), task("2.1"), task("2.2")], phases=[ONE, TWO])
 
     assert told(checked) == [
         (
@@ -154,9 +150,7 @@ def test_phases_in_parallel_contradict_nothing() -> None:
 
 
 def test_a_phase_cannot_open_with_a_task_that_waits_for_it() -> None:
-    checked = build_checked_plan(
-        [task("1.1"), task("2.1")], phases=[ONE, Phase("2", after=("1",), opens_with="2.1")]
-    )
+    checked = build_checked_plan([task("1.1"), task("2.1")], phases=[ONE, Phase("2", after=("1",), opens_with="2.1")])
 
     assert told(checked) == [
         (
@@ -178,9 +172,7 @@ def phased(draw: st.DrawFn) -> tuple[list[Task], list[Phase]]:
     tasks = []
     for place, name in enumerate(names):
         needs = draw(st.sets(st.sampled_from(names[:place]), max_size=2)) if place else ()
-        tasks.append(
-            task(name, *sorted(needs), kind=draw(st.sampled_from(NeedKind)), gating=draw(st.booleans()))
-        )
+        tasks.append(task(name, *sorted(needs), kind=draw(st.sampled_from(NeedKind)), gating=draw(st.booleans())))
     return draw(st.permutations(tasks)), phases
 
 
@@ -207,9 +199,7 @@ class Run:
         return (phase.opens_with is None or self.share < 1) and all(map(self.passed, phase.after))
 
     def hopeless(self, phase: Phase) -> bool:
-        awaited = (
-            set().union(*map(self.counted, phase.after)) if phase.opens_with is None else {phase.opens_with}
-        )
+        awaited = set().union(*map(self.counted, phase.after)) if phase.opens_with is None else {phase.opens_with}
         return self.share >= 1 and not self.failed.isdisjoint(awaited)
 
     def ready(self, task: Task) -> bool:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from plait.core import estimate__preview
+from plait.core import estimate
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.settings import Mode, Settings, Spend
@@ -24,7 +24,7 @@ def test_what_would_start_waits_for_needs_phases_and_files_and_for_no_limit() ->
         Task("e", phase="1"),
         *(Task(f"f{n}") for n in range(9)),
     )
-    started = estimate__preview.find_initial_tasks(
+    started = estimate.find_initial_tasks(
         plan(*tasks, phases=(Phase("1"), Phase("2", after=("1",)))), Settings(max_parallel=1, mode=Mode.QUEUE)
     )
     assert started[0] == "b"
@@ -32,7 +32,7 @@ def test_what_would_start_waits_for_needs_phases_and_files_and_for_no_limit() ->
 
 
 def test_without_history_nobody_knows_how_long_it_takes() -> None:
-    assert not estimate__preview.has_agent_history(State(), plan(Task("a")), Settings())
+    assert not estimate.has_agent_history(State(), plan(Task("a")), Settings())
 
 
 def test_history_sets_the_length_of_what_comes() -> None:
@@ -41,13 +41,13 @@ def test_history_sets_the_length_of_what_comes() -> None:
     script.exit_attempt("a")
     settings = Settings(max_parallel=2)
     new = plan(Task("x"), Task("y"), Task("z"))
-    assert estimate__preview.has_agent_history(script.state, new, settings)
-    assert estimate__preview.estimate_task(script.state, settings, Task("x")) == 100
-    length = estimate__preview.estimate_batch(script.state, new, settings)
+    assert estimate.has_agent_history(script.state, new, settings)
+    assert estimate.estimate_task(script.state, settings, Task("x")) == 100
+    length = estimate.estimate_batch(script.state, new, settings)
     assert length is not None
     assert 200 <= length < 201
     before = script.state.seq
-    estimate__preview.estimate_batch(script.state, new, settings)
+    estimate.estimate_batch(script.state, new, settings)
     assert script.state.seq == before, "the state itself is left alone"
 
 
@@ -58,13 +58,10 @@ def test_a_task_takes_as_long_as_it_took_before() -> None:
     script.exit_attempt("a")
     script.wait(300)
     script.exit_attempt("b")
-    assert estimate__preview.estimate_task(script.state, Settings(), Task("a")) == 31
-    assert estimate__preview.estimate_task(script.state, Settings(), Task("b")) == 301
-    assert estimate__preview.estimate_task(script.state, Settings(), Task("b", estimate=7)) == 7
-    assert (
-        estimate__preview.estimate_task(script.state, Settings(), Task("b", origin=Origin("another.md")))
-        != 301
-    )
+    assert estimate.estimate_task(script.state, Settings(), Task("a")) == 31
+    assert estimate.estimate_task(script.state, Settings(), Task("b")) == 301
+    assert estimate.estimate_task(script.state, Settings(), Task("b", estimate=7)) == 7
+    assert estimate.estimate_task(script.state, Settings(), Task("b", origin=Origin("another.md"))) != 301
 
 
 def test_history_sets_the_cost_of_what_comes() -> None:
@@ -72,15 +69,11 @@ def test_history_sets_the_cost_of_what_comes() -> None:
     for name, dollars in (("a", 1), ("b", 2), ("c", 9)):
         script.exit_attempt(name, spend=Spend(dollars * 1_000_000, 100 * dollars))
     new = plan(Task("x"), Task("y", agent="claude"), Task("z"))
-    assert estimate__preview.estimate_cost(script.state, new, Settings(agents=("claude",))) == Spend(
-        6_000_000, 600
-    )
-    assert estimate__preview.estimate_cost(script.state, new, Settings(agents=("codex",))) is None, (
-        "one of them is a stranger"
-    )
+    assert estimate.estimate_cost(script.state, new, Settings(agents=("claude",))) == Spend(6_000_000, 600)
+    assert estimate.estimate_cost(script.state, new, Settings(agents=("codex",))) is None, "one of them is a stranger"
 
 
 def test_who_never_told_of_a_cost_is_not_said_to_cost_nothing() -> None:
     script = Script("a")
     script.exit_attempt("a")
-    assert estimate__preview.estimate_cost(script.state, plan(Task("x")), Settings()) is None
+    assert estimate.estimate_cost(script.state, plan(Task("x")), Settings()) is None

@@ -10,8 +10,7 @@ from plait.core.decisions import BatchEnded, Decision, PublishStarted, RequestGr
 from plait.core.estimate import forecast_batch
 from plait.core.reports import MergeDone, PublishDone, PublishFailed
 from plait.core.requests import CancelBatch, ChangeSettings, Drop, Pause, Request, Resume, Retry, Ship, Stop
-from plait.core.scheduler.rules__needed import is_engine_needed
-from plait.core.scheduler.rules__probe import list_outstanding
+from plait.core.scheduler.rules import is_engine_needed, list_outstanding
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.views import make_batch_view
@@ -94,9 +93,7 @@ def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
 def test_what_is_merged_is_published_though_others_failed() -> None:
     script = Script("a", "b", settings=Settings(publish=Publish.PUSH, retries=0))
     script.exit_attempt("a")
-    assert publishes(script.exit_attempt("b", Category.TASK)) == [
-        PublishStarted(BATCH, 1, "base+a", Publish.PUSH)
-    ]
+    assert publishes(script.exit_attempt("b", Category.TASK)) == [PublishStarted(BATCH, 1, "base+a", Publish.PUSH)]
     script.finish_publish()
     assert script.batch().ended is BatchStatus.FAILED
 

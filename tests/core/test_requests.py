@@ -66,9 +66,7 @@ def refusal(decisions: list[Decision]) -> str:
             "the isolation of a batch can't be changed once it is submitted",
         ),
         (
-            lambda name: ChangeEngineSettings(
-                name, EngineSettings(agent_limits=(("x", -2),)), ("agent_limits",)
-            ),
+            lambda name: ChangeEngineSettings(name, EngineSettings(agent_limits=(("x", -2),)), ("agent_limits",)),
             "the limit of agent x must be 0 (no limit) or more, not -2",
         ),
         (lambda name: Submit(name, BATCH, Plan((), (), (), ()), Settings()), "there is a batch b1 already"),

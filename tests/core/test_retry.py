@@ -83,9 +83,9 @@ def test_a_task_may_have_its_own_retries() -> None:
 
 def test_a_failed_verification_goes_back_at_once_with_what_was_wrong() -> None:
     script = Script("a", settings=Settings(verify="make test"))
-    assert [
-        decision.attempt.step for decision in script.exit_attempt("a") if isinstance(decision, AttemptStarted)
-    ] == [Step.VERIFY]
+    assert [decision.attempt.step for decision in script.exit_attempt("a") if isinstance(decision, AttemptStarted)] == [
+        Step.VERIFY
+    ]
     assert script.status("a") == "verifying"
     again = script.exit_attempt("a", Category.VERIFY, detail="2 tests failed")
     write = next(decision for decision in again if isinstance(decision, AttemptStarted))
@@ -157,10 +157,7 @@ def test_reports_that_come_late_or_twice_change_nothing() -> None:
     script.exit_attempt("a")
     before = script.status("b")
     gone = Attempt(BATCH, "a", Step.WRITE, 1)
-    assert (
-        script.apply(AttemptExited(gone, Outcome(Category.TASK)), AttemptLost(gone, "?"), AttemptActive(gone))
-        == []
-    )
+    assert script.apply(AttemptExited(gone, Outcome(Category.TASK)), AttemptLost(gone, "?"), AttemptActive(gone)) == []
     assert script.status("a") == "done"
     assert script.status("b") == before
 
@@ -179,9 +176,7 @@ def test_feedback_ends_the_running_attempt_and_goes_with_the_next() -> None:
     decisions = script.request(lambda name: Feedback(name, BATCH, "a", "use tabs"))
     assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.FEEDBACK) in decisions
     write = next(
-        decision
-        for decision in script.exit_attempt("a", Category.KILLED)
-        if isinstance(decision, AttemptStarted)
+        decision for decision in script.exit_attempt("a", Category.KILLED) if isinstance(decision, AttemptStarted)
     )
     assert (write.attempt.n, write.feedback) == (2, "use tabs")
     assert script.task("a").tries == 0
@@ -246,9 +241,7 @@ def test_after_a_refusal_concurrency_is_halved_and_grows_back() -> None:
     assert script.state.breakers["anthropic"].limit == 2
     script.wait(61)
     assert len(script.running_tasks()) == 2
-    raised = [
-        d for name in script.running_tasks() for d in script.exit_attempt(name) if isinstance(d, LimitRaised)
-    ]
+    raised = [d for name in script.running_tasks() for d in script.exit_attempt(name) if isinstance(d, LimitRaised)]
     assert [decision.limit for decision in raised] == [3, None]
     assert len(script.running_tasks()) == 4
 
@@ -298,11 +291,7 @@ def test_what_runs_is_reserved_so_that_a_budget_is_not_overrun() -> None:
 def test_a_dependent_is_blocked_with_the_cause_and_independents_go_on() -> None:
     script = Script("a", task_needing("b", "a"), task_needing("c", "b"), "d", settings=Settings(retries=0))
     decisions = script.exit_attempt("a", Category.TASK)
-    ends = {
-        decision.task: (decision.status, decision.by)
-        for decision in decisions
-        if isinstance(decision, TaskEnded)
-    }
+    ends = {decision.task: (decision.status, decision.by) for decision in decisions if isinstance(decision, TaskEnded)}
     assert ends == {"a": ("failed", None), "b": ("blocked", "a"), "c": ("blocked", "a")}
     assert script.explain("c") == "c is blocked: needs b, which is blocked by a"
     assert script.running_tasks() == ["d"]
@@ -325,9 +314,7 @@ def test_words_stay_with_the_task_until_an_attempt_with_them_has_passed() -> Non
     (again,) = [d for d in script.wait(10) if isinstance(d, AttemptStarted)]
     assert again.feedback == "use tabs"
     script.exit_attempt("a")
-    (after,) = [
-        d for d in script.exit_attempt("a", Category.VERIFY, detail="red") if isinstance(d, AttemptStarted)
-    ]
+    (after,) = [d for d in script.exit_attempt("a", Category.VERIFY, detail="red") if isinstance(d, AttemptStarted)]
     assert after.feedback == "verification failed: red"
 
 
@@ -390,9 +377,7 @@ def test_what_was_begun_goes_on_while_there_is_no_money_for_more() -> None:
 
 
 def test_an_agent_that_can_be_paid_is_preferred_to_an_idle_one() -> None:
-    settings = Settings(
-        agents=("claude", "codex"), budget=Budget(microusd=19), reserve=Spend(1), max_parallel=1
-    )
+    settings = Settings(agents=("claude", "codex"), budget=Budget(microusd=19), reserve=Spend(1), max_parallel=1)
     script = Script(*"abcdefg", settings=settings)
     for _ in range(4):
         name = script.running_tasks()[0]

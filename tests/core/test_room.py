@@ -13,6 +13,7 @@ from plait.core.capacity import (
     MIB,
     NO_BOUND,
     Demand,
+    MachineReadings,
     estimate_footprint,
     find_capacity_change,
     format_binary_size,
@@ -26,7 +27,6 @@ from plait.core.requests import Pause
 from plait.core.settings import Settings
 from plait.core.status import Category, Waiting
 from plait.core.task import Task
-from plait.store.interfaces import MachineReadings
 from plait.testing.script import BATCH, Script
 
 FAIR = MachineReadings(
@@ -113,9 +113,7 @@ def test_memory_that_comes_and_goes_a_little_does_not_make_it_flap(
 def test_a_large_machine_sets_no_bound_within_the_limit() -> None:
     assert memory_capacity(FAIR, Demand(4, 2 * GIB, "claude", GIB, limit=4)) == NO_BOUND
     assert (
-        memory_capacity(
-            with_memory(reserved_memory(FAIR.memory_total) + 2 * GIB), Demand(2, 0, "claude", GIB, limit=4)
-        )
+        memory_capacity(with_memory(reserved_memory(FAIR.memory_total) + 2 * GIB), Demand(2, 0, "claude", GIB, limit=4))
         == NO_BOUND
     )
 

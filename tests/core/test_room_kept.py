@@ -6,14 +6,21 @@ from collections.abc import Iterator
 
 from hypothesis import given, settings, strategies as st
 
-from plait.core.capacity import GIB, MIB, NO_BOUND, find_capacity_change, measure_demand, reserved_memory
+from plait.core.capacity import (
+    GIB,
+    MIB,
+    NO_BOUND,
+    MachineReadings,
+    find_capacity_change,
+    measure_demand,
+    reserved_memory,
+)
 from plait.core.decisions import AttemptStarted
 from plait.core.reports import AttemptExited, Outcome, Report
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
 from plait.core.task import Attempt, Task
-from plait.store.interfaces import MachineReadings
 from plait.testing.script import Script
 
 

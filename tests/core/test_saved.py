@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.core import settings__saved
+from plait.core import settings
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.requests import SaveSettings
 from plait.testing.script import Script
@@ -55,9 +55,7 @@ def test_a_second_copy_changes_nothing() -> None:
         ),
     ],
 )
-def test_what_no_setting_is_like_is_refused_and_nothing_of_it_saved(
-    change: tuple[str, str | None], why: str
-) -> None:
+def test_what_no_setting_is_like_is_refused_and_nothing_of_it_saved(change: tuple[str, str | None], why: str) -> None:
     script = Script("a")
     assert answered(script, ("retries", "1"), change) == why
     assert script.state.saved == {}
@@ -65,12 +63,7 @@ def test_what_no_setting_is_like_is_refused_and_nothing_of_it_saved(
 
 def test_there_are_only_so_many() -> None:
     script = Script("a")
-    assert (
-        answered(script, *((f"s{number}", "1") for number in range(settings__saved.MAX_SAVED_SETTINGS))) == ""
-    )
-    assert (
-        save(script, one_more="1")
-        == f"no more than {settings__saved.MAX_SAVED_SETTINGS} settings can be saved"
-    )
+    assert answered(script, *((f"s{number}", "1") for number in range(settings.MAX_SAVED_SETTINGS))) == ""
+    assert save(script, one_more="1") == f"no more than {settings.MAX_SAVED_SETTINGS} settings can be saved"
     assert save(script, s0=None, one_more="1") == ""
-    assert len(script.state.saved) == settings__saved.MAX_SAVED_SETTINGS
+    assert len(script.state.saved) == settings.MAX_SAVED_SETTINGS

@@ -4,8 +4,13 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from plait.core.graph import build_checked_plan
-from plait.core.graph__shape import find_critical_path, find_file_conflicts, group_waves, list_edges
+from plait.core.graph import (
+    build_checked_plan,
+    find_critical_path,
+    find_file_conflicts,
+    group_waves,
+    list_edges,
+)
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Conflict, Plan
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
@@ -48,9 +53,7 @@ def test_each_task_stands_right_after_the_last_thing_it_waits_for(plan: Plan) ->
 
 @given(plans())
 def test_the_critical_path_is_a_chain_of_needs_as_long_as_the_longest(plan: Plan) -> None:
-    path = [
-        {task.id: place for place, task in enumerate(plan.tasks)}[name] for name in find_critical_path(plan)
-    ]
+    path = [{task.id: place for place, task in enumerate(plan.tasks)}[name] for name in find_critical_path(plan)]
 
     assert all(before in plan.needs[place] for before, place in pairwise(path))
     assert sum(plan.tasks[place].estimate or 0 for place in path) == max(plan.ranks)

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from plait.core.capacity import GIB, MIB, describe_shortage
-from plait.store.interfaces import MachineReadings
+from plait.core.capacity import GIB, MIB, MachineReadings, describe_shortage
 
 FAIR = MachineReadings(
     memory=16 * GIB,
@@ -39,9 +38,7 @@ def test_it_says_what_the_machine_is_short_of(weather: MachineReadings, why: str
 
 
 def test_a_reason_is_one_line_whatever_a_folder_is_called() -> None:
-    assert (
-        describe_shortage(replace(FAIR, disk=0), None, "/srv/a\nb") == "only 0 MiB of disk left at /srv/a b"
-    )
+    assert describe_shortage(replace(FAIR, disk=0), None, "/srv/a\nb") == "only 0 MiB of disk left at /srv/a b"
 
 
 def test_a_small_disk_is_short_later() -> None:

@@ -25,9 +25,7 @@ def test_a_freed_slot_is_given_to_the_next_task() -> None:
 
 def test_zero_means_no_limit() -> None:
     script = Script(start=False)
-    script.request(
-        lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",))
-    )
+    script.request(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",)))
     script.submit(*map(str, range(9)), settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 9
 
@@ -61,9 +59,7 @@ def test_quick_first_and_fifo_on_request() -> None:
 
 
 def test_what_people_call_urgent_goes_before_the_longest_path() -> None:
-    script = Script(
-        "long", task_needing("tail", "long"), Task("urgent", priority=0), settings=Settings(max_parallel=1)
-    )
+    script = Script("long", task_needing("tail", "long"), Task("urgent", priority=0), settings=Settings(max_parallel=1))
     assert script.running_tasks() == ["urgent"]
 
 
@@ -80,9 +76,7 @@ def test_one_file_is_worked_on_by_one_task_until_it_is_merged() -> None:
 
 
 def test_a_mutex_is_no_edge_when_the_holder_fails() -> None:
-    script = Script(
-        Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(retries=0, max_parallel=4)
-    )
+    script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(retries=0, max_parallel=4))
     assert started_tasks(script.exit_attempt("a", Category.TASK)) == ["b"]
 
 
@@ -98,9 +92,7 @@ def test_files_are_per_branch_and_shared_in_place() -> None:
     script = Script(Task("a", touches=("x",)), settings=Settings(isolation=Isolation.IN_PLACE))
     assert (
         started_tasks(
-            script.submit(
-                Task("b", touches=("x",)), settings=Settings(isolation=Isolation.IN_PLACE), batch="b2"
-            )
+            script.submit(Task("b", touches=("x",)), settings=Settings(isolation=Isolation.IN_PLACE), batch="b2")
         )
         == []
     )
@@ -135,9 +127,7 @@ def test_several_agents_share_the_tasks_by_what_they_have_at_work() -> None:
 def test_an_agents_own_limit_holds_over_all_batches() -> None:
     script = Script(start=False)
     script.request(
-        lambda name: ChangeEngineSettings(
-            name, EngineSettings(agent_limits=(("claude", 1),)), ("agent_limits",)
-        )
+        lambda name: ChangeEngineSettings(name, EngineSettings(agent_limits=(("claude", 1),)), ("agent_limits",))
     )
     script.submit("a", "b", Task("c", agent="codex"), settings=Settings(agents=("claude",)))
     assert script.running_tasks() == ["a", "c"]
@@ -209,32 +199,22 @@ def test_a_phase_opens_when_enough_of_the_earlier_one_is_done() -> None:
     script = Script(*ONE, Task("2.1", phase="two"), phases=PHASES, settings=Settings(max_parallel=0))
     for n in (1, 2, 3):
         assert started_tasks(script.exit_attempt(f"1.{n}")) in ([], ["1.5"])
-    assert (
-        script.explain("2.1")
-        == "2.1 is waiting: its phase two is not open yet (one: 3 of 5 done, 80% needed)"
-    )
+    assert script.explain("2.1") == "2.1 is waiting: its phase two is not open yet (one: 3 of 5 done, 80% needed)"
     assert started_tasks(script.exit_attempt("1.4")) == ["2.1"]
 
 
 def test_a_phase_opens_when_nothing_earlier_is_left_to_run() -> None:
     settings = Settings(max_parallel=0, retries=0)
-    script = Script(
-        *ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings
-    )
+    script = Script(*ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings)
     script.exit_attempt("1.1", Category.TASK)
     assert started_tasks(script.exit_attempt("1.2", Category.TASK)) == ["2.1"]
 
 
 def test_a_strict_phase_that_can_not_be_reached_blocks_the_later_ones() -> None:
     settings = Settings(retries=0, phase_gate=1.0)
-    script = Script(
-        *ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings
-    )
+    script = Script(*ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings)
     script.exit_attempt("1.1", Category.TASK)
-    assert (
-        script.explain("2.1")
-        == "2.1 is blocked: its phase two can't open any more (one: 0 of 2 done, 100% needed)"
-    )
+    assert script.explain("2.1") == "2.1 is blocked: its phase two can't open any more (one: 0 of 2 done, 100% needed)"
 
 
 def test_a_task_that_says_its_needs_is_not_held_by_its_phase() -> None:

@@ -46,9 +46,7 @@ def test_an_answer_pays_for_the_attempt_and_lets_its_budget_begin_anew() -> None
 def test_a_larger_budget_answers_it_too() -> None:
     script = asking()
     more = Settings(task_budget=Budget(1_400_000))
-    assert started_tasks(
-        script.request(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))
-    ) == ["a"]
+    assert started_tasks(script.request(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))) == ["a"]
 
 
 def test_a_budget_that_is_still_too_small_asks_again() -> None:
@@ -66,9 +64,7 @@ def test_another_life_has_the_whole_budget() -> None:
 
 
 def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
-    dear = Settings(
-        agents=("dear", "cheap"), task_budget=Budget(1_000_000), reserve=Spend(100_000), max_parallel=9
-    )
+    dear = Settings(agents=("dear", "cheap"), task_budget=Budget(1_000_000), reserve=Spend(100_000), max_parallel=9)
     script = Script(*"abcd", settings=dear)
     costs = {"dear": Spend(900_000), "cheap": Spend(200_000)}
     for name in "abcd":

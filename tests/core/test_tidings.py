@@ -13,14 +13,17 @@ from plait.core.decisions import AttemptStarted, BatchEnded, BatchPaused, BatchU
 from plait.core.events import Record
 from plait.core.explain import explain_status
 from plait.core.graph import build_checked_plan
-from plait.core.notifications import NOTIFYING_EVENTS, NotificationBuilder, find_notifications
-from plait.core.notifications__tiding import Notification, NotificationKind, to_plain_line
-from plait.core.notifications__tidings_words import (
+from plait.core.notifications import (
     MAX_BUNDLE_LINES,
     MAX_TASKS_NAMED,
+    NOTIFYING_EVENTS,
+    Notification,
+    NotificationBuilder,
     bundle_notifications,
+    find_notifications,
     group_by_kind,
     round_duration,
+    to_plain_line,
 )
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import AttemptActive, AttemptAsked, PublishFailed, RateLimited
@@ -36,12 +39,12 @@ from plait.core.requests import (
     Submit,
     Unpause,
 )
-from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
+from plait.core.settings import Budget, Isolation, Mode, NotificationKind, Publish, Settings, Spend
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus, Category, PauseCause, Waiting
 from plait.core.task import Task
 from plait.testing.script import BATCH, Script, task_needing
-from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 K = NotificationKind
@@ -71,9 +74,7 @@ def test_a_batch_that_is_done_is_told_once_with_its_counts() -> None:
     script.exit_attempt("b")
     (tiding,) = ear.news()
     record = script.records[-1]
-    assert tiding == Notification(
-        K.FINISHED, BATCH, None, "batch b1 is done", "2 done", record.at, record.seq
-    )
+    assert tiding == Notification(K.FINISHED, BATCH, None, "batch b1 is done", "2 done", record.at, record.seq)
     assert ear.news() == []
 
 
@@ -111,9 +112,7 @@ def test_of_many_failures_a_few_are_named() -> None:
     script = Script(*names, settings=Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0))
     for name in names:
         script.exit_attempt(name, Category.TASK)
-    (end,) = [
-        tiding for tiding in find_notifications(script.state, script.records) if tiding.kind is K.FAILED
-    ]
+    (end,) = [tiding for tiding in find_notifications(script.state, script.records) if tiding.kind is K.FAILED]
     assert len(end.text.splitlines()) == 1 + MAX_TASKS_NAMED + 1
     assert end.text.endswith("\nand 3 more")
 
@@ -214,9 +213,7 @@ def test_a_turn_that_another_batch_held_up_is_told_when_that_lets_go() -> None:
 
 
 def test_a_pause_by_a_person_is_no_news_and_one_by_the_budget_is() -> None:
-    script = Script(
-        "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000))
-    )
+    script = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000)))
     ear = Ear(script)
     script.request(lambda name: Pause(name, BATCH))
     script.request(lambda name: Unpause(name, BATCH))
@@ -265,9 +262,7 @@ def test_a_limit_that_is_over_is_not_told_afterwards() -> None:
 def test_a_provider_that_rejects_somebody_needs_them() -> None:
     script = Script("a", settings=ALONE)
     ear = Ear(script)
-    record = Record(
-        script.state.seq + 1, script.now, BreakerOpened("north", script.now + 60, 1, "no", rejected=True)
-    )
+    record = Record(script.state.seq + 1, script.now, BreakerOpened("north", script.now + 60, 1, "no", rejected=True))
     evolve(script.state, record)
     script.records.append(record)
     assert ear.words() == [(K.NEEDS_PERSON, "north rejects you: log in there, or pay")]
@@ -313,9 +308,7 @@ def test_the_entrants_of_a_contest_are_not_told_one_by_one() -> None:
     assert plan is not None
     whole = expand_contest(plan, Contest(("amber", "birch")))
     script = Script(start=False)
-    script.request(
-        lambda name: Submit(name, BATCH, whole, Settings(retries=0, agents=("amber", "birch")), base="base")
-    )
+    script.request(lambda name: Submit(name, BATCH, whole, Settings(retries=0, agents=("amber", "birch")), base="base"))
     ear = Ear(script)
     script.exit_attempt("a@amber", Category.TASK)
     assert ear.news() == []

@@ -104,9 +104,7 @@ def test_words_of_a_person_have_it_written_again() -> None:
 
 def test_words_that_come_while_it_waits_to_be_merged_have_it_begun_anew() -> None:
     """Its workspace was given back when it ended: a session that goes on would not find what it wrote."""
-    script = Script(
-        Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(backoff=Backoff(1))
-    )
+    script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), settings=Settings(backoff=Backoff(1)))
     script.apply(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s1"))
     script.answers_merges = False
     passes(script, "a")

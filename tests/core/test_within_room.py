@@ -57,9 +57,7 @@ def test_the_settings_bound_what_the_room_does_not() -> None:
 
 def test_without_limits_the_room_is_the_limit() -> None:
     script = Script(start=False)
-    script.request(
-        lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",))
-    )
+    script.request(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",)))
     script.apply(CapacityChanged(7, LITTLE))
     script.submit(*map(str, range(9)), settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 7

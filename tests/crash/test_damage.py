@@ -163,9 +163,7 @@ def zeroed(data: bytes, place: int, size: int) -> bytes:
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, closed])
-def test_a_flipped_byte_of_the_file(
-    folder: Path, make: Callable[[Path], Image], part: int, *, long: bool
-) -> None:
+def test_a_flipped_byte_of_the_file(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
     image = make(folder)
     refused = 0
     for place in places(len(image.files[DB]), part, 1 if long else 97):
@@ -177,9 +175,7 @@ def test_a_flipped_byte_of_the_file(
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_flipped_byte_of_the_wal(
-    folder: Path, make: Callable[[Path], Image], part: int, *, long: bool
-) -> None:
+def test_a_flipped_byte_of_the_wal(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
     image = make(folder)
     # What is behind that, in a worn one, is more of the same.
     end = min(len(image.files[WAL]), image.commits[-1].wal + 2 * FRAME_SIZE)
@@ -209,9 +205,7 @@ def test_a_block_of_zeros_in_the_wal(folder: Path, make: Callable[[Path], Image]
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_cut_wal_is_an_earlier_journal(
-    folder: Path, make: Callable[[Path], Image], part: int, *, long: bool
-) -> None:
+def test_a_cut_wal_is_an_earlier_journal(folder: Path, make: Callable[[Path], Image], part: int, *, long: bool) -> None:
     image = make(folder)
     for size in places(image.commits[-1].wal + 1, part, 9 if long else 211):
         found = outcome(folder, image.with_(WAL, image.files[WAL][:size]), sound=True)
@@ -221,9 +215,7 @@ def test_a_cut_wal_is_an_earlier_journal(
 
 @pytest.mark.parametrize("size", [512, 4096])
 @pytest.mark.parametrize("make", [crashed, worn])
-def test_a_crash_within_a_checkpoint_is_no_damage(
-    folder: Path, make: Callable[[Path], Image], size: int
-) -> None:
+def test_a_crash_within_a_checkpoint_is_no_damage(folder: Path, make: Callable[[Path], Image], size: int) -> None:
     image = make(folder)
     before, after = image.files[DB], image.carried
     assert len(after) > len(before)

@@ -13,7 +13,7 @@ from random import Random
 from subprocess import Popen
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded
 from plait.core.reports import AttemptExited, AttemptLost, EngineTaken

@@ -14,7 +14,7 @@ import pytest
 from plait.store import journal_lock
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 CHILD = Path(__file__).parents[1] / "journal" / "child.py"
 

@@ -11,10 +11,9 @@ from subprocess import Popen
 import pytest
 from tests.support import batch_checks
 from tests.support.engine_killer import EngineKiller
-from tests.support.git_repository__oracle import ReferenceMerger
-from tests.support.random_agent__handiwork import signature_path
-from tests.support.temp_project import TIMEOUT_SECONDS
-from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
+from tests.support.git_repository import ReferenceMerger
+from tests.support.random_agent import signature_path
+from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject, worktree_project as make
 
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
 from plait.core.decisions import RetryGranted
 from plait.core.reports import AttemptExited, AttemptLaunched, AttemptLost
@@ -72,9 +72,7 @@ def test_a_reboot_loses_the_attempts_and_nothing_else(home: EngineProject) -> No
         stranger.kill()
         stranger.wait()
     assert (home.top / "told").read_text() == "1\n2\n"
-    assert [
-        type(r.event) for r in home.read_records() if isinstance(r.event, AttemptLost | AttemptExited)
-    ] == [
+    assert [type(r.event) for r in home.read_records() if isinstance(r.event, AttemptLost | AttemptExited)] == [
         AttemptLost,
         AttemptExited,
     ]

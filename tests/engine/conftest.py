@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from plait.config.layers import merge_layers
+from plait.core.capacity import MachineReadings
 from plait.core.graph import build_checked_plan
 from plait.core.requests import ChangeEngineSettings, Request, Submit
 from plait.core.settings import EngineSettings, Isolation, Settings
@@ -26,7 +27,7 @@ from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
 from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs
-from plait.store.interfaces import Journal, MachineReadings
+from plait.store.interfaces import Journal
 from plait.store.memory import MemoryInbox, MemoryJournal
 from plait.system.state_paths import StateFolder
 
@@ -51,9 +52,7 @@ class EngineHarness:
     def submit(self, *tasks: Task, batch: str = "b", settings: Settings = PLACE) -> None:
         plan = build_checked_plan(tasks).plan
         assert plan
-        batch_files.write_batch_files(
-            self.folder, batch, BatchInputs(str(self.place.top), tasks), dict(os.environ)
-        )
+        batch_files.write_batch_files(self.folder, batch, BatchInputs(str(self.place.top), tasks), dict(os.environ))
         self.request(Submit(f"submit-{batch}", batch, plan.without_texts(), settings))
 
     def request(self, request: Request) -> None:

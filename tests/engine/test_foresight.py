@@ -11,16 +11,17 @@ import pytest
 from plait.core.graph import build_checked_plan
 from plait.core.reports import ConflictCleared, ConflictPredicted, Report
 from plait.core.requests import Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Settings
 from plait.core.state import State
 from plait.core.task import Task
 from plait.engine.conflict_prediction import CHECK_SECONDS, ConflictPredictor
 from plait.engine.reactor import SelectReactor
 from plait.engine.worker_pool import WorkerPool
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.merge.branch_merger import GitBranchMerger
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.store.batch_inputs import BatchInputs, WorkspaceSetup
+from plait.store.batch_inputs import BatchInputs
 
 LONG = 30.0
 
@@ -61,14 +62,11 @@ class World:
         self.news: list[Report] = []
         plan = build_checked_plan([Task("a"), Task("b")]).plan
         assert plan is not None
-        fold_incoming(
-            self.state, [Submit("r1", "b1", plan, Settings(), base=self.base, branch="plait/batch-b1")], 0.0
-        )
+        fold_incoming(self.state, [Submit("r1", "b1", plan, Settings(), base=self.base, branch="plait/batch-b1")], 0.0)
         decide_due(self.state, 0.0)
         spaces = GitWorkspaces(top / ".git", top.parent / "worktrees")
         self.folders = {
-            task: Path(spaces.prepare("b1", task, self.base, WorkspaceSetup(), top=str(top)))
-            for task in ("a", "b")
+            task: Path(spaces.prepare("b1", task, self.base, WorkspaceSetup(), top=str(top))) for task in ("a", "b")
         }
         integrator = GitBranchMerger(top / ".git", top / ".git" / "plait" / "integrator")
         self.hands = WorkerPool(reactor)

@@ -34,9 +34,7 @@ def unexpected(error: Exception) -> None:
 
 def test_what_comes_of_an_errand_is_told_in_the_loop(reactor: SelectReactor, hands: WorkerPool) -> None:
     told: list[tuple[int, str]] = []
-    hands.submit(
-        "a", threading.get_ident, lambda who: told.append((who, threading.current_thread().name)), unexpected
-    )
+    hands.submit("a", threading.get_ident, lambda who: told.append((who, threading.current_thread().name)), unexpected)
     assert not hands.is_idle
     assert reactor.run_until(lambda: hands.is_idle, LONG)
     [(worker, heard_in)] = told
@@ -44,9 +42,7 @@ def test_what_comes_of_an_errand_is_told_in_the_loop(reactor: SelectReactor, han
     assert heard_in == threading.current_thread().name
 
 
-def test_errands_about_one_thing_go_one_at_a_time_and_in_order(
-    reactor: SelectReactor, hands: WorkerPool
-) -> None:
+def test_errands_about_one_thing_go_one_at_a_time_and_in_order(reactor: SelectReactor, hands: WorkerPool) -> None:
     at_work, most, order = [0], [0], list[int]()
     gate = threading.Event()
 
@@ -73,9 +69,7 @@ def test_errands_about_two_things_go_at_once(reactor: SelectReactor, hands: Work
     assert sorted(heard) == [0, 1]
 
 
-def test_an_errand_that_fails_is_told_and_the_next_one_goes(
-    reactor: SelectReactor, hands: WorkerPool
-) -> None:
+def test_an_errand_that_fails_is_told_and_the_next_one_goes(reactor: SelectReactor, hands: WorkerPool) -> None:
     heard: list[object] = []
     hands.submit("a", partial(divmod, 1, 0), heard.append, heard.append)
     hands.submit("a", lambda: 2, heard.append, unexpected)
@@ -85,8 +79,6 @@ def test_an_errand_that_fails_is_told_and_the_next_one_goes(
 
 def test_what_an_errand_leads_to_may_be_another_errand(reactor: SelectReactor, hands: WorkerPool) -> None:
     heard: list[int] = []
-    hands.submit(
-        "a", lambda: 1, lambda one: hands.submit("a", lambda: one + 1, heard.append, unexpected), unexpected
-    )
+    hands.submit("a", lambda: 1, lambda one: hands.submit("a", lambda: one + 1, heard.append, unexpected), unexpected)
     assert reactor.run_until(lambda: hands.is_idle, LONG)
     assert heard == [2]

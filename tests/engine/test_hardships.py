@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project__household import engine_project
+from tests.support.temp_project import engine_project
 
 from plait.agents.drivers.shell import ShellAgent
 from plait.agents.interface import AttemptContext, Command
@@ -21,8 +21,8 @@ from plait.core.requests import CancelTask, Retry
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step, Task
+from plait.engine.daemon import DOORBELL_FIFO
 from plait.store import batch_files
-from plait.store.project_files import DOORBELL_FIFO
 from plait.system import psutil_processes
 
 if TYPE_CHECKING:
@@ -110,14 +110,10 @@ def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: Eng
     assert not batch_files.has_environment(house.folder, "b")
     (house.place.top / "go").touch()
     house.request(Retry("retry", "b", "one"))
-    assert tenure.wait_until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), (
-        tenure.batch().tasks[0].reason
-    )
+    assert tenure.wait_until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), tenure.batch().tasks[0].reason
 
 
-def test_an_agent_with_a_defect_costs_its_task_only(
-    house: EngineHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_with_a_defect_costs_its_task_only(house: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ShellAgent.build_command
 
     def broken(shell: ShellAgent, brief: AttemptContext) -> Command:

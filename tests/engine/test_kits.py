@@ -73,9 +73,7 @@ def test_environments_that_nobody_waits_for_are_removed_when_they_are_old(folder
     for batch in ("wanted", "forlorn"):
         os.utime(folder.batch(batch) / batch_files.ENVIRONMENT_FILE, (1, 1))
     batch_files.delete_stale_environments(folder, {"wanted"}, older=60)
-    assert [
-        batch for batch in ("wanted", "forlorn", "new") if batch_files.has_environment(folder, batch)
-    ] == [
+    assert [batch for batch in ("wanted", "forlorn", "new") if batch_files.has_environment(folder, batch)] == [
         "wanted",
         "new",
     ]

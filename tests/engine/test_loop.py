@@ -11,11 +11,11 @@ from plait.core.requests import CancelTask, SaveSettings, Stop
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
-from plait.engine import daemon__trouble
-from plait.runtime import pidfile__exitstatus
+from plait.engine import daemon
+from plait.engine.daemon import HEALTH_FILE
+from plait.runtime import pidfile
 from plait.store.interfaces import JournalFullError
 from plait.store.memory import MemoryJournal
-from plait.store.project_files import HEALTH_FILE
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness
@@ -55,19 +55,17 @@ def test_nothing_is_performed_before_it_is_on_disk(house: EngineHarness) -> None
     assert tenure.wait_until(lambda: disk.refused >= 3)
     assert house.read_lines("told") == []
     assert not tenure.parts.watcher.running
-    assert "the disk is full" in daemon__trouble.read_health(house.place.state / HEALTH_FILE)
+    assert "the disk is full" in daemon.read_health(house.place.state / HEALTH_FILE)
     disk.full = False
     assert tenure.wait_until(tenure.has_ended)
     assert house.read_lines("told") == ["one"]
-    assert daemon__trouble.read_health(house.place.state / HEALTH_FILE) == ""
+    assert daemon.read_health(house.place.state / HEALTH_FILE) == ""
 
 
 def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: EngineHarness) -> None:
     house.journal = disk = FullDisk()
     disk.full = False
-    house.submit(
-        Task("one", run="until [ -e go ]; do sleep 0.01; done; echo one >> told"), Task("two", run="true")
-    )
+    house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo one >> told"), Task("two", run="true"))
     tenure = house.engine()
     assert tenure.wait_until(
         lambda: len(tenure.parts.watcher.running) == 1 and tenure.statuses()["two"] is TaskStatus.DONE
@@ -96,14 +94,10 @@ def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(house: EngineHa
 def test_another_engine_adopts_what_runs(house: EngineHarness) -> None:
     house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told"))
     first = house.engine()
-    assert first.wait_until(
-        lambda: bool(first.parts.watcher.running) and bool(launched(house.journal.read()))
-    )
+    assert first.wait_until(lambda: bool(first.parts.watcher.running) and bool(launched(house.journal.read())))
     first.kill()
     second = house.engine()
-    assert second.wait_until(
-        lambda: len(second.parts.watcher.running) == 1 and second.engine.state.engine is not None
-    )
+    assert second.wait_until(lambda: len(second.parts.watcher.running) == 1 and second.engine.state.engine is not None)
     (house.place.top / "go").touch()
     assert second.wait_until(second.has_ended)
     assert house.read_lines("told") == ["1"]
@@ -112,16 +106,14 @@ def test_another_engine_adopts_what_runs(house: EngineHarness) -> None:
 
 def test_another_engine_reports_what_ended_while_nobody_watched(house: EngineHarness) -> None:
     house.submit(
-        Task(
-            "one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told; exit 5", retries=0
-        )
+        Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told; exit 5", retries=0)
     )
     first = house.engine()
     assert first.wait_until(lambda: bool(launched(house.journal.read())))
     first.kill()
     (house.place.top / "go").touch()
     exit_file = house.folder.attempt(launched(house.journal.read())[0].attempt).exit_status
-    while pidfile__exitstatus.read_exit_status(exit_file) is None:
+    while pidfile.read_exit_status(exit_file) is None:
         pass  # launched is not claimed: its warden may not even have begun
     second = house.engine()
     assert second.wait_until(second.has_ended)
@@ -187,9 +179,7 @@ def test_a_stop_leaves_the_batch_to_be_resumed(house: EngineHarness) -> None:
     house.request(Stop("stop", "b", now=True))
     assert tenure.wait_until(lambda: not tenure.parts.watcher.running and not tenure.batch().alive)
     assert tenure.batch().ended is None
-    assert tenure.wait_until(lambda: tenure.engine.is_finished), (
-        "with all that is left waiting for a person, it leaves"
-    )
+    assert tenure.wait_until(lambda: tenure.engine.is_finished), "with all that is left waiting for a person, it leaves"
 
 
 def test_a_batch_without_its_kit_fails_with_a_reason(house: EngineHarness) -> None:

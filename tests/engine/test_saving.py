@@ -12,11 +12,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
-from tests.support.temp_project__surroundings import use_environment
+from tests.support.temp_project import EngineProject, engine_project, use_environment
 
-from plait.client.session import Session, open_session
-from plait.client.session__asking import new_request_id
+from plait.client.session import Session, new_request_id, open_session
 from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Request, SaveSettings
 from plait.core.state import State

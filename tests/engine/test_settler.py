@@ -15,7 +15,7 @@ from plait.core.settings import Settings, WriteBack
 from plait.core.status import BatchStatus
 from plait.core.task import Attempt, Origin, Step, Task
 from plait.engine.status_writeback import PAUSE_SECONDS, REST_FACTOR, StatusWriter
-from plait.sources.source_model import StatusChange, StatusFileWriter
+from plait.sources.status_changes import StatusChange, StatusFileWriter
 
 SLOW = 0.2
 

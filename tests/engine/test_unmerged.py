@@ -47,9 +47,7 @@ def blocked(house: EngineHarness, repository: GitRepository, tmp_path: Path) -> 
     task = Task("a", run=f"echo run >> {tmp_path / 'runs'}; echo a > a.txt")
     plan = build_checked_plan([task]).plan
     assert plan is not None
-    batch_files.write_batch_files(
-        house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ)
-    )
+    batch_files.write_batch_files(house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
     house.request(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
     tenure = house.engine()
     assert tenure.wait_until(tenure.has_ended)

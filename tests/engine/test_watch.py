@@ -17,7 +17,7 @@ from plait.agents.interface import (
     SessionStarted,
     SpendUpdated,
 )
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.decisions import AttemptStarted
 from plait.core.reports import (
     AttemptActive,

@@ -4,9 +4,9 @@ import pytest
 
 from plait.forges.address import ForgeProvider, RepoAddress, detect_provider, parse_address
 from plait.forges.github import GitHub
-from plait.forges.http_client__proxy import find_proxy
-from plait.forges.pull_requests__byhand import describe_manual_steps
-from plait.store.interfaces import ForgeError, PullRequestSpec
+from plait.forges.http_client import find_proxy
+from plait.forges.interfaces import ForgeError, PullRequestSpec
+from plait.forges.pull_requests import describe_manual_steps
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,7 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
 def test_the_way_by_hand_is_a_link_and_a_command(kind: ForgeProvider, path: str, wanted: str) -> None:
     where = RepoAddress("h.org", path)
     assert (
-        describe_manual_steps(
-            kind, where, where, PullRequestSpec("plait/batch-x", "release/1", "Two words", "")
-        )
+        describe_manual_steps(kind, where, where, PullRequestSpec("plait/batch-x", "release/1", "Two words", ""))
         == wanted
     )
 

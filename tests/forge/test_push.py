@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import Bug
-from plait.forges.remote import CommitDistance, PushRejectedError, count_distance, fetch_target, push_branch
-from plait.forges.remote__remote import RemoteUnreachableError, find_default_branch
+from plait.forges.interfaces import ForgeError
+from plait.forges.remote import (
+    CommitDistance,
+    PushRejectedError,
+    RemoteUnreachableError,
+    count_distance,
+    fetch_target,
+    find_default_branch,
+    push_branch,
+)
 from plait.git.command import Git
-from plait.store.interfaces import ForgeError
 
 if TYPE_CHECKING:
     from tests.forge.conftest import Clone
@@ -79,9 +86,7 @@ def test_a_branch_that_was_taken_away_is_not_put_back_by_a_lease(clone: Clone, b
     assert REF not in there(bare)
 
 
-@pytest.mark.parametrize(
-    "branch", ["main", "work", "plait/task-a-b", "plait/batch-a/../../main", "+plait/batch-a", ""]
-)
+@pytest.mark.parametrize("branch", ["main", "work", "plait/task-a-b", "plait/batch-a/../../main", "+plait/batch-a", ""])
 def test_no_other_branch_is_ever_pushed_to(clone: Clone, bare: Git, branch: str) -> None:
     with pytest.raises(Bug):
         push_branch(clone.git, "origin", branch, clone.commit("tip", clone.first))
@@ -199,8 +204,7 @@ def test_many_may_fetch_at_once(clone: Clone, bare: Git) -> None:
     clone.git.run("push", "--quiet", str(bare.cwd), f"{newer}:refs/heads/main")
     found: list[str] = []
     threads = [
-        threading.Thread(target=lambda: found.append(fetch_target(clone.git, "origin", "main")))
-        for _ in range(8)
+        threading.Thread(target=lambda: found.append(fetch_target(clone.git, "origin", "main"))) for _ in range(8)
     ]
     for thread in threads:
         thread.start()

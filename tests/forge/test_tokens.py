@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.forges.address import ForgeProvider, RepoAddress
-from plait.forges.api import ForgeToken
 from plait.forges.gitea import Gitea
+from plait.forges.interfaces import ForgeError, PullRequestSpec
 from plait.forges.registry import HttpOptions, open_forge
-from plait.forges.remote import push_branch
-from plait.forges.remote__remote import resolve_address
-from plait.forges.tokens import find_token
+from plait.forges.remote import push_branch, resolve_address
+from plait.forges.tokens import ForgeToken, find_token
 from plait.git.command import Git
-from plait.store.interfaces import ForgeError, PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.conftest import Clone
@@ -46,9 +44,7 @@ def found(clone: Clone, kind: ForgeProvider, where: RepoAddress, **environment: 
         (ForgeProvider.GITHUB, OWN_HUB, "PLAIT_FORGE_TOKEN"),
     ],
 )
-def test_the_environment_is_asked_first(
-    clone: Clone, kind: ForgeProvider, where: RepoAddress, name: str
-) -> None:
+def test_the_environment_is_asked_first(clone: Clone, kind: ForgeProvider, where: RepoAddress, name: str) -> None:
     assert found(clone, kind, where, **{name: f" {SECRET}\n"}) == ForgeToken(SECRET, name)
 
 
@@ -142,9 +138,7 @@ def test_no_token_is_ever_in_the_words_of_a_command(clone: Clone, bare: Git, pro
 def test_a_name_that_only_ssh_knows_is_looked_up(clone: Clone, programs: Path) -> None:
     program(programs / "ssh", 'echo "user git"; [ "$*" = "-G -- work" ] && echo "hostname github.com"')
     assert resolve_address("git@work:acme/widgets.git", clone.environment) == HUB
-    assert resolve_address("https://work/acme/widgets.git", clone.environment) == RepoAddress(
-        "work", "acme/widgets"
-    )
+    assert resolve_address("https://work/acme/widgets.git", clone.environment) == RepoAddress("work", "acme/widgets")
 
 
 def test_the_users_rewriting_of_urls_counts(clone: Clone) -> None:

@@ -6,18 +6,15 @@ from functools import cache
 
 import pytest
 
-from plait.client.history import find_deciding_gate
-from plait.client.history__chronicle import HistoryIndex
-from plait.client.history__past import find_attempts
-from plait.client.timeline import build_timeline
-from plait.client.timeline__timeline_shape import timeline_json
+from plait.client.history import HistoryIndex, find_attempts, find_deciding_gate
+from plait.client.timeline import build_timeline, timeline_json
 from plait.core.events import Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Pause
 from plait.core.state import State
 from plait.core.task import Step
 from plait.testing.script import BATCH, Script
-from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 

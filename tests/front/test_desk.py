@@ -16,18 +16,18 @@ from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.stub_engine import StubEngines
 
 from plait.client import engine_launcher, submission_files
-from plait.client.session import open_session
-from plait.client.session__asking import Submission
+from plait.client.session import Submission, open_session
 from plait.core.errors import WorldError
 from plait.core.reports import EngineTaken
 from plait.core.requests import CancelBatch, Pause, Request, Resume, Retry, Submit
 from plait.core.status import BatchStatus, Category
+from plait.engine.daemon import LOG_FILE
 from plait.git.location import RepoLocation
 from plait.store import batch_files, project_files
 from plait.store.inbox import open_inbox
 from plait.store.interfaces import InboxError, JournalCorruptError
 from plait.store.journal_writer import open_journal_writer
-from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, LOG_FILE
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.system.state_paths import StateFolder
 
 
@@ -83,9 +83,7 @@ def test_a_journal_that_appears_later_is_read(place: RepoLocation, clerk: StubEn
         assert desk.state.seq == 1
 
 
-def test_a_journal_that_is_replaced_begins_anew(
-    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines
-) -> None:
+def test_a_journal_that_is_replaced_begins_anew(place: RepoLocation, scribe: JournalWriter, clerk: StubEngines) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         before = desk.journal_id
@@ -99,9 +97,7 @@ def test_a_journal_that_is_replaced_begins_anew(
         assert desk.journal_id not in {before, None}
 
 
-def test_who_waits_for_a_journal_that_is_moved_away_is_woken(
-    place: RepoLocation, scribe: JournalWriter
-) -> None:
+def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation, scribe: JournalWriter) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         (place.state / JOURNAL_FILE).rename(place.state / "old")
@@ -230,9 +226,7 @@ def test_nobody_is_there_so_an_engine_is_started(place: RepoLocation, starter: S
     assert starter.count == 1
 
 
-def test_an_engine_that_dies_between_request_and_answer_is_replaced(
-    place: RepoLocation, starter: Starter
-) -> None:
+def test_an_engine_that_dies_between_request_and_answer_is_replaced(place: RepoLocation, starter: Starter) -> None:
     starter.lives = [1, 2]  # on the first request, then on the second, then not at all
     with open_session(place) as desk:
         batch = desk.submit(submission())
@@ -240,9 +234,7 @@ def test_an_engine_that_dies_between_request_and_answer_is_replaced(
     assert starter.count == 3
 
 
-def test_an_engine_that_achieves_something_may_die_as_often_as_it_likes(
-    place: RepoLocation, starter: Starter
-) -> None:
+def test_an_engine_that_achieves_something_may_die_as_often_as_it_likes(place: RepoLocation, starter: Starter) -> None:
     starter.lives = [2] * 5
     with open_session(place) as desk:
         batch = desk.submit(submission())
@@ -267,14 +259,10 @@ def test_engines_that_do_not_stay_are_not_started_for_ever(
         desk.submit(submission())
     assert len(starts) == 3
     assert told.value.message.startswith("the engine has ended 3 times within 10 seconds")
-    assert (
-        told.value.hint == f"Its log {place.state / LOG_FILE} ends with:\n    boom 0\n    boom 1\n    boom 2"
-    )
+    assert told.value.hint == f"Its log {place.state / LOG_FILE} ends with:\n    boom 0\n    boom 1\n    boom 2"
 
 
-def test_nobody_tends_what_waits_for_a_person(
-    place: RepoLocation, scribe: JournalWriter, starter: Starter
-) -> None:
+def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, scribe: JournalWriter, starter: Starter) -> None:
     scribe.submit("b1")
     scribe.exit_attempt("a", Category.TASK)
     scribe.submit("b2", "a", "b", max_parallel=1)
@@ -287,9 +275,7 @@ def test_nobody_tends_what_waits_for_a_person(
     assert starter.count == 0
 
 
-def test_what_was_left_running_is_tended(
-    place: RepoLocation, scribe: JournalWriter, starter: Starter
-) -> None:
+def test_what_was_left_running_is_tended(place: RepoLocation, scribe: JournalWriter, starter: Starter) -> None:
     scribe.submit("b1")
     with open_session(place) as desk:
         desk.ensure_engine()

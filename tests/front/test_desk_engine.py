@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.journal_writer import SETTINGS, build_plan
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
-from plait.client.session import Session, open_session
-from plait.client.session__asking import Submission, new_request_id
+from plait.client.session import Session, Submission, new_request_id, open_session
 from plait.core.requests import CancelTask, Retry
 from plait.core.state import BatchState
 from plait.core.status import BatchStatus, TaskStatus

@@ -12,8 +12,7 @@ from typing import get_args
 
 import pytest
 
-from plait.client.event_stream import EventStream
-from plait.client.event_stream__telling import MAPPERS
+from plait.client.event_stream import MAPPERS, EventStream
 from plait.client.stream_event import EventType, StreamEvent, format_json_line
 from plait.core import decisions, reports, requests
 from plait.core.events import Record
@@ -230,9 +229,7 @@ def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:
     script.request(lambda name: Drop(name, BATCH, "a"))
     events = listener.news()
     assert words(events)[:2] == ["started", "skipped a"]
-    assert [event.data.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [
-        ("a",)
-    ]
+    assert [event.data.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [("a",)]
 
 
 def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
@@ -434,9 +431,7 @@ def test_every_kind_of_record_is_told_or_named_as_one_that_is_not() -> None:
 def test_histories_are_told_to_the_end(path: Path) -> None:
     """What was told of a task last is what became of it; seqs never go back; counts always sum up."""
     feed = EventStream()
-    events = [
-        event for text in path.read_bytes().splitlines() for event in feed.apply(codec.decode_record(text))
-    ]
+    events = [event for text in path.read_bytes().splitlines() for event in feed.apply(codec.decode_record(text))]
     assert all((first.seq or 0) <= (then.seq or 0) for first, then in pairwise(events))
     progress = [event.data for event in events if event.type is EventType.BATCH_PROGRESS]
     assert progress

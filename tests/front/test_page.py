@@ -79,9 +79,7 @@ def test_a_line_that_is_longer_than_a_page_goes_on_in_the_next_one(path: Path, m
     path.write_bytes(b"x" * (CONTEXT_BEFORE_BYTES + 50_000))
     first = read_page(path, 0, most, ended=False)
     assert (first.next, first.last) == (min(most, CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES), False)
-    assert (
-        read_page(path, 0, 1 << 20, ended=False).next == CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES
-    )
+    assert read_page(path, 0, 1 << 20, ended=False).next == CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES
     assert (read_page(path, 0, most, ended=True).next, read_page(path, 0, most, ended=True).last) == (
         most,
         False,

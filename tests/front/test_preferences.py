@@ -9,8 +9,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from plait.client.preferences import InvalidSettingsError, check_changes, load_effective_config
-from plait.client.preferences__shape import GIVEN_FIELD, preferences_json, preferences_schema
+from plait.client.preferences import (
+    GIVEN_FIELD,
+    InvalidSettingsError,
+    check_changes,
+    load_effective_config,
+    preferences_json,
+    preferences_schema,
+)
 from plait.config.config import Layer, find_repository_commands
 from plait.config.keys import KEYS, KEYS_BY_NAME, KEYS_BY_SAVED_NAME
 from plait.core.errors import ConfigError, Fault
@@ -156,9 +162,7 @@ def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: RepoLocati
 
 def test_a_command_that_was_saved_is_the_person_s_own(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
-    made = check_changes(
-        place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"}
-    )
+    made = check_changes(place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
     assert [each.key for each in find_repository_commands(made.before)] == ["run.verify"]
     assert find_repository_commands(made.after) == []
     assert made.untrusted == frozenset()
@@ -251,9 +255,7 @@ def test_what_is_wrong_together_is_told_of_what_was_named(
     assert set(error.fields) <= patch.keys()
 
 
-def test_what_is_wrong_with_a_variable_is_told_too(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_wrong_with_a_variable_is_told_too(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_ISOLATION", "in-place")
     assert refused(place, {"gate": "make"}).fields == ("gate",)
     load_effective_config(place, {"gate": '"make"'})  # and yet it can be taken back

@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
-from plait.client.preferences import check_changes, load_effective_config
-from plait.client.preferences__following import ChangePlan, plan_change
+from plait.client.preferences import ChangePlan, check_changes, load_effective_config, plan_change
 from plait.client.session import open_session
 from plait.client.trust import list_repo_commands, save_trust
 from plait.core.requests import ChangeEngineSettings, ChangeSettings, Request, SaveSettings
@@ -173,9 +172,7 @@ def test_a_limit_that_nobody_has_set_follows_the_batches(place: RepoLocation) ->
 def test_a_width_by_plan_and_machine_is_known_as_such(place: RepoLocation) -> None:
     config = load_effective_config(place, {"maxBatchSize": '"auto"'})
     script = Script("a", settings=config.batch_settings(tasks=1, cores=2, agents=("claude",)))
-    assert of_batch(asked(place, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {
-        "max_parallel": 3
-    }
+    assert of_batch(asked(place, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {"max_parallel": 3}
 
 
 @pytest.fixture
@@ -198,9 +195,7 @@ def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: E
         _until(lambda: _begun(home) == 1)
         desk.refresh()
         made = check_changes(home.place, desk.state.saved, {"maxBatchSize": 3, "retries": 6})
-        assert all(
-            answer.granted for answer in desk.send_all(plan_change(home.place, desk.state, made).requests)
-        )
+        assert all(answer.granted for answer in desk.send_all(plan_change(home.place, desk.state, made).requests))
         assert desk.state.saved == {"maxBatchSize": "3", "retries": "6"}
         _until(lambda: _begun(home) == 3)
         (home.top / "go").touch()

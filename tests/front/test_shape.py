@@ -16,9 +16,9 @@ from plait.core.requests import Pause, Ship
 from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
+from plait.engine.daemon import EngineInfo
 from plait.git.refs import task_branch
 from plait.store import codec
-from plait.store.project_files import EngineInfo
 from plait.testing.script import Script, task_needing
 
 HISTORIES = Path(__file__).parents[1] / "histories"
@@ -31,8 +31,7 @@ TASK_KEYS = (
     "completedAt cost diffstat commit foreseen entrantOf winner"
 )
 PROGRESS_KEYS = (
-    "total queued waiting running completed failed timedOut blocked conflicted skipped cancelled interrupted "
-    "percentage"
+    "total queued waiting running completed failed timedOut blocked conflicted skipped cancelled interrupted percentage"
 )
 
 
@@ -49,9 +48,7 @@ def test_the_keys_are_those_that_were_promised() -> None:
 
 
 def test_a_batch_at_work() -> None:
-    script = Script(
-        Task("a", title="The first"), task_needing("b", "a"), settings=Settings(agents=("claude",))
-    )
+    script = Script(Task("a", title="The first"), task_needing("b", "a"), settings=Settings(agents=("claude",)))
     attempt = next(iter(script.task("a").alive))
     script.apply(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
     script.apply(AttemptPhase(attempt, "Phase 2: Write"))

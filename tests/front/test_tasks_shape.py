@@ -11,7 +11,7 @@ import pytest
 from tests.support.journal_writer import SETTINGS, JournalWriter
 from tests.support.task_files import Checkout
 
-from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.api_errors import NotFoundError, StateError
 from plait.client.task_listing import saved_task_json, task_list_json
 from plait.core.plan import Plan
 from plait.core.requests import Submit
@@ -32,9 +32,7 @@ BATCH_KEYS = (
 @pytest.fixture
 def checkout(place: RepoLocation) -> Checkout:
     made = Checkout.at(place.top)
-    made.write(
-        "tasks/01-walls.md", "---\nphase: 1\npriority: P0\n---\n# Walls\n\nOf brick, in `src/walls.py`.\n"
-    )
+    made.write("tasks/01-walls.md", "---\nphase: 1\npriority: P0\n---\n# Walls\n\nOf brick, in `src/walls.py`.\n")
     made.write(
         "tasks/02-roof.md",
         "---\nneeds: [01-walls]\ntouches: src/roof.py\nagent: claude\n---\n# Roof\n\nText.\n",
@@ -66,9 +64,7 @@ def test_the_keys_are_those_that_were_promised(checkout: Checkout, scribe: Journ
 
 
 def test_every_task_of_the_sources(checkout: Checkout) -> None:
-    checkout.write(
-        "TODO.md", "### 1. Dig\n\n**Status**: [COMPLETED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n"
-    )
+    checkout.write("TODO.md", "### 1. Dig\n\n**Status**: [COMPLETED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n")
     walls, roof, dig, fill = as_json(checkout.tasks())
     assert (walls["id"], walls["title"], walls["status"]) == ("01-walls", "Walls", "pending")
     assert (walls["source"], walls["format"]) == ("tasks/01-walls.md:1", "folder")
@@ -87,9 +83,7 @@ def test_every_task_of_the_sources(checkout: Checkout) -> None:
 
 
 def test_a_group_has_parts_and_is_done_with_them(checkout: Checkout) -> None:
-    checkout.write(
-        ".kiro/specs/x/tasks.md", "- [ ] 1. Both\n  - [x] 1.1 One\n  - [x] 1.2 Two\n- [ ] 2. Last\n"
-    )
+    checkout.write(".kiro/specs/x/tasks.md", "- [ ] 1. Both\n  - [x] 1.1 One\n  - [x] 1.2 Two\n- [ ] 2. Last\n")
     told = {task["id"]: task for task in as_json(checkout.tasks())}
     assert (told["1"]["parts"], told["1"]["status"]) == (["1.1", "1.2"], "completed")
     assert (told["2"]["parts"], told["2"]["status"]) == ([], "pending")
@@ -103,9 +97,7 @@ def test_one_task_with_its_texts(checkout: Checkout) -> None:
 
 
 def test_the_task_of_a_shared_file_has_a_body_alone(checkout: Checkout) -> None:
-    checkout.write(
-        "TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\nDeep.\n\n### 2. Fill\n\n**Status**: open\n"
-    )
+    checkout.write("TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\nDeep.\n\n### 2. Fill\n\n**Status**: open\n")
     told = as_json(checkout.task("1"))
     assert "Deep." in told["body"]
     assert (told["text"], told["version"]) == (None, None)

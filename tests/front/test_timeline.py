@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.batch_json__graph_shape import graph_json
-from plait.client.timeline import BatchTimeline, TaskHistory, TimelineSpan, build_timeline
-from plait.client.timeline__timeline_shape import timeline_json
+from plait.client.batch_json import graph_json
+from plait.client.timeline import BatchTimeline, TaskHistory, TimelineSpan, build_timeline, timeline_json
 from plait.core.requests import CancelTask, Pause, Retry, Unpause
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category

@@ -11,7 +11,7 @@ from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import GitRepository
 
 from plait.core.decisions import MergeStarted
-from plait.store.batch_inputs import MergeRules
+from plait.git.interfaces import MergeRules
 
 
 def main(top: str, base: str) -> None:

@@ -10,7 +10,7 @@ from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import Files, GitRepository, Symlink
 
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.store.batch_inputs import MergeRules
+from plait.git.interfaces import MergeRules
 
 Page = Callable[..., str]
 BOTH: tuple[Files, Files] = ({"changes.log": "start\none\n"}, {"changes.log": "start\ntwo\n"})
@@ -33,9 +33,7 @@ def _line(repository: GitRepository, files: Files) -> tuple[MergedBranch, str, s
         ({"other/.gitattributes": "*.log merge=union\n"}, False),
     ],
 )
-def test_committed_attributes_count_as_in_a_checkout(
-    repository: GitRepository, files: Files, clean: object
-) -> None:
+def test_committed_attributes_count_as_in_a_checkout(repository: GitRepository, files: Files, clean: object) -> None:
     line, one, two = _line(repository, files)
     line.merge("one", one)
     onto = line.head
@@ -45,9 +43,7 @@ def test_committed_attributes_count_as_in_a_checkout(
 
 
 def test_attributes_below_a_folder_count_there(repository: GitRepository) -> None:
-    base = repository.commit(
-        {"a/b/.gitattributes": "*.log merge=union\n", "a/b/x.log": "start\n", "a/x.log": "s\n"}
-    )
+    base = repository.commit({"a/b/.gitattributes": "*.log merge=union\n", "a/b/x.log": "start\n", "a/x.log": "s\n"})
     line = MergedBranch(repository, base)
     below = [repository.commit({"a/b/x.log": f"start\n{name}\n"}, base) for name in ("one", "two")]
     beside = repository.commit({"a/x.log": "s\nthree\n"}, base)
@@ -104,9 +100,7 @@ def test_the_users_settings_have_no_effect(repository: GitRepository, tmp_path: 
     assert not ran.exists()
 
 
-@pytest.mark.parametrize(
-    "pattern", ["*.log", "changes.log", "/changes.log", "**/*.log", 'we"ird\\* \t.log', "#x.log"]
-)
+@pytest.mark.parametrize("pattern", ["*.log", "changes.log", "/changes.log", "**/*.log", 'we"ird\\* \t.log', "#x.log"])
 def test_the_batchs_own_rules_keep_the_lines_of_both(repository: GitRepository, pattern: str) -> None:
     name = {'we"ird\\* \t.log': 'we"ird* \t.log', "#x.log": "#x.log"}.get(pattern, "changes.log")
     base = repository.commit({name: "start\n", ".gitattributes": "*.log -merge\n"})

@@ -6,21 +6,17 @@ from tests.support.batch_branch import MergedBranch
 
 from plait.core.decisions import Change
 from plait.core.reports import MergeConflicted
-from plait.store.batch_inputs import MergeRules
+from plait.git.interfaces import MergeRules
 
 Page = Callable[..., str]
 
 
 def _told(line: MergedBranch, tip: str, base: str = "") -> str:
     assert isinstance(line.merge("two", tip, base), MergeConflicted)
-    return line.integrator.describe_conflict(
-        line.make_merge(Change("two", base or line.base, tip)), MergeRules()
-    )
+    return line.integrator.describe_conflict(line.make_merge(Change("two", base or line.base, tip)), MergeRules())
 
 
-def test_both_sides_and_what_was_before_are_shown_with_a_few_lines_around(
-    line: MergedBranch, page: Page
-) -> None:
+def test_both_sides_and_what_was_before_are_shown_with_a_few_lines_around(line: MergedBranch, page: Page) -> None:
     line.merge("one", line.repository.commit({"page.txt": page((10, "from one"))}, line.base))
     told = _told(line, line.repository.commit({"page.txt": page((10, "from two"))}, line.base))
     assert told.splitlines() == [
@@ -73,6 +69,4 @@ def test_a_huge_conflict_is_cut(line: MergedBranch) -> None:
 
 def test_nothing_is_told_of_what_can_be_merged(line: MergedBranch) -> None:
     tip = line.repository.commit({"new.txt": "x\n"}, line.base)
-    assert (
-        line.integrator.describe_conflict(line.make_merge(Change("two", line.base, tip)), MergeRules()) == ""
-    )
+    assert line.integrator.describe_conflict(line.make_merge(Change("two", line.base, tip)), MergeRules()) == ""

@@ -13,16 +13,14 @@ from tests.support.git_repository import GitRepository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeDone
-from plait.store.interfaces import ChangeGoneError
+from plait.git.interfaces import ChangeGoneError
 
 Page = Callable[..., str]
 
 
 @pytest.mark.parametrize("tip", ["0" * 40, "", "main", "HEAD", "f" * 39, "$(touch x)\n"])
 def test_a_result_that_is_gone_is_told(line: MergedBranch, tip: str) -> None:
-    with pytest.raises(
-        ChangeGoneError, match=r"the result of one, .* is not in the repository any more"
-    ) as error:
+    with pytest.raises(ChangeGoneError, match=r"the result of one, .* is not in the repository any more") as error:
         line.merge("one", tip)
     assert "retry" in error.value.hint
     assert line.read_head == ""

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import Files
 
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import PredictedConflict
+from plait.git.interfaces import MergeRules, PredictedConflict
 
 Page = Callable[..., str]
 
@@ -34,9 +33,7 @@ def test_a_change_against_the_branch_is_named_once(line: MergedBranch, page: Pag
 
 
 def test_a_file_and_a_folder_of_one_name(line: MergedBranch) -> None:
-    found = line.integrator.predict_conflicts(
-        line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"})
-    )
+    found = line.integrator.predict_conflicts(line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"}))
     assert [(one.left, one.right) for one in found] == [("a", "b")]
 
 
@@ -70,7 +67,7 @@ def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: MergedBr
 
 def test_what_is_gone_is_left_out(line: MergedBranch, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
-    assert line.integrator.predict_conflicts(
-        line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}
-    ) == [PredictedConflict("a", "b", ("page.txt",))]
+    assert line.integrator.predict_conflicts(line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}) == [
+        PredictedConflict("a", "b", ("page.txt",))
+    ]
     assert line.integrator.predict_conflicts(line.base, {}) == []

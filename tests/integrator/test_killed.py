@@ -76,7 +76,5 @@ def test_the_same_calls_again_give_the_same_commits(tmp_path: Path) -> None:
 
 
 def _refs(repository: GitRepository) -> dict[str, str]:
-    told = repository.git(
-        "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/plait", "refs/plait"
-    )
+    told = repository.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/plait", "refs/plait")
     return dict(line.split() for line in told.splitlines())

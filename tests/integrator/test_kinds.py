@@ -110,9 +110,7 @@ def test_a_submodule_that_both_moved_is_a_conflict(repository: GitRepository) ->
 
 def test_a_repository_with_long_ids(tmp_path_factory: pytest.TempPathFactory) -> None:
     repository = GitRepository(tmp_path_factory.mktemp("long") / "r", "--object-format=sha256")
-    line, one, two = _sides(
-        repository, {"file.txt": SHORT, ".gitattributes": "*.md binary\n"}, {"file.txt": LAST}
-    )
+    line, one, two = _sides(repository, {"file.txt": SHORT, ".gitattributes": "*.md binary\n"}, {"file.txt": LAST})
     line.merge("one", one)
     onto = line.head
     line.merge("two", two)

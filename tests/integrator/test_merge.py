@@ -11,9 +11,8 @@ from tests.support.git_repository import ExecutableFile, GitRepository
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
+from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import MergeMessage
 
 Page = Callable[..., str]
 
@@ -127,9 +126,7 @@ def test_the_checkout_its_index_and_the_stash_are_never_touched(line: MergedBran
 
 def _everything(repository: GitRepository) -> Mapping[str, object]:
     kept = [path for path in repository.top.rglob("*") if path.is_file() and ".git" not in path.parts]
-    stays = (
-        repository.git_dir / name for name in ("index", "HEAD", "config", "refs/stash", "refs/heads/trunk")
-    )
+    stays = (repository.git_dir / name for name in ("index", "HEAD", "config", "refs/stash", "refs/heads/trunk"))
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in (*kept, *stays)}
 
 
@@ -189,9 +186,7 @@ def test_no_hook_runs(line: MergedBranch) -> None:
 
 
 def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: MergedBranch) -> None:
-    base = line.repository.commit(
-        {"tasks/run": ExecutableFile("todo\n"), "tasks/deep/a.md": "todo\n"}, line.base
-    )
+    base = line.repository.commit({"tasks/run": ExecutableFile("todo\n"), "tasks/deep/a.md": "todo\n"}, line.base)
     line.base = line.head = base
     tip = line.repository.commit({"one.txt": "1\n"}, base)
 

@@ -12,7 +12,7 @@ from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict
 from plait.git import refs
-from plait.store.interfaces import MergeMessage
+from plait.git.interfaces import MergeMessage
 
 Page = Callable[..., str]
 
@@ -48,14 +48,10 @@ def test_history_does_not_hold_what_was_dropped(grown: MergedBranch) -> None:
     assert first == grown.base
     assert grown.repository.git("show", "-s", "--format=%P", second) == grown.base
     said = "--format=%an %at %B"
-    assert grown.repository.git("show", "-s", said, second) == grown.repository.git(
-        "show", "-s", said, following.tip
-    )
+    assert grown.repository.git("show", "-s", said, second) == grown.repository.git("show", "-s", said, following.tip)
 
 
-def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(
-    grown: MergedBranch, page: Page
-) -> None:
+def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(grown: MergedBranch, page: Page) -> None:
     base = grown.head
     late = grown.repository.commit({"page.txt": page((1, "bad"), (10, "next"), (18, "late"))}, base)
     grown.rebuild(grown.make_rebuild("bad"))
@@ -74,9 +70,7 @@ def test_what_was_dropped_can_be_done_again_on_its_old_branch(grown: MergedBranc
     }
 
 
-def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(
-    line: MergedBranch, page: Page
-) -> None:
+def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: MergedBranch, page: Page) -> None:
     line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
     base = line.head
     line.merge("on it", line.repository.commit({"page.txt": page((1, "bad, and more"))}, base), base)

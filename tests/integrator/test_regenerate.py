@@ -8,7 +8,7 @@ from tests.support.git_repository import GitRepository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.store.batch_inputs import MergeRules
+from plait.git.interfaces import MergeRules
 
 RULES = MergeRules(regenerate=(("*.lock", "relock"), ("gen/*", "generate")))
 
@@ -24,9 +24,7 @@ class Maker:
     def __call__(self, commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
         self.asked.append((command, files))
         self.seen.append(self._repository.files(commit))
-        return {
-            path: f"{command} {path} of {self.seen[-1]['needs.txt'].split()}\n".encode() for path in files
-        }
+        return {path: f"{command} {path} of {self.seen[-1]['needs.txt'].split()}\n".encode() for path in files}
 
 
 @pytest.fixture
@@ -60,15 +58,12 @@ def test_a_file_in_conflict_is_made_anew_from_the_merged_tree(line: MergedBranch
     assert line.repository.files(line.read_head)["app.lock"] == "relock app.lock of ['a', 'b', 'c', 'z']\n"
 
 
-def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(
-    line: MergedBranch, maker: Maker
-) -> None:
+def test_a_file_that_both_changed_is_made_anew_even_without_a_conflict(line: MergedBranch, maker: Maker) -> None:
     lines = [f"{n}\n" for n in range(20)]
     base = line.repository.commit({"app.lock": "".join(lines)}, line.base)
     line.base = line.head = base
     one, two = (
-        line.repository.commit({"app.lock": "".join([*lines[:n], "x\n", *lines[n + 1 :]])}, base)
-        for n in (1, 18)
+        line.repository.commit({"app.lock": "".join([*lines[:n], "x\n", *lines[n + 1 :]])}, base) for n in (1, 18)
     )
     line.merge("one", one)
     line.merge("two", two)

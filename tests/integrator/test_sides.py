@@ -11,10 +11,9 @@ from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import Files
 
 from plait.core.decisions import Change
-from plait.git.merge import objects__blobs
+from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
+from plait.git.merge import objects
 from plait.git.merge.conflict_view import MAX_CONFLICT_FILES, ConflictingMerge, read_conflict_sides
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import ConflictedFile, ConflictKind
 
 Page = Callable[..., str]
 
@@ -97,7 +96,7 @@ def test_a_name_that_git_could_read_something_into_is_a_name(line: MergedBranch,
 
 
 def test_what_is_too_long_is_said_to_be_so(line: MergedBranch) -> None:
-    long = "x\n" * objects__blobs.MAX_BLOB_BYTES
+    long = "x\n" * objects.MAX_BLOB_BYTES
     found, _ = sides(line, {"long.txt": f"one\n{long}"}, {"long.txt": "two\n"})
     told = found["long.txt"]
     assert (told.ours, told.theirs, told.truncated) == (None, "two\n", ("ours", "merged"))

@@ -13,7 +13,7 @@ from plait.store.inbox import open_inbox
 from plait.store.interfaces import JournalError
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 
 def say(word: object) -> None:

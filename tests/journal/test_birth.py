@@ -12,7 +12,7 @@ from plait.store.inbox import open_inbox
 from plait.store.interfaces import JournalMissingError
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 
 def mode(path: Path) -> int:
@@ -87,6 +87,4 @@ def test_the_file_says_whose_it_is_and_which_shape_it_has(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         (application,) = db.execute("PRAGMA application_id").fetchone()
         assert application.to_bytes(4, "big") == b"plaj"
-        assert (
-            db.execute("PRAGMA user_version").fetchone() == db.execute("SELECT schema FROM meta").fetchone()
-        )
+        assert db.execute("PRAGMA user_version").fetchone() == db.execute("SELECT schema FROM meta").fetchone()

@@ -48,9 +48,7 @@ def test_a_value_of_another_type_is_damage_not_a_failure(
 
 
 @given(st.dictionaries(texts, texts, max_size=3), st.dictionaries(texts, texts, max_size=3))
-def test_settings_share_a_digest_only_when_they_are_the_same(
-    one: dict[str, str], other: dict[str, str]
-) -> None:
+def test_settings_share_a_digest_only_when_they_are_the_same(one: dict[str, str], other: dict[str, str]) -> None:
     same = checksums.digest_settings(one) == checksums.digest_settings(other)
     assert same == (one == other)
     assert checksums.digest_settings(dict(reversed(one.items()))) == checksums.digest_settings(one)

@@ -21,7 +21,7 @@ from plait.store.interfaces import InboxError, JournalError, JournalFullError, J
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 Child = Callable[..., Popen[str]]
 
@@ -113,9 +113,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path, child: Child) -> None:
     tried = subprocess.run(["env", *through, mount], check=False, capture_output=True)
     if tried.returncode:
         pytest.skip("mounting is not permitted here")
-    filling = child(
-        "fill", tmp_path / "state" / "journal.db", through=(*through, f'{mount} && exec "$@"', "sh")
-    )
+    filling = child("fill", tmp_path / "state" / "journal.db", through=(*through, f'{mount} && exec "$@"', "sh"))
     assert filling.communicate()[0].split() == ["JournalFullError", "True", "True"]
 
 
@@ -183,9 +181,7 @@ def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
     (public / "journal.db.lock").chmod(0o666)
     (public / what).chmod(0)
     with nobody():
-        with pytest.raises(
-            JournalError, match=r"can't be (used|read here): .*\n  (look at the disk|check the owner)"
-        ):
+        with pytest.raises(JournalError, match=r"can't be (used|read here): .*\n  (look at the disk|check the owner)"):
             open_journal_reader(path)
         with pytest.raises(JournalReadOnlyError, match="Permission denied"):
             open_journal_writer(path)

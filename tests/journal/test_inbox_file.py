@@ -64,9 +64,7 @@ def put_raw(path: Path, id_: str, version: int, kind: str, body: bytes) -> None:
     check = checksums.digest_request(id_, version, kind, body)
     with closing(sqlite3.connect(path)) as db, db:
         columns = 'id, version, kind, body, "check"'
-        db.execute(
-            f"INSERT INTO waiting ({columns}) VALUES (?, ?, ?, ?, ?)", (id_, version, kind, body, check)
-        )
+        db.execute(f"INSERT INTO waiting ({columns}) VALUES (?, ?, ?, ?, ?)", (id_, version, kind, body, check))
 
 
 def test_a_request_that_cant_be_read_costs_itself_only(path: Path) -> None:

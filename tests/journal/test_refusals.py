@@ -15,7 +15,7 @@ from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
 from plait.store.schema import PAGE_SIZE
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 LEFT = (
     "it was left as it is; restore it from a backup, or move it and the files named like it away "
@@ -70,9 +70,7 @@ def a_newer_record(path: Path) -> None:
     """As a newer plait would add it, with everything in order."""
     made(path)
     with closing(sqlite3.connect(path)) as db, db:
-        id_, schema, last, tip, settings = db.execute(
-            "SELECT id, schema, last, tip, settings FROM meta"
-        ).fetchone()
+        id_, schema, last, tip, settings = db.execute("SELECT id, schema, last, tip, settings FROM meta").fetchone()
         content = (last + 1, 0.0, codec.VERSION + 1, b"new-kind", b"{}")
         tip = checksums.compute_link(tip, content)
         head = checksums.JournalHead(id_, schema, last + 1, tip, settings)
@@ -240,10 +238,7 @@ def test_a_reader_checks_from_where_it_reads(path: Path) -> None:
 def test_no_journal_yet(path: Path) -> None:
     with pytest.raises(JournalMissingError) as missing:
         open_journal_reader(path)
-    assert (
-        str(missing.value)
-        == f"there is no journal at {path} yet\n  it is made when the first batch is submitted"
-    )
+    assert str(missing.value) == f"there is no journal at {path} yet\n  it is made when the first batch is submitted"
 
 
 def test_a_gap(path: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from plait.store import wal
 from plait.store.journal_writer import SqliteJournal, open_journal_writer
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 COMMITS = 5
 META = 2

@@ -19,7 +19,7 @@ from plait.store.interfaces import JournalBusyError
 from plait.store.journal_reader import open_journal_reader
 from plait.store.journal_writer import open_journal_writer
 from plait.store.sqlite_files import find_wal
-from plait.testing.contracts.sample_records__samples import make_records
+from plait.testing.contracts.sample_records import make_records
 
 Child = Callable[..., Popen[str]]
 
@@ -123,9 +123,7 @@ def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(path: Path) -> 
             began = monotonic()
             for seq in range(2, 30):
                 journal.append(make_records(seq, seq))
-            assert monotonic() - began < sqlite_files.BUSY_TIMEOUT_SECONDS, (
-                "not even one checkpoint waited for it"
-            )
+            assert monotonic() - began < sqlite_files.BUSY_TIMEOUT_SECONDS, "not even one checkpoint waited for it"
             assert reader.last() == 1
             reader._db.execute("COMMIT")
             assert list(reader.read()) == make_records(1, 29)

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 from subprocess import DEVNULL, Popen
 
-from plait.system import shared_files__lock
-from plait.system.engine_slots__identity import ProcessIdentity, identify_process
+from plait.system import shared_files
+from plait.system.engine_slots import ProcessIdentity, identify_process
 from plait.system.shared_state import open_shared_state
 from plait.system.sleep_inhibitor import SystemSleepInhibitor
 
@@ -53,7 +53,7 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
 
     It may die at its end with what it holds: in its turn, or after it.
     """
-    shared_files__lock.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
+    shared_files.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
     commons, chance = open_shared_state(folder, engine=engine), Random(engine)
     mine: list[Popen[bytes]] = []
     most = 0

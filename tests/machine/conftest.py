@@ -21,9 +21,7 @@ def child() -> Iterator[Child]:
 
     def start(*arguments: object) -> Popen[str]:
         script = str(Path(__file__).with_name("child.py"))
-        started.append(
-            Popen([sys.executable, script, *map(str, arguments)], stdin=PIPE, stdout=PIPE, text=True)
-        )
+        started.append(Popen([sys.executable, script, *map(str, arguments)], stdin=PIPE, stdout=PIPE, text=True))
         return started[-1]
 
     yield start

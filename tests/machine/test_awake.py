@@ -10,7 +10,7 @@ from subprocess import Popen
 
 import pytest
 
-from plait.system.engine_slots__identity import identify_process
+from plait.system.engine_slots import identify_process
 from plait.system.sleep_inhibitor import SystemSleepInhibitor
 
 Child = Callable[..., Popen[str]]
@@ -54,9 +54,7 @@ def gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-def test_it_is_asked_for_as_long_as_it_is_held(
-    keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_asked_for_as_long_as_it_is_held(keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]) -> None:
     awake = SystemSleepInhibitor(enabled=True)
     awake.acquire()
     pid, words = asked(keeper, until)
@@ -123,9 +121,7 @@ def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
     awake = SystemSleepInhibitor(enabled=True)
     awake.acquire()
     until(lambda: awake.problem != "")
-    assert (
-        awake.problem == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
-    )
+    assert awake.problem == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
     awake.acquire()
     assert (tmp_path / "tries").read_text() == "x\n"
     awake.release()
@@ -145,9 +141,7 @@ def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: py
     assert awake.problem == ""
 
 
-def test_a_program_that_can_not_be_started_is_told_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_can_not_be_started_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "#!/no/such/interpreter\n", monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     awake = SystemSleepInhibitor(enabled=True)

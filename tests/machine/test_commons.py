@@ -12,11 +12,10 @@ from subprocess import Popen
 
 import pytest
 
-from plait.store.interfaces import OtherEngines
-from plait.system import shared_files__lock
-from plait.system.engine_slots__identity import identify_process
-from plait.system.shared_state import FileSharedState, open_shared_state
-from plait.system.shared_state__refusals import ProviderRefusals
+from plait.system import shared_files
+from plait.system.engine_slots import identify_process
+from plait.system.interfaces import OtherEngines
+from plait.system.shared_state import FileSharedState, ProviderRefusals, open_shared_state
 
 Child = Callable[..., Popen[str]]
 Opened = Callable[..., FileSharedState]
@@ -96,10 +95,7 @@ def test_of_many_engines_the_busiest_are_named(engine: Opened) -> None:
 
 def test_a_name_that_can_not_be_shown_is_shown_as_far_as_it_can(engine: Opened) -> None:
     hold(engine("/a\x1b[2J\udcff\nb"), 1)
-    assert (
-        elsewhere(engine("/b")).who
-        == "/a\N{REPLACEMENT CHARACTER}[2J" + "\N{REPLACEMENT CHARACTER}" * 2 + "b (1)"
-    )
+    assert elsewhere(engine("/b")).who == "/a\N{REPLACEMENT CHARACTER}[2J" + "\N{REPLACEMENT CHARACTER}" * 2 + "b (1)"
 
 
 def test_an_engine_that_leaves_holds_nothing_any_more(engine: Opened, folder: Path) -> None:
@@ -193,9 +189,7 @@ def test_processes_of_an_earlier_start_of_the_machine_count_for_nothing(engine: 
     assert not (folder / "engines" / "old.json").exists()
 
 
-def test_a_number_that_another_process_has_now_counts_for_nothing(
-    engine: Opened, child: Child, folder: Path
-) -> None:
+def test_a_number_that_another_process_has_now_counts_for_nothing(engine: Opened, child: Child, folder: Path) -> None:
     other = child("hold", folder, "/dead", 1, 1)
     _, attempt = told(other)
     other.kill()
@@ -258,9 +252,7 @@ def test_a_live_engine_whose_file_was_damaged_tells_it_anew(engine: Opened, fold
     assert elsewhere(two).slots == 3
 
 
-def test_what_an_engine_finds_in_its_own_place_and_can_not_read_is_replaced(
-    engine: Opened, folder: Path
-) -> None:
+def test_what_an_engine_finds_in_its_own_place_and_can_not_read_is_replaced(engine: Opened, folder: Path) -> None:
     engine("/a").close()
     one = engine("/a")
     (path,) = (folder / "engines").iterdir()
@@ -336,7 +328,7 @@ def test_all_of_it_can_be_asked_for_within_a_turn(engine: Opened) -> None:
 def test_a_stopped_engine_is_not_waited_for_for_ever(
     engine: Opened, child: Child, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_files__lock, "LOCK_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(shared_files, "LOCK_TIMEOUT_SECONDS", 0.05)
     mine = engine("/mine")
     other = child("stop", folder, "/stopped")
     assert other.stdout

@@ -30,9 +30,7 @@ def most(process: Popen[str]) -> int:
 
 
 @pytest.mark.parametrize(("engines", "turns"), [(2, 60), (10, 25)])
-def test_the_limit_is_reached_and_never_exceeded(
-    engines: int, turns: int, folder: Path, child: Child
-) -> None:
+def test_the_limit_is_reached_and_never_exceeded(engines: int, turns: int, folder: Path, child: Child) -> None:
     crowd = [child("crowd", folder, f"/{number}", LIMIT, turns, "never") for number in range(engines)]
     assert max([most(each) for each in crowd]) == LIMIT
     assert list((folder / "engines").iterdir()) == []

@@ -96,9 +96,7 @@ def test_they_survive_the_engine(folder: Path, ports: range) -> None:
 
 def test_tasks_batches_and_engines_are_kept_apart(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
-        leased = [
-            each.lease_ports(batch, task) for each in (one, two) for batch in "bc" for task in ("1", "2")
-        ]
+        leased = [each.lease_ports(batch, task) for each in (one, two) for batch in "bc" for task in ("1", "2")]
         leased += [
             one.lease_ports("b\udcff", "\ud800"),
             one.lease_ports("b c", "d"),

@@ -9,12 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from plait.store.interfaces import MachineReadings
+from plait.core.capacity import MachineReadings
 from plait.system.sensors import PLENTY, MachineSensors
 
-MEMINFO = (
-    "MemTotal:       8000 kB\nMemFree:         100 kB\nMemAvailable:   6000 kB\nHugePages_Total:       0\n"
-)
+MEMINFO = "MemTotal:       8000 kB\nMemFree:         100 kB\nMemAvailable:   6000 kB\nHugePages_Total:       0\n"
 V2 = "30 29 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 V1 = (
     "31 29 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
@@ -77,9 +75,7 @@ def test_what_can_not_be_read_is_plenty(text: str, tmp_path: Path) -> None:
 def test_a_group_of_version_2_has_what_its_limit_leaves(tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2, "proc/self/cgroup": "0::/user/plait\n"}
     stat = "anon 700\ninactive_file 300000\nactive_file 200000\nslab_reclaimable 5000\nfile 600000\n"
-    mine = group(
-        "user/plait/", memory__max=2_000_000, memory__high="max", memory__current=1_500_000, memory__stat=stat
-    )
+    mine = group("user/plait/", memory__max=2_000_000, memory__high="max", memory__current=1_500_000, memory__stat=stat)
     root = machine(tmp_path, {**files, **mine, **group("user/plait/", cpu__max="150000 100000")})
     seen = weather(root)
     assert (seen.memory, seen.memory_total) == (2_000_000 - 1_500_000 + 505_000, 2_000_000)
@@ -95,9 +91,7 @@ def test_a_group_of_version_2_has_what_its_limit_leaves(tmp_path: Path) -> None:
 def test_the_tightest_group_of_all_above_counts(tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2, "proc/self/cgroup": "0::/a/b/c\n"}
     for folder, limit in {"a": 900_000, "a/b": 4_000_000, "a/b/c": "max"}.items():
-        files |= group(
-            f"{folder}/", memory__max=limit, memory__high="max", memory__current=100, memory__stat=""
-        )
+        files |= group(f"{folder}/", memory__max=limit, memory__high="max", memory__current=100, memory__stat="")
         files |= group(f"{folder}/", cpu__max="max 100000")
     files |= group("a/", cpu__max="50000 100000")
     seen = weather(machine(tmp_path, files))
@@ -111,9 +105,7 @@ def test_a_group_of_version_1_has_what_its_limit_leaves(tmp_path: Path) -> None:
         "proc/self/cgroup": "4:memory:/x/y\n3:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n",
     }
     stat = "total_inactive_file 1000\ntotal_active_file 500\ninactive_file 77\n"
-    files |= group(
-        "memory/x/y/", memory__limit_in_bytes=3_000_000, memory__usage_in_bytes=2_000_000, memory__stat=stat
-    )
+    files |= group("memory/x/y/", memory__limit_in_bytes=3_000_000, memory__usage_in_bytes=2_000_000, memory__stat=stat)
     files |= group("memory/x/", memory__limit_in_bytes=UNLIMITED, memory__usage_in_bytes=1, memory__stat=stat)
     files |= group("cpu/", cpu__cfs_quota_us=100_000, cpu__cfs_period_us=100_000)
     root = machine(tmp_path, files)
@@ -146,9 +138,7 @@ def test_in_a_container_the_group_that_can_be_seen_counts(top: str, path: str, t
 @pytest.mark.parametrize("bad", ["", "much", "\n"])
 def test_a_damaged_group_limits_nothing(bad: str, tmp_path: Path) -> None:
     files = {"proc/self/mountinfo": V2 + "garbage\n - \n", "proc/self/cgroup": "0::/\n"}
-    files |= group(
-        "", memory__max=1000, memory__high="max", memory__current=bad, memory__stat="1 2 3", cpu__max=bad
-    )
+    files |= group("", memory__max=1000, memory__high="max", memory__current=bad, memory__stat="1 2 3", cpu__max=bad)
     seen = weather(machine(tmp_path, files))
     assert (seen.memory, seen.cores) == (6000 * 1024, len(os.sched_getaffinity(0)))
 
@@ -160,9 +150,7 @@ def test_groups_that_can_not_be_found_limit_nothing(bad: str, tmp_path: Path) ->
 
 
 def test_squeeze_is_the_share_of_time_that_work_stalls(tmp_path: Path) -> None:
-    text = (
-        "some avg10=12.50 avg60=1.00 avg300=0.10 total=99\nfull avg10=3.00 avg60=0.00 avg300=0.00 total=9\n"
-    )
+    text = "some avg10=12.50 avg60=1.00 avg300=0.10 total=99\nfull avg10=3.00 avg60=0.00 avg300=0.00 total=9\n"
     assert weather(machine(tmp_path, {"proc/pressure/memory": text})).memory_stall == 0.125
 
 

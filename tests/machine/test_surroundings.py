@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.config.keys import KEYS_BY_VARIABLE
-from plait.config.layers__outside import ATTEMPT_VARIABLES, read_environment
+from plait.config.layers import ATTEMPT_VARIABLES, read_environment
 from plait.core.task import Attempt, Step, Task
-from plait.engine.attempt_inputs__surroundings import build_environment, make_unique_name
+from plait.engine.attempt_inputs import build_environment, make_unique_name
 
 ATTEMPT = Attempt("7f3a", "03-split", Step.WRITE, 2)
 WANTED = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
@@ -90,9 +90,7 @@ def test_a_front_that_names_its_compose_project_keeps_it() -> None:
 
 
 def test_no_tool_is_led_to_another_repository() -> None:
-    listed = subprocess.run(
-        ["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True
-    )
+    listed = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True)
     local = listed.stdout.split()
     seen = around(dict.fromkeys([*local, "GIT_AUTHOR_NAME", "OLDPWD"], "x"))
     assert {name for name in local if name in seen} == WANTED, "a person's settings"
@@ -120,9 +118,7 @@ def test_git_finds_the_workspace_although_a_hook_started_the_front(tmp_path: Pat
 
 
 def test_nothing_waits_for_a_key() -> None:
-    seen = around(
-        {"TERM": "xterm", "PAGER": "less", "GIT_PAGER": "delta", "GIT_EDITOR": "vim", "PYTHONUNBUFFERED": ""}
-    )
+    seen = around({"TERM": "xterm", "PAGER": "less", "GIT_PAGER": "delta", "GIT_EDITOR": "vim", "PYTHONUNBUFFERED": ""})
     unattended = {
         "TERM": "dumb",
         "PAGER": "cat",

@@ -8,15 +8,20 @@ import sys
 import pytest
 from tests.support.webhook_receiver import WebhookReceiver
 
-from plait.core.notifications__tiding import Notification, NotificationKind
-from plait.observe.channels__apprised import _APPRISE_TYPES, AppriseChannel
-from plait.observe.channels__message import TEST_TYPE, DeliveryError, build_message, build_test_message
+from plait.core.notifications import Notification
+from plait.core.settings import NotificationKind
+from plait.observe.channels import (
+    _APPRISE_TYPES,
+    TEST_TYPE,
+    AppriseChannel,
+    DeliveryError,
+    build_message,
+    build_test_message,
+)
 
 # Its modules for other services are imported too, and what those import may be on its way out.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-TIDING = Notification(
-    NotificationKind.FAILED, "7f3a", None, "batch 7f3a has ended", "1 failed\n<b>03</b>", 1e9, 412
-)
+TIDING = Notification(NotificationKind.FAILED, "7f3a", None, "batch 7f3a has ended", "1 failed\n<b>03</b>", 1e9, 412)
 
 
 def to(receiver: WebhookReceiver) -> AppriseChannel:
@@ -47,9 +52,7 @@ def test_who_refuses_is_tried_again_and_named_by_the_service_alone(
 
 
 @pytest.mark.parametrize("url", ["nosuchservice://hunter2/x", "slack://hunter2"])
-def test_an_address_that_apprise_does_not_know_is_given_up(
-    url: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_that_apprise_does_not_know_is_given_up(url: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DeliveryError, match="knows no such address") as caught:
         AppriseChannel(url).send(build_test_message("app", 0.0))
     assert not caught.value.is_retryable

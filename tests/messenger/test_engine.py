@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 from plait.core.decisions import BatchEnded
@@ -29,8 +29,7 @@ def house(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[EngineProject]:
 
 def titles(receiver: WebhookReceiver, count: int) -> list[str]:
     return [
-        json.loads(letter.body)["title"].replace(_batch(letter.body), "B")
-        for letter in receiver.wait_for_count(count)
+        json.loads(letter.body)["title"].replace(_batch(letter.body), "B") for letter in receiver.wait_for_count(count)
     ]
 
 
@@ -45,9 +44,7 @@ def until_ended(house: EngineProject, count: int) -> None:
         time.sleep(0.02)
 
 
-def test_the_end_of_a_batch_is_told_by_the_engine_alone(
-    house: EngineProject, receiver: WebhookReceiver
-) -> None:
+def test_the_end_of_a_batch_is_told_by_the_engine_alone(house: EngineProject, receiver: WebhookReceiver) -> None:
     house.task("01-walls", "exit 1")
     code, said = house.run("run", "tasks", "--detach")
     assert code == 0, said
@@ -87,9 +84,7 @@ def test_a_slow_receiver_holds_up_neither_tasks_nor_whoever_waits_for_them(
     assert house.wait_for_exit(60) == []
 
 
-def test_a_receiver_that_was_away_is_told_when_it_is_back(
-    house: EngineProject, receiver: WebhookReceiver
-) -> None:
+def test_a_receiver_that_was_away_is_told_when_it_is_back(house: EngineProject, receiver: WebhookReceiver) -> None:
     receiver.down()
     house.task("01-walls", "true")
     code, said = house.run("run", "tasks", "--yes")
@@ -124,9 +119,7 @@ def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
     assert len({letter.headers["Plait-Delivery"] for letter in receiver.requests}) == 3
 
 
-def test_the_log_says_who_was_not_told_and_nothing_secret(
-    house: EngineProject, receiver: WebhookReceiver
-) -> None:
+def test_the_log_says_who_was_not_told_and_nothing_secret(house: EngineProject, receiver: WebhookReceiver) -> None:
     receiver.status = 404
     house.env["PLAIT_NOTIFY_URLS"] = f"nosuchservice://{SECRET}"
     house.task("01-walls", "true")

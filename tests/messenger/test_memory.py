@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.observe.notifier__memory import DELIVERY_LOG_FILE, DeliveryCursor, DeliveryLog
+from plait.observe.notifier import DELIVERY_LOG_FILE, DeliveryCursor, DeliveryLog
 
 
 def test_a_mark_is_read_back(tmp_path: Path) -> None:
@@ -33,13 +33,8 @@ def test_a_mark_has_what_was_told() -> None:
     assert not mark.covers((13, "failed"))
 
 
-@given(
-    st.binary()
-    | st.sampled_from([b"{}", b"[]", b'{"journal": "j", "told": {"a": {"upto": null, "also": []}}}'])
-)
-def test_a_file_of_anything_is_no_reason_to_fail(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
+@given(st.binary() | st.sampled_from([b"{}", b"[]", b'{"journal": "j", "told": {"a": {"upto": null, "also": []}}}']))
+def test_a_file_of_anything_is_no_reason_to_fail(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.mktemp("state")
     (folder / DELIVERY_LOG_FILE).write_bytes(data)
     assert DeliveryLog(folder, "j").find("a") is None

@@ -11,15 +11,12 @@ import pytest
 from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 from plait.core.events import Record
-from plait.core.notifications__tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
-from plait.core.settings import Isolation, Settings
+from plait.core.settings import DEFAULT_NOTIFICATION_KINDS, Isolation, NotificationKind, Settings
 from plait.core.state import State
 from plait.core.status import Category
 from plait.observe import notifier as module
-from plait.observe.channels import WebhookChannel
-from plait.observe.channels__message import NotificationMessage
-from plait.observe.notifier import Notifier, NotifierOptions
-from plait.observe.notifier__memory import DeliveryLog
+from plait.observe.channels import NotificationMessage, WebhookChannel
+from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
 from plait.testing.script import Script
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0)
@@ -183,9 +180,7 @@ def test_who_has_just_been_named_is_told_nothing_of_before(office: Office) -> No
     assert office.titles(1) == ["batch b2 is done"]
 
 
-def test_a_receiver_that_says_nothing_holds_nobody_up(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_receiver_that_says_nothing_holds_nobody_up(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.2)
     office.receiver.open.clear()
     script, messenger = a_script("a"), office.messenger(patience=WAIT_SECONDS)

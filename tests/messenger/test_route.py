@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.core.notifications__tiding import Notification, NotificationKind
-from plait.observe.channels__message import DeliveryError, NotificationMessage, build_message
-from plait.observe.notifier__memory import DeliveryCursor, DeliveryLog
-from plait.observe.notifier__route import MAX_AGE_SECONDS, DeliveryQueue
+from plait.core.notifications import Notification
+from plait.core.settings import NotificationKind
+from plait.observe.channels import DeliveryError, NotificationMessage, build_message
+from plait.observe.notifier import MAX_AGE_SECONDS, DeliveryCursor, DeliveryLog, DeliveryQueue
 
 K = NotificationKind
 NOW = 1e9

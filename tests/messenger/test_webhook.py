@@ -17,15 +17,17 @@ from typing import Any
 import pytest
 from tests.support.webhook_receiver import WebhookReceiver
 
-from plait.core.notifications__tiding import Notification, NotificationKind
-from plait.observe.channels import WebhookChannel, sign_body
-from plait.observe.channels__message import (
+from plait.core.notifications import Notification
+from plait.core.settings import NotificationKind
+from plait.observe.channels import (
     DeliveryError,
     NotificationMessage,
+    WebhookChannel,
     build_message,
     build_test_message,
+    read_secret,
+    sign_body,
 )
-from plait.observe.channels__secret import read_secret
 
 PAGE = Path(__file__).parents[2] / "docs" / "notifications.md"
 SECRET = b"hush"
@@ -71,9 +73,7 @@ def test_a_message_arrives_as_the_page_says(receiver: WebhookReceiver) -> None:
     assert letter.path == "/hook"
     assert letter.headers["Content-Type"] == "application/json"
     assert letter.headers["Plait-Delivery"] == "5d0c:412:needs_person"
-    keys = re.findall(
-        r"^\| (`.*?) \|", PAGE.read_text()[PAGE.read_text().index("## The webhook") :], re.MULTILINE
-    )
+    keys = re.findall(r"^\| (`.*?) \|", PAGE.read_text()[PAGE.read_text().index("## The webhook") :], re.MULTILINE)
     assert {name for row in keys for name in re.findall(r"`(\w+)`", row)} == set(json.loads(letter.body))
 
 
@@ -202,9 +202,7 @@ def test_who_speaks_no_http_is_tried_again() -> None:
         thread.join()
 
 
-def test_a_proxy_is_not_asked_for_what_is_near(
-    receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_is_not_asked_for_what_is_near(receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)

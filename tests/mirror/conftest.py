@@ -12,9 +12,7 @@ from plait.git.mirror import Mirror, open_mirror
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_", "XDG_"))
-    }
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_", "XDG_"))}
     who = {
         f"GIT_{role}_{what}": value
         for role in ("AUTHOR", "COMMITTER")

@@ -123,9 +123,7 @@ def test_ignored_files_that_somebody_put_there_stay(made: Mirror, head: str) -> 
     assert names(path) == {"one.txt", "two.txt", ".env"}
 
 
-def test_a_repository_inside_of_it_can_t_be_saved_and_so_it_stays(
-    made: Mirror, head: str, env: dict[str, str]
-) -> None:
+def test_a_repository_inside_of_it_can_t_be_saved_and_so_it_stays(made: Mirror, head: str, env: dict[str, str]) -> None:
     path = made.checkout(head)
     inner = path / "inner"
     for words in (

@@ -76,9 +76,7 @@ class Handler(BaseHTTPRequestHandler):
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
         }
-        told = subprocess.run(
-            ["git", "http-backend"], input=body, env=env, capture_output=True, check=True
-        ).stdout
+        told = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True, check=True).stdout
         head, _, content = told.partition(b"\r\n\r\n")
         self.send_response(200)
         for line in head.decode().splitlines():
@@ -138,9 +136,7 @@ def test_a_user_s_name_in_the_address_is_for_the_helpers(
 ) -> None:
     lend(env)
     asked = tmp_path / "asked"
-    env["GIT_CONFIG_VALUE_0"] = (
-        f'!f() {{ cat >> {asked}; test "$1" = get && echo "password=$HELPER_SECRET"; }}; f'
-    )
+    env["GIT_CONFIG_VALUE_0"] = f'!f() {{ cat >> {asked}; test "$1" = get && echo "password=$HELPER_SECRET"; }}; f'
     made = mirror(server.url.replace("://", f"://{USER}@"))
     assert f"username={USER}\n" in asked.read_text()
     assert made.url == server.url

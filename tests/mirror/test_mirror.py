@@ -55,9 +55,7 @@ def test_what_is_gone_there_is_gone_here_but_no_tag_that_an_agent_made(
     made = mirror(bare)
     made.git.run("tag", "mine", made.resolve())
     subprocess.run(["git", "-C", str(bare), "tag", "v1", "trunk"], env=env, check=True)
-    subprocess.run(
-        ["git", "-C", str(bare), "branch", "-D", "feature"], env=env, check=True, capture_output=True
-    )
+    subprocess.run(["git", "-C", str(bare), "branch", "-D", "feature"], env=env, check=True, capture_output=True)
     commit("b.txt", branch="feature/more")  # where a file was there is a folder now
     assert set(refs(mirror(bare))) == {
         "refs/remotes/origin/HEAD",
@@ -79,9 +77,7 @@ def test_history_made_anew_and_tags_moved_are_followed(
     assert mirror(bare).resolve("v1") == new
 
 
-def test_the_default_branch_is_the_remote_s(
-    mirror: Open, commit: Commit, bare: Path, env: dict[str, str]
-) -> None:
+def test_the_default_branch_is_the_remote_s(mirror: Open, commit: Commit, bare: Path, env: dict[str, str]) -> None:
     assert mirror(bare).branch == "trunk"
     new = commit("two.txt", branch="next")
     subprocess.run(["git", "-C", str(bare), "symbolic-ref", "HEAD", "refs/heads/next"], env=env, check=True)
@@ -118,9 +114,7 @@ def test_a_base_that_is_none_is_told(mirror: Open, bare: Path, base: str) -> Non
 
 
 @pytest.mark.usefixtures("commit")
-def test_a_repository_whose_head_names_nothing_asks_for_a_base(
-    mirror: Open, bare: Path, env: dict[str, str]
-) -> None:
+def test_a_repository_whose_head_names_nothing_asks_for_a_base(mirror: Open, bare: Path, env: dict[str, str]) -> None:
     subprocess.run(["git", "-C", str(bare), "symbolic-ref", "HEAD", "refs/heads/none"], env=env, check=True)
     with pytest.raises(UserError) as caught:
         mirror(bare).resolve()
@@ -180,9 +174,7 @@ def test_who_waits_for_another_is_told(
     assert told == [f"Another plait is fetching {bare}.", f"Fetching {bare} …"]
 
 
-def test_where_an_agent_bent_it_to_it_comes_back_from(
-    mirror: Open, commit: Commit, bare: Path, tmp_path: Path
-) -> None:
+def test_where_an_agent_bent_it_to_it_comes_back_from(mirror: Open, commit: Commit, bare: Path, tmp_path: Path) -> None:
     made = mirror(bare)
     mine = made.resolve()
     made.git.run("update-ref", "refs/heads/trunk", mine)
@@ -199,9 +191,7 @@ def test_where_an_agent_bent_it_to_it_comes_back_from(
 
 
 @pytest.mark.usefixtures("commit")
-def test_no_rewriting_leads_to_a_program(
-    mirror: Open, bare: Path, tmp_path: Path, env: dict[str, str]
-) -> None:
+def test_no_rewriting_leads_to_a_program(mirror: Open, bare: Path, tmp_path: Path, env: dict[str, str]) -> None:
     """The person's own settings may rewrite addresses, and allow what they like: not here."""
     settings = tmp_path / "gitconfig"
     settings.write_text(

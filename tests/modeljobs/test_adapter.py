@@ -13,17 +13,14 @@ from plait.agents.drivers.model_agent import ModelAgent
 from plait.agents.interface import ActivityKind, AgentSpec, AttemptContext, CostReporting, Price, SpendUpdated
 from plait.agents.model_jobs.job_spec import ModelSettings, decode_spec, encode_options
 from plait.agents.table import load_agent
-from plait.client.agent_specs__tools import explain_missing
+from plait.client.agent_specs import explain_missing
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, ModelJob, Step, Task
 from plait.runtime.model_job.chat_client import ChatClient
-from plait.runtime.model_job.job_output import JobReporter
-from plait.runtime.model_job.job_output__failure import JobError
+from plait.runtime.model_job.job_output import JobError, JobReporter
 
-SPEC = AgentSpec(
-    "model", model="coder", options=encode_options({"base_url": "https://api.example.org/v1", "key": "K"})
-)
+SPEC = AgentSpec("model", model="coder", options=encode_options({"base_url": "https://api.example.org/v1", "key": "K"}))
 
 
 def brief(task: Task, feedback: str = "") -> AttemptContext:
@@ -72,9 +69,7 @@ def test_tokens_that_have_a_price_are_money() -> None:
 def test_several_models_are_counted_each_by_its_price() -> None:
     listener = ModelAgent(AgentSpec("model", prices=(Price("a", 1, 1), Price("b", 10, 10)))).create_parser()
     listener.feed(event("usage", model="a", input=100, output=10, cached=0))
-    assert listener.feed(event("usage", model="b", input=5, output=0, cached=0)) == (
-        SpendUpdated(Spend(160, 115)),
-    )
+    assert listener.feed(event("usage", model="b", input=5, output=0, cached=0)) == (SpendUpdated(Spend(160, 115)),)
     listener.feed(event("result", status="passed"))
     assert listener.finish(0, "", 0).spend == Spend(160, 115)
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 from tests.support.model_job_bench import API_KEY, ModelJobBench, ModelJobRun, edit_answer, whole_file_answer
 from tests.support.model_server.messages import ReceivedRequest
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 from plait.core.status import Category
 from plait.core.task import ModelJob, ModelJobMode
@@ -52,9 +52,7 @@ def test_a_pass_with_warnings_is_a_pass_and_they_are_told(judged: ModelJobBench)
 
 @pytest.mark.parametrize("said", ["FAIL_SOFT\nit is not blue\n", "Hm, it is not blue."])
 def test_what_does_not_pass_is_written_again_once_with_the_reasons(judged: ModelJobBench, said: str) -> None:
-    judged.server.queue_replies(
-        whole_file_answer("a.py", "red"), said, whole_file_answer("a.py", "blue"), "PASS"
-    )
+    judged.server.queue_replies(whole_file_answer("a.py", "red"), said, whole_file_answer("a.py", "blue"), "PASS")
     done = judged.run(JOB)
     assert done.outcome.category is Category.OK, done.last_error
     assert judged.read("a.py") == "blue\n"
@@ -73,9 +71,7 @@ def test_an_edit_is_made_again_on_the_file_as_it_was(judged: ModelJobBench) -> N
 
 def test_files_that_came_one_after_another_are_all_written_again(judged: ModelJobBench) -> None:
     first = (whole_file_answer("a.py", "a1"), whole_file_answer("b.py", "b1"), "FAIL_SOFT\nnot blue")
-    judged.server.queue_replies(
-        *first, whole_file_answer("a.py", "a2"), whole_file_answer("b.py", "b2"), "PASS"
-    )
+    judged.server.queue_replies(*first, whole_file_answer("a.py", "a2"), whole_file_answer("b.py", "b2"), "PASS")
     done = judged.run(ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True))
     assert done.outcome.category is Category.OK, done.last_error
     assert judged.files() == {"a.py": "a2\n", "b.py": "b2\n"}
@@ -319,9 +315,7 @@ def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: Mo
 
 def test_what_a_check_makes_of_the_files_is_repaired_and_judged(judged: ModelJobBench) -> None:
     judged.settings["checks"] = ["sed -i.bak s/=/' = '/ a.py; rm a.py.bak; grep blue a.py"]
-    judged.server.queue_replies(
-        whole_file_answer("a.py", "x=red"), edit_answer("a.py", "x = red", "x=blue"), "PASS"
-    )
+    judged.server.queue_replies(whole_file_answer("a.py", "x=red"), edit_answer("a.py", "x = red", "x=blue"), "PASS")
     done = judged.run(JOB)
     assert done.outcome.category is Category.OK, done.last_error
     assert judged.read("a.py") == "x = blue\n"

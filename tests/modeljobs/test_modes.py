@@ -58,9 +58,7 @@ def test_context_keeps_within_its_lines(bench: ModelJobBench) -> None:
 def test_edit_changes_what_it_quotes_in_several_files(bench: ModelJobBench) -> None:
     bench.write("a.py", "one\ntwo\nthree\n")
     bench.write("b.py", "    deep\n")
-    bench.server.queue_replies(
-        edit_answer("a.py", "two", "2") + edit_answer("b.py", "    deep", "    deeper")
-    )
+    bench.server.queue_replies(edit_answer("a.py", "two", "2") + edit_answer("b.py", "    deep", "    deeper"))
     done = bench.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py", "b.py")))
     assert done.outcome.category is Category.OK, done.last_error
     assert (bench.read("a.py"), bench.read("b.py")) == ("one\n2\nthree\n", "    deeper\n")
@@ -68,9 +66,7 @@ def test_edit_changes_what_it_quotes_in_several_files(bench: ModelJobBench) -> N
 
 def test_split_makes_several_files_of_one(bench: ModelJobBench) -> None:
     bench.write("big.py", "def a(): ...\ndef b(): ...\n")
-    bench.server.queue_replies(
-        whole_file_answer("a.py", "def a(): ...") + whole_file_answer("b.py", "def b(): ...")
-    )
+    bench.server.queue_replies(whole_file_answer("a.py", "def a(): ...") + whole_file_answer("b.py", "def b(): ..."))
     done = bench.run(ModelJob("a.py", ModelJobMode.SPLIT, outputs=("a.py", "b.py"), targets=("big.py",)))
     assert done.outcome.category is Category.OK, done.last_error
     assert (bench.read("a.py"), bench.read("b.py")) == ("def a(): ...\n", "def b(): ...\n")
@@ -88,9 +84,7 @@ def test_replace_pattern_inserts_wherever_the_lines_are(bench: ModelJobBench) ->
 def test_update_fixtures_gives_a_new_field_to_what_is_made(bench: ModelJobBench) -> None:
     bench.write("t.rs", "let p = Point {\n    x: 1,\n};\n")
     bench.server.queue_replies(edit_answer("t.rs", "    x: 1,", "    x: 1,\n    y: 0,"))
-    job = ModelJob(
-        "t.rs", ModelJobMode.UPDATE_FIXTURES, targets=("t.rs",), struct_name="Point", new_field="y"
-    )
+    job = ModelJob("t.rs", ModelJobMode.UPDATE_FIXTURES, targets=("t.rs",), struct_name="Point", new_field="y")
     done = bench.run(job)
     assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("t.rs") == "let p = Point {\n    x: 1,\n    y: 0,\n};\n"
@@ -129,9 +123,7 @@ def test_sequential_files_are_asked_for_one_after_another_each_with_those_before
 
 
 def test_tests_are_written_first_and_the_code_sees_them(bench: ModelJobBench) -> None:
-    bench.server.queue_replies(
-        whole_file_answer("test_a.py", "assert blue"), whole_file_answer("a.py", "blue = True")
-    )
+    bench.server.queue_replies(whole_file_answer("test_a.py", "assert blue"), whole_file_answer("a.py", "blue = True"))
     done = bench.run(ModelJob("a.py", tests="test_a.py"))
     assert done.outcome.category is Category.OK, done.last_error
     assert "assert blue" in bench.server.requests[1].text
@@ -141,9 +133,7 @@ def test_tests_are_written_first_and_the_code_sees_them(bench: ModelJobBench) ->
 
 def test_a_task_that_is_no_job_may_write_what_it_touches(bench: ModelJobBench) -> None:
     bench.write("src/app.py", "colour = 'red'\n")
-    bench.server.queue_replies(
-        "Here it is.\n\n" + edit_answer("src/app.py", "colour = 'red'", "colour = 'blue'")
-    )
+    bench.server.queue_replies("Here it is.\n\n" + edit_answer("src/app.py", "colour = 'red'", "colour = 'blue'"))
     done = bench.run(None, "Make it blue.", touches=("src/app.py",))
     assert done.outcome.category is Category.OK, done.last_error
     assert bench.read("src/app.py") == "colour = 'blue'\n"

@@ -13,7 +13,7 @@ from threading import Thread
 import psutil
 import pytest
 from tests.support.model_job_bench import ModelJobBench, whole_file_answer
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 from plait.core.status import Category
 from plait.core.task import ModelJob
@@ -53,9 +53,7 @@ def installed(bench: ModelJobBench, tmp_path: Path, port: int) -> Iterator[Path]
     """A program called `ollama`; its log has a line for each time that it was started."""
     log, program = tmp_path / "started", tmp_path / "bin" / "ollama"
     program.parent.mkdir()
-    program.write_text(
-        FAKE.format(python=sys.executable, log=str(log), answer=whole_file_answer("a.py", "by ollama"))
-    )
+    program.write_text(FAKE.format(python=sys.executable, log=str(log), answer=whole_file_answer("a.py", "by ollama")))
     program.chmod(0o755)
     bench.settings |= {"base_url": f"http://127.0.0.1:{port}/v1", "key": None}
     bench.env |= {
@@ -100,9 +98,7 @@ def test_two_jobs_at_once_start_one(bench: ModelJobBench, installed: Path, tmp_p
     other.git("init", "--quiet")
     both = [bench.start(bench.task(JOB)), other.start(other.task(JOB))]
     done = [bench.finish(both[0]), other.finish(both[1])]
-    assert [each.outcome.category for each in done] == [Category.OK, Category.OK], [
-        each.last_error for each in done
-    ]
+    assert [each.outcome.category for each in done] == [Category.OK, Category.OK], [each.last_error for each in done]
     assert len(installed.read_text().splitlines()) == 1
 
 
@@ -116,9 +112,7 @@ def test_an_ollama_that_ends_at_once_is_told_with_its_last_words(
     assert not installed.exists()
 
 
-def test_another_server_in_its_place_is_asked_as_it_is(
-    bench: ModelJobBench, installed: Path, port: int
-) -> None:
+def test_another_server_in_its_place_is_asked_as_it_is(bench: ModelJobBench, installed: Path, port: int) -> None:
     """Whatever listens there is no reason to start a second one, which could not."""
     with ThreadingHTTPServer(("127.0.0.1", port), Deaf) as other:
         thread = Thread(target=other.serve_forever, args=(0.05,))
@@ -138,9 +132,7 @@ def test_ollama_is_not_started_where_that_is_not_wanted(bench: ModelJobBench, in
     assert not installed.exists()
 
 
-def test_another_server_of_this_machine_is_not_taken_for_ollama(
-    bench: ModelJobBench, installed: Path
-) -> None:
+def test_another_server_of_this_machine_is_not_taken_for_ollama(bench: ModelJobBench, installed: Path) -> None:
     bench.env["OLLAMA_HOST"] = "127.0.0.1:1"
     done = bench.run(JOB)
     assert done.outcome.category is Category.NETWORK

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.support.model_job_bench import API_KEY, whole_file_answer
 from tests.support.model_server.messages import ReceivedRequest, Reply
-from tests.support.model_server.server__server import ModelServer
-from tests.support.temp_project__estate import WorktreeProject, worktree_project
+from tests.support.model_server.server import ModelServer
+from tests.support.temp_project import WorktreeProject, worktree_project
 
 _WANTED = re.compile(r"~~~worksplit:(\S+)\nthe file, from its first line")
 

@@ -15,7 +15,7 @@ from plait.agents.model_jobs.job_spec import (
     encode_spec,
 )
 from plait.client.agent_specs import build_agent_specs
-from plait.config import toml_file__toml
+from plait.config import toml_file
 from plait.config.config import Config, Layer, ModelConfig, find_repository_commands
 from plait.config.layers import SettingsError, merge_layers
 from plait.config.loading import ConfigDocument, read_document
@@ -25,11 +25,7 @@ from plait.core.task import ModelJob, ModelJobMode
 
 def configured(text: str) -> Config:
     return merge_layers(
-        [
-            read_document(
-                ConfigDocument("plait.toml", toml_file__toml.parse_toml(text, "plait.toml")), Layer.REPOSITORY
-            )
-        ]
+        [read_document(ConfigDocument("plait.toml", toml_file.parse_toml(text, "plait.toml")), Layer.REPOSITORY)]
     )
 
 
@@ -41,9 +37,7 @@ def test_the_process_has_the_same_settings_and_defaults_as_the_table() -> None:
 
 
 def test_what_differs_from_the_defaults_is_carried_and_read_back() -> None:
-    asked = ModelSettings(
-        base_url="http://127.0.0.1:1/v1", key="K", checks=("make", "a 'b'"), fixes=0, temperature=0.5
-    )
+    asked = ModelSettings(base_url="http://127.0.0.1:1/v1", key="K", checks=("make", "a 'b'"), fixes=0, temperature=0.5)
     carried = encode_options(asdict(asked))
     assert {name for name, _ in carried} == {"base_url", "key", "checks", "fixes", "temperature"}
     assert decode_settings(carried) == asked

@@ -100,9 +100,7 @@ def test_no_two_panels_lie_over_each_other() -> None:
 
 
 def test_the_page_lists_every_metric_with_its_labels() -> None:
-    rows = re.findall(
-        r"^\| `(plait_[a-z0-9_]+)` \|([^|]*)\|", (DOCS / "observability.md").read_text(), re.MULTILINE
-    )
+    rows = re.findall(r"^\| `(plait_[a-z0-9_]+)` \|([^|]*)\|", (DOCS / "events.md").read_text(), re.MULTILINE)
     listed = {name: set(re.findall(r"`([a-z]+)`", labels)) for name, labels in rows}
     gauges = {each.name: {*each.labels} for each in GAUGES}
     counters = {f"{each.name}_total": {*each.labels} for each in COUNTERS}
@@ -112,5 +110,5 @@ def test_the_page_lists_every_metric_with_its_labels() -> None:
 
 def test_the_page_names_no_metric_that_there_is_not() -> None:
     known = {re.sub(r"_(bucket|sum|count)$", "", name) for name in samples()} | samples().keys()
-    named = METRIC.findall((DOCS / "observability.md").read_text())
+    named = METRIC.findall((DOCS / "events.md").read_text())
     assert {name for name in named if not name.startswith("process_")} <= known

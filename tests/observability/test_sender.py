@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from plait.observe import tracing as sending
-from plait.observe.spans__span import Span
+from plait.observe.spans import Span
 from plait.observe.tracing import MAX_SPANS_PER_EXPORT, MAX_WAITING_SPANS, SpanBatch, SpanSender
 
 PATIENCE = 20.0

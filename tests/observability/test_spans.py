@@ -15,10 +15,9 @@ from plait.core.requests import Drop, Retry
 from plait.core.settings import Backoff, Isolation, Publish, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.observe.spans import SpanBuilder
-from plait.observe.spans__span import MAX_TEXT_CHARS, Span, make_span_id, make_trace_id
+from plait.observe.spans import MAX_TEXT_CHARS, Span, SpanBuilder, make_span_id, make_trace_id
 from plait.testing.script import BATCH, Script, task_needing
-from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
@@ -119,9 +118,7 @@ def test_a_done_task_that_is_dropped_ends_once_more() -> None:
     script = Script("a", "b", settings=Settings(agents=("amber",)))
     script.exit_attempt("a")
     script.request(lambda name: Drop(name, BATCH, "a"))
-    statuses = [
-        dict(span.attributes)["plait.status"] for span in spans(script.records) if span.name == "task a"
-    ]
+    statuses = [dict(span.attributes)["plait.status"] for span in spans(script.records) if span.name == "task a"]
     assert statuses == ["done", "skipped"]
 
 
@@ -191,9 +188,7 @@ def test_a_parent_holds_its_children_but_for_what_is_published_later(journal: tu
 
 @FEW
 @given(STORMS, st.floats(0, 1))
-def test_a_new_engine_that_replays_goes_on_with_the_same_spans(
-    journal: tuple[Record, ...], share: float
-) -> None:
+def test_a_new_engine_that_replays_goes_on_with_the_same_spans(journal: tuple[Record, ...], share: float) -> None:
     cut = round(len(journal) * share)
     again = SpanBuilder("j")
     for record in journal[:cut]:

@@ -27,7 +27,7 @@ from plait.core.state import State
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Step, Task
 from plait.testing.script import BATCH, Script
-from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
@@ -49,9 +49,7 @@ def contents(tally: JournalCounters) -> dict[str, object]:
 
 
 def test_attempts_are_counted_by_agent_step_and_how_they_ended() -> None:
-    script = Script(
-        "a", "b", settings=Settings(agents=("amber",), verify="check", isolation=Isolation.IN_PLACE)
-    )
+    script = Script("a", "b", settings=Settings(agents=("amber",), verify="check", isolation=Isolation.IN_PLACE))
     script.exit_attempt("a")
     script.exit_attempt("b", Category.USAGE)
     _, tally = counted(script.records)
@@ -142,9 +140,7 @@ def test_whoever_counts_again_comes_to_the_same(journal: tuple[Record, ...]) -> 
 
 @FEW
 @given(STORMS, st.floats(0, 1))
-def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(
-    journal: tuple[Record, ...], share: float
-) -> None:
+def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(journal: tuple[Record, ...], share: float) -> None:
     state, tally = counted(journal[: round(len(journal) * share)])
     alive = [attempt for batch in state.batches.values() for attempt in batch.alive.values()]
     assert tally.running.total() == len(alive)
@@ -190,9 +186,7 @@ def _numbers(tally: JournalCounters) -> Counter[object]:
         tally.branch_operations,
         tally.breaker_openings,
     )
-    found = Counter[object](
-        {(n, key): value for n, each in enumerate(counters) for key, value in each.items()}
-    )
+    found = Counter[object]({(n, key): value for n, each in enumerate(counters) for key, value in each.items()})
     for key, took in tally.durations.items():
         found.update({(key, n): count for n, count in enumerate(took.counts)})
     for agent, spend in tally.spent.items():

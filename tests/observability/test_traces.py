@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
-from plait.observe.spans import SpanBuilder
-from plait.observe.spans__span import Span
+from plait.observe.spans import Span, SpanBuilder
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
 
@@ -53,10 +52,7 @@ def sent(receiver: TraceReceiver) -> set[tuple[str, int, int]]:
 
 
 def attributes(span: SentSpan) -> dict[str, object]:
-    return {
-        each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value")
-        for each in span.attributes
-    }
+    return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in span.attributes}
 
 
 def test_a_batch_is_told_to_its_end(house: EngineProject, receiver: TraceReceiver) -> None:
@@ -105,9 +101,7 @@ def test_what_was_told_is_not_told_again(house: EngineProject, receiver: TraceRe
     assert len(receiver.spans) == len(sent(receiver)) == len(ended(house))
 
 
-def test_history_from_before_anybody_traced_is_not_told(
-    house: EngineProject, receiver: TraceReceiver
-) -> None:
+def test_history_from_before_anybody_traced_is_not_told(house: EngineProject, receiver: TraceReceiver) -> None:
     house.task("a", "true")
     assert house.run("run", "tasks", "--yes")[0] == 0
     assert house.wait_for_exit() == []
@@ -125,9 +119,7 @@ def test_a_receiver_that_never_answers_holds_nobody_up(house: EngineProject, rec
     assert receiver.asked
 
 
-def test_without_the_extra_the_log_says_once_what_to_install(
-    house: EngineProject, receiver: TraceReceiver
-) -> None:
+def test_without_the_extra_the_log_says_once_what_to_install(house: EngineProject, receiver: TraceReceiver) -> None:
     absent = house.root / "absent" / "opentelemetry"
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not installed')\n")
@@ -139,9 +131,7 @@ def test_without_the_extra_the_log_says_once_what_to_install(
     assert house.read_engine_log().count("pip install 'plait[otel]'") == 1
 
 
-def test_the_settings_name_a_receiver_too_and_a_repository_can_t(
-    house: EngineProject, receiver: TraceReceiver
-) -> None:
+def test_the_settings_name_a_receiver_too_and_a_repository_can_t(house: EngineProject, receiver: TraceReceiver) -> None:
     house.task("a", "true")
     env = {"PLAIT_ENGINE_TRACES": receiver.url, "NO_PROXY": "127.0.0.1"}
     assert house.run("run", "tasks", "--yes", env=env)[0] == 0

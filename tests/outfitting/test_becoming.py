@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plait.git.interfaces import WorkspaceSetup
 from plait.runtime.setup import spec as spec_
 from plait.runtime.setup.spec import SETUP_FAILED_EXIT
-from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench

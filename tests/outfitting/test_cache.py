@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.store.batch_inputs import WorkspaceSetup
+from plait.git.interfaces import WorkspaceSetup
 from plait.system.disk import tree_size
 from plait.system.tree_cache import TreeCache, prune_tree_cache
 

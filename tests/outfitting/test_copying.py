@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait.git.interfaces import WorkspaceSetup
 from plait.runtime.setup.spec import SETUP_FAILED_EXIT
-from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -339,9 +339,7 @@ def test_the_checkout_is_left_as_it_was(bench: Bench) -> None:
     workspace = bench.worktree()
 
     def seen() -> list[tuple[str, int, bytes]]:
-        files = (
-            each for each in sorted(bench.top.rglob("*")) if each.is_file() and "worktrees" not in each.parts
-        )
+        files = (each for each in sorted(bench.top.rglob("*")) if each.is_file() and "worktrees" not in each.parts)
         return [(str(each), each.stat().st_mtime_ns, each.read_bytes()) for each in files]
 
     before = seen()
@@ -355,6 +353,4 @@ def test_a_repository_that_needs_our_name_is_told(bench: Bench) -> None:
     bench.write(".env")
     ended = bench.fit(bench.worktree(), WorkspaceSetup(copy=(".env",)))
     assert ended.code == SETUP_FAILED_EXIT
-    assert (
-        ended.failure == "the repository has a file .plait-outfit of its own, which plait needs the name of"
-    )
+    assert ended.failure == "the repository has a file .plait-outfit of its own, which plait needs the name of"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.store.batch_inputs import WorkspaceSetup
+from plait.git.interfaces import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -63,7 +63,9 @@ def test_between_two_copies_what_the_person_changed_since_is_copied_anew(bench: 
 
 def test_in_the_middle_of_a_setup(bench: Bench) -> None:
     done = bench.root / "done"
-    command = f"mkdir -p made; echo half >made/file; while [ ! -e '{done}' ]; do sleep 0.02; done; echo whole >made/file"
+    command = (
+        f"mkdir -p made; echo half >made/file; while [ ! -e '{done}' ]; do sleep 0.02; done; echo whole >made/file"
+    )
     outfit = WorkspaceSetup(setup=command, reads=("code.txt",), makes=("made",))
     workspace = bench.worktree()
     process = bench.start(workspace, outfit)

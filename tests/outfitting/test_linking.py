@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.store.batch_inputs import WorkspaceSetup
+from plait.git.interfaces import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees import metadata
 from plait.runtime.setup.spec import SETUP_FAILED_EXIT
-from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -29,9 +29,7 @@ def counter(bench: Bench) -> Path:
 
 @pytest.fixture
 def outfit(counter: Path) -> WorkspaceSetup:
-    command = (
-        f"echo ran >>'{counter}'; mkdir -p out/deep; cp code.txt out/deep/x; ln -s deep out/way; echo noise"
-    )
+    command = f"echo ran >>'{counter}'; mkdir -p out/deep; cp code.txt out/deep/x; ln -s deep out/way; echo noise"
     return WorkspaceSetup(setup=command, reads=("code.txt",), makes=("out",))
 
 
@@ -52,9 +50,7 @@ def test_it_runs_in_a_new_workspace_and_is_told(bench: Bench, counter: Path, out
     assert runs(counter) == 1
 
 
-def test_the_next_workspace_gets_a_copy_of_its_own(
-    bench: Bench, counter: Path, outfit: WorkspaceSetup
-) -> None:
+def test_the_next_workspace_gets_a_copy_of_its_own(bench: Bench, counter: Path, outfit: WorkspaceSetup) -> None:
     one, other = bench.worktree("one"), bench.worktree("other")
     bench.fit(one, outfit, "sh", "-c", "echo changed >out/deep/x")
     ended = bench.fit(other, outfit)
@@ -179,14 +175,10 @@ def test_a_setup_reads_nothing_of_what_the_agent_is_to_read(bench: Bench) -> Non
 
 def test_what_it_makes_and_git_does_not_ignore_is_no_part_of_a_change(bench: Bench) -> None:
     workspace = bench.worktree()
-    outfit = WorkspaceSetup(
-        setup="mkdir made; touch made/a stray; touch x.log", makes=("made",), reads=("code.txt",)
-    )
+    outfit = WorkspaceSetup(setup="mkdir made; touch made/a stray; touch x.log", makes=("made",), reads=("code.txt",))
     ended = bench.fit(workspace, outfit)
     assert bench.ours(workspace) == {"made", "stray"}
-    assert (
-        "plait: setup made files that git does not ignore; they are no part of the change: stray" in ended.out
-    )
+    assert "plait: setup made files that git does not ignore; they are no part of the change: stray" in ended.out
 
 
 def test_an_agents_own_files_stay_its_own_when_setup_runs_again(bench: Bench, outfit: WorkspaceSetup) -> None:
@@ -216,10 +208,7 @@ def test_a_tracked_file_that_it_changes_is_told_and_left(bench: Bench) -> None:
     workspace = bench.worktree()
     ended = bench.fit(workspace, WorkspaceSetup(setup="echo more >>code.txt"))
     assert ended.code == 0
-    assert (
-        "plait: warning: setup changed what git tracks, which counts as the agent's change: code.txt"
-        in ended.out
-    )
+    assert "plait: warning: setup changed what git tracks, which counts as the agent's change: code.txt" in ended.out
     assert bench.status(workspace) == " M code.txt"
 
 
@@ -252,9 +241,7 @@ def test_what_is_missing_afterwards_is_told_and_nothing_is_kept(bench: Bench, co
     assert runs(counter) == 2
 
 
-def test_what_was_made_and_is_gone_is_fetched_again(
-    bench: Bench, counter: Path, outfit: WorkspaceSetup
-) -> None:
+def test_what_was_made_and_is_gone_is_fetched_again(bench: Bench, counter: Path, outfit: WorkspaceSetup) -> None:
     workspace = bench.worktree()
     bench.fit(workspace, outfit, "rm", "-r", "out")
     assert bench.wanted(workspace, outfit)

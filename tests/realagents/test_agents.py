@@ -115,9 +115,7 @@ def at_work(here: RealAgentProject) -> subprocess.Popen[str]:
         here.use_server("hang:1")
     here.commit_all()
     front = here.start_run()
-    here.wait_until(
-        lambda: ENDLESS in commands(here) if here.tool.shell else here.server.requests_from("job")
-    )
+    here.wait_until(lambda: ENDLESS in commands(here) if here.tool.shell else here.server.requests_from("job"))
     here.wait_until(lambda: here.read_tasks()["01-a"]["sessionId"] or not here.tool.resumes)
     return front
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.model_server.messages import ReceivedRequest, Role
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
 Json = Any
@@ -38,9 +38,7 @@ def calls_of(answer: Json) -> list[str]:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_ollama_generates_from_a_prompt(server: ModelServer, *, stream: bool) -> None:
-    answer = post(
-        server.url + "/api/generate", {"model": "m", "prompt": f"SCRIPTED-SAY {SAID}", "stream": stream}
-    )
+    answer = post(server.url + "/api/generate", {"model": "m", "prompt": f"SCRIPTED-SAY {SAID}", "stream": stream})
     lines = [json.loads(line) for line in answer.text.splitlines()]
     assert "".join(line["response"] for line in lines) == SAID
     assert lines[-1]["done"]
@@ -70,9 +68,7 @@ def test_each_directive_is_a_step_and_the_conversation_tells_how_many_were_taken
     told = ("user", "SCRIPTED-SH first\nSCRIPTED-SH second")
     taken = (("assistant", "one"), ("tool", "fine"))
     talks = [(told,), (told, *taken), (told, *taken, *taken)]
-    answers = [
-        calls_of(post(server.url + "/v1/chat/completions", conversation(*talk)).json()) for talk in talks
-    ]
+    answers = [calls_of(post(server.url + "/v1/chat/completions", conversation(*talk)).json()) for talk in talks]
     assert answers == [["first"], ["second"], []]
 
 
@@ -104,9 +100,7 @@ def test_a_prompt_that_names_a_file_has_it_read_and_done(server: ModelServer) ->
     read = (("assistant", ""), ("tool", json.dumps({"output": "# Task\n\nSCRIPTED-SH do it\n"})))
     done = (("assistant", ""), ("tool", "it is done"))
     talks = [(told,), (told, *read), (told, *read, *done)]
-    answers = [
-        calls_of(post(server.url + "/v1/chat/completions", conversation(*talk)).json()) for talk in talks
-    ]
+    answers = [calls_of(post(server.url + "/v1/chat/completions", conversation(*talk)).json()) for talk in talks]
     assert answers == [["cat /tmp/prompt.md"], ["do it"], []]
 
 

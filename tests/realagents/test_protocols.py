@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.model_server.messages import Reply, Usage
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
 Json = Any
@@ -39,9 +39,7 @@ Read = Callable[[Json], tuple[str, list[tuple[str, Json]], tuple[int, int, int]]
 
 def read_anthropic(answer: Json) -> Any:
     assert answer["role"] == "assistant"
-    assert answer["stop_reason"] == (
-        "tool_use" if answer["content"][-1]["type"] == "tool_use" else "end_turn"
-    )
+    assert answer["stop_reason"] == ("tool_use" if answer["content"][-1]["type"] == "tool_use" else "end_turn")
     text = "".join(block["text"] for block in answer["content"] if block["type"] == "text")
     calls = [(block["name"], block["input"]) for block in answer["content"] if block["type"] == "tool_use"]
     used = answer["usage"]
@@ -53,8 +51,7 @@ def read_chat(answer: Json) -> Any:
     (choice,) = answer["choices"]
     message, used = choice["message"], answer["usage"]
     calls = [
-        (call["function"]["name"], json.loads(call["function"]["arguments"]))
-        for call in message.get("tool_calls", [])
+        (call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message.get("tool_calls", [])
     ]
     assert choice["finish_reason"] == ("tool_calls" if calls else "stop")
     cached = used["prompt_tokens_details"]["cached_tokens"]
@@ -66,9 +63,7 @@ def read_responses(answer: Json) -> Any:
     messages = [item for item in answer["output"] if item["type"] == "message"]
     text = "".join(part["text"] for item in messages for part in item["content"])
     calls = [
-        (item["name"], json.loads(item["arguments"]))
-        for item in answer["output"]
-        if item["type"] == "function_call"
+        (item["name"], json.loads(item["arguments"])) for item in answer["output"] if item["type"] == "function_call"
     ]
     used = answer["usage"]
     return (
@@ -83,11 +78,7 @@ def read_gemini(answer: Json) -> Any:
     assert candidate["finishReason"] == "STOP"
     parts, used = candidate["content"]["parts"], answer["usageMetadata"]
     text = "".join(part.get("text", "") for part in parts)
-    calls = [
-        (part["functionCall"]["name"], part["functionCall"]["args"])
-        for part in parts
-        if "functionCall" in part
-    ]
+    calls = [(part["functionCall"]["name"], part["functionCall"]["args"]) for part in parts if "functionCall" in part]
     return (
         text,
         calls,
@@ -98,9 +89,7 @@ def read_gemini(answer: Json) -> Any:
 def read_ollama(answer: Json) -> Any:
     assert answer["done"] is True
     message = answer["message"]
-    calls = [
-        (call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls", [])
-    ]
+    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls", [])]
     return message["content"], calls, (answer["prompt_eval_count"], answer["eval_count"], 400)
 
 
@@ -146,9 +135,7 @@ def joined_responses(response: httpx.Response) -> Json:
     deltas = "".join(event["delta"] for event in found if event["type"] == "response.output_text.delta")
     whole: Json = found[-1]["response"]
     assert done == whole["output"]
-    assert deltas == "".join(
-        part["text"] for item in done if item["type"] == "message" for part in item["content"]
-    )
+    assert deltas == "".join(part["text"] for item in done if item["type"] == "message" for part in item["content"])
     return whole
 
 

@@ -79,9 +79,7 @@ def test_a_failure_is_told_with_its_reason_and_its_duration(yard: TempProject) -
     answer = yard.plait("run")
     assert answer.code == 1
     assert yard.statuses() == {"01-good": "done", "02-bad": "failed"}
-    (line,) = [line for line in answer.out.splitlines() if "02-bad" in line and "the wall fell down" in line][
-        -1:
-    ]
+    (line,) = [line for line in answer.out.splitlines() if "02-bad" in line and "the wall fell down" in line][-1:]
     assert re.search(r"\d+s", answer.out), answer.out
     assert f"plait logs {yard.batch().id[:4]}" in answer.out, line
 

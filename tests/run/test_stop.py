@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 from tests.support.temp_project import TempProject, plait_command
 
+from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
-from plait.store.project_files import find_engine, open_project_inbox
+from plait.store.project_files import open_project_inbox
 
 # Says that it has begun, and goes on when it may.
 WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"

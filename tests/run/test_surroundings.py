@@ -37,9 +37,7 @@ def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(yard: TempProj
 
 
 def test_each_batch_has_the_environment_of_its_own_front(yard: TempProject) -> None:
-    wait = (
-        "echo $WHO > ../$PLAIT_TASK_ID; until [ -e ../01-mine ] && [ -e ../02-theirs ]; do sleep 0.02; done"
-    )
+    wait = "echo $WHO > ../$PLAIT_TASK_ID; until [ -e ../01-mine ] && [ -e ../02-theirs ]; do sleep 0.02; done"
     yard.task("01-mine", wait, folder="mine")
     yard.task("02-theirs", wait, folder="theirs")
     fronts = [yard.start("run", who, env={"WHO": who}) for who in ("mine", "theirs")]

@@ -13,9 +13,8 @@ from plait.cli.live.signals import SignalCounter
 from plait.cli.output import Page
 from plait.client.event_stream import EventStream
 from plait.client.session import RecordEvents, Session, open_session
-from plait.engine.daemon__trouble import EngineHealthFile
+from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.git.location import find_repo
-from plait.store.project_files import HEALTH_FILE
 
 
 class Onlooker:
@@ -68,9 +67,7 @@ def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(yard: TempPro
     with open_session(find_repo(yard.top), EventStream()) as desk:
         show = Onlooker(desk, yard)
         batch = yard.batch().id
-        assert (
-            BatchFollower(desk, batch, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
-        )
+        assert BatchFollower(desk, batch, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
     assert set(show.before) == {f"batch {batch} needs no approval"}
     assert set(show.after) == {""}
 
@@ -94,7 +91,6 @@ def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed
     with open_session(place, EventStream()) as desk:
         show = Worried(desk, yard)
         assert (
-            BatchFollower(desk, yard.batch().id, show, SignalCounter(), interactive=True).follow()
-            is FollowResult.ENDED
+            BatchFollower(desk, yard.batch().id, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
         )
     assert set(show.before) == {"the engine can't go on: it rains"}

@@ -116,9 +116,7 @@ def test_whoever_stops_reading_ends_nothing_and_is_told(yard: TempProject) -> No
 
 def test_an_output_without_room_is_told_as_without_the_page(yard: TempProject) -> None:
     yard.task("01-walls", WAITS)
-    answer = yard.finish(
-        yard.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"])
-    )
+    answer = yard.finish(yard.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"]))
     assert answer.code == 1
     assert "goes on in the background" in answer.err
     yard.write("go", "")

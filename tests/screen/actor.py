@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from plait.cli.live.display import Display
-from plait.cli.live.screen__keys import KeyReader
+from plait.cli.live.screen import KeyReader
 from plait.cli.output import Page, make_console
 from plait.client.event_stream import EventStream
 from plait.client.logs.activity import ActivityTracker
@@ -24,9 +24,7 @@ from plait.testing.script import BATCH, Script
 
 def main() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    script = Script(
-        Task("01-first", title="The first"), "02-second", settings=Settings(isolation=Isolation.IN_PLACE)
-    )
+    script = Script(Task("01-first", title="The first"), "02-second", settings=Settings(isolation=Isolation.IN_PLACE))
     feed = EventStream()
     for record in script.records:
         feed.replay(record)

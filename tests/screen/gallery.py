@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from plait.cli.live.view_model import BatchViewModel, build_view_model
 from plait.core.decisions import Decision
-from plait.core.graph__shape import group_waves
+from plait.core.graph import group_waves
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
@@ -125,9 +125,7 @@ def troubles() -> Picture:
 
 
 def queue() -> Picture:
-    script = Script(
-        *SEVEN[:3], settings=Settings(agents=("claude",), mode=Mode.QUEUE, isolation=Isolation.IN_PLACE)
-    )
+    script = Script(*SEVEN[:3], settings=Settings(agents=("claude",), mode=Mode.QUEUE, isolation=Isolation.IN_PLACE))
     return Picture(script)
 
 
@@ -161,9 +159,7 @@ def stopped() -> Picture:
 
 
 def budget() -> Picture:
-    script = Script(
-        *SEVEN, settings=Settings(agents=("claude",), max_parallel=1, budget=Budget(microusd=2_000_000))
-    )
+    script = Script(*SEVEN, settings=Settings(agents=("claude",), max_parallel=1, budget=Budget(microusd=2_000_000)))
     script.exit_attempt(script.running_tasks()[0], spend=Spend(1_900_000, 410_000))
     script.wait(5)
     return Picture(script)
@@ -187,8 +183,7 @@ def numbered() -> Picture:
         "Open the door",
     )
     tasks = [
-        task(f"{n}.{n + 1}", *([f"{n - 1}.{n}"] if n > 1 else []), title=title)
-        for n, title in enumerate(titles, 1)
+        task(f"{n}.{n + 1}", *([f"{n - 1}.{n}"] if n > 1 else []), title=title) for n, title in enumerate(titles, 1)
     ]
     script = Script(*tasks, settings=ALONE)
     script.wait(20)
@@ -239,9 +234,7 @@ def hundreds() -> Picture:
         settings=Settings(agents=("claude", "codex"), max_parallel=6, isolation=Isolation.IN_PLACE),
         start=False,
     )
-    script.submit(
-        *tasks, settings=Settings(agents=("claude", "codex"), max_parallel=6, isolation=Isolation.IN_PLACE)
-    )
+    script.submit(*tasks, settings=Settings(agents=("claude", "codex"), max_parallel=6, isolation=Isolation.IN_PLACE))
     for n in range(45):
         bad = n in (17, 40)
         script.exit_attempt(

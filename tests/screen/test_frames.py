@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.cells import cell_len
 
-from plait.cli.format__spans import format_elapsed
+from plait.cli.format import format_elapsed
 from plait.cli.live.frame import Viewport, frame_to_text, render_frame
 from plait.cli.live.task_selection import select_visible_tasks
 from plait.cli.live.terminal_style import StyledLine, choose_terminal_style
@@ -176,9 +176,7 @@ def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, width: int) -> Non
 
 def test_a_conflict_that_is_foreseen_is_a_calm_warning_and_what_the_task_does_is_told_below() -> None:
     lines = drawn("landing", 80, 24)
-    (warning,) = [
-        text for line in lines for text, style in line if style == "yellow" and "04-views in" in text
-    ]
+    (warning,) = [text for line in lines for text, style in line if style == "yellow" and "04-views in" in text]
     assert warning.startswith("would conflict with 04-views in src/urls.")
     assert " 03  editing src/urls.py\n" in frame_to_text(lines)
     assert "editing src/urls.py; would conflict with 04-views in src/urls.py and 1 more " in frame_to_text(

@@ -182,9 +182,7 @@ def test_how_a_gate_went_is_told(more: dict[str, object], said: str) -> None:
 
 def test_progress_that_only_counts_is_no_line() -> None:
     assert (
-        EventLines(zone=UTC).format_event(
-            StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3})
-        )
+        EventLines(zone=UTC).format_event(StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3}))
         is None
     )
 

@@ -100,12 +100,9 @@ def test_a_frame_that_did_not_change_is_not_sent_again() -> None:
 
 def test_who_wants_no_colours_gets_none() -> None:
     line = (("word", "bold red"),)
+    assert make_painter(Console(force_terminal=True, color_system="standard"))(line) == "\x1b[1;31mword\x1b[0m"
     assert (
-        make_painter(Console(force_terminal=True, color_system="standard"))(line) == "\x1b[1;31mword\x1b[0m"
-    )
-    assert (
-        make_painter(Console(force_terminal=True, color_system="standard", no_color=True))(line)
-        == "\x1b[1mword\x1b[0m"
+        make_painter(Console(force_terminal=True, color_system="standard", no_color=True))(line) == "\x1b[1mword\x1b[0m"
     )
     assert make_painter(Console(force_terminal=True, color_system=None))(line) == "word"
 

@@ -105,9 +105,7 @@ def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
 
 
 def test_a_question_about_money_is_not_answered_with_any_words() -> None:
-    settings = Settings(
-        isolation=Isolation.IN_PLACE, task_budget=Budget(1_000_000), backoff=Backoff(base=0, jitter=0)
-    )
+    settings = Settings(isolation=Isolation.IN_PLACE, task_budget=Budget(1_000_000), backoff=Backoff(base=0, jitter=0))
     script = Script("a", settings=settings)
     script.exit_attempt("a", Category.TASK, spend=Spend(800_000))
     assert "    plait feedback 7f3a a 'go on'   or   plait cancel 7f3a a\n" in last_screen(script)

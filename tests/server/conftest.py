@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.running_server import RunningServer, running_server as serve
-from tests.support.temp_project import TempProject, temp_project as make_yard
-from tests.support.temp_project__estate import WorktreeProject, worktree_project as make_estate
+from tests.support.temp_project import (
+    TempProject,
+    WorktreeProject,
+    temp_project as make_yard,
+    worktree_project as make_estate,
+)
 
 from plait.git.location import RepoLocation
 

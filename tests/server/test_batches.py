@@ -9,9 +9,9 @@ import pytest
 from tests.support.journal_writer import JournalWriter
 from tests.support.running_server import RunningServer
 
-from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.api_errors import NotFoundError, StateError
 from plait.git.location import RepoLocation
-from plait.server.event_buffer__mark import EventCursor
+from plait.server.event_buffer import EventCursor
 from plait.server.service.lookup import resolve_batch, resolve_task
 
 NAMES = ["01-walls", "02-roof", "03-door"]
@@ -27,9 +27,7 @@ def three(served: RunningServer, run: str = "echo hello") -> None:
         served.project.task(name, run)
 
 
-def refused(
-    served: RunningServer, status: int, body: object, path: str = "/api/batches"
-) -> dict[str, object]:
+def refused(served: RunningServer, status: int, body: object, path: str = "/api/batches") -> dict[str, object]:
     told: dict[str, object] = served.post(path, body, status)
     assert {*told} == {"error", "hint", "field", "state", "problems"}
     assert served.get("/api/batches")["batches"] == []
@@ -48,9 +46,7 @@ def test_tasks_are_run_by_their_exact_ids(served: RunningServer) -> None:
 
 def test_settings_of_a_batch_count_for_it_alone(served: RunningServer) -> None:
     three(served)
-    batch = served.run(
-        "01-walls", settings={"maxBatchSize": 1, "retries": 0, "timeout": "5m", "verify": None}
-    )
+    batch = served.run("01-walls", settings={"maxBatchSize": 1, "retries": 0, "timeout": "5m", "verify": None})
     settings = served.batch(batch)["settings"]
     assert (settings["maxBatchSize"], settings["retries"], settings["timeout"]) == (1, 0, 300.0)
     assert served.get("/api/settings")["retries"] == 2
@@ -119,9 +115,7 @@ def test_needs_in_a_circle_are_told_as_problems(served: RunningServer) -> None:
     assert any("01-walls → 02-roof → 01-walls" in problem["message"] for problem in problems)
     plan = served.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
     assert plan["tasks"] == []
-    assert [problem["message"] for problem in plan["problems"]] == [
-        problem["message"] for problem in problems
-    ]
+    assert [problem["message"] for problem in plan["problems"]] == [problem["message"] for problem in problems]
 
 
 def test_commands_of_the_repository_wait_for_a_person(served: RunningServer) -> None:
@@ -294,13 +288,8 @@ def test_a_contest_is_between_agents_that_can_enter_one(served: RunningServer) -
     for contest, words in (({"times": 2}, "in place"), ({"agents": ["nobody"]}, "in place")):
         told = refused(served, 422, {"taskIds": ["01-walls"], "contest": contest})
         assert (told["field"], words in str(told["error"])) == ("contest", True)
-    assert (
-        refused(served, 422, {"taskIds": ["01-walls"], "contest": {"times": 0}})["field"] == "contest.times"
-    )
-    assert (
-        refused(served, 422, {"taskIds": ["01-walls"], "contest": {"agents": []}})["field"]
-        == "contest.agents"
-    )
+    assert refused(served, 422, {"taskIds": ["01-walls"], "contest": {"times": 0}})["field"] == "contest.times"
+    assert refused(served, 422, {"taskIds": ["01-walls"], "contest": {"agents": []}})["field"] == "contest.agents"
 
 
 def test_where_there_are_no_sources_there_is_no_task(served: RunningServer) -> None:

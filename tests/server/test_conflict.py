@@ -6,7 +6,7 @@ import json
 
 import pytest
 from tests.support.running_server import Json, RunningServer
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 # Each waits for the other to have begun, so that both have the same base.
 MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-slate ] && [ -e ../../02-tiles ]; do sleep 0.02; done"
@@ -36,9 +36,7 @@ def word(task: str) -> str:
     return task.partition("-")[2]
 
 
-def test_both_sides_are_told(
-    served_estate: RunningServer, estate: WorktreeProject, torn: tuple[str, str, str]
-) -> None:
+def test_both_sides_are_told(served_estate: RunningServer, estate: WorktreeProject, torn: tuple[str, str, str]) -> None:
     batch, won, lost = torn
     before = estate.snapshot_user_files()
     found = told(served_estate, batch, lost)
@@ -49,9 +47,7 @@ def test_both_sides_are_told(
     assert file["base"] == "flat\nroof\n"
     assert file["ours"] == f"{word(won)}\nroof\n"
     assert file["theirs"] == f"{word(lost)}\nroof\n"
-    assert file["merged"] == (
-        f"<<<<<<< already merged\n{word(won)}\n=======\n{word(lost)}\n>>>>>>> this task\nroof\n"
-    )
+    assert file["merged"] == (f"<<<<<<< already merged\n{word(won)}\n=======\n{word(lost)}\n>>>>>>> this task\nroof\n")
     assert file["touchedBy"] == [won]
     line = estate.git("rev-list", "--first-parent", estate.branch).split()
     assert found["with"] in line
@@ -70,9 +66,7 @@ def test_why_a_task_is_conflicted_names_the_files(
     assert said["conflict"] == explained["conflict"]
 
 
-def test_what_is_in_no_conflict_says_what_it_is(
-    served_estate: RunningServer, torn: tuple[str, str, str]
-) -> None:
+def test_what_is_in_no_conflict_says_what_it_is(served_estate: RunningServer, torn: tuple[str, str, str]) -> None:
     batch, won, lost = torn
     refused = served_estate.get(f"/api/batches/{batch}/tasks/{won}/conflict", 409)
     assert (refused["state"], refused["error"]) == ("done", f"{won} is in no conflict")

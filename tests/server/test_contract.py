@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import httpx
-from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.running_server import ServerProcess, start_server
 from tests.support.temp_project import TempProject
 
 LONG = bool(os.environ.get("PLAIT_CONTRACT_LONG"))

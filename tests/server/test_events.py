@@ -10,12 +10,12 @@ from random import Random
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server__hearing import SseReader, expected_events
+from tests.support.running_server import SseReader, expected_events
 
 from plait.core.events import Record
 from plait.core.settings import Settings
 from plait.git.location import RepoLocation
-from plait.server.event_buffer__mark import EventCursor
+from plait.server.event_buffer import EventCursor
 from plait.server.project_session import ProjectSession
 from plait.server.sse import SseStream
 from plait.store.interfaces import Journal
@@ -97,9 +97,7 @@ async def write(journal: Journal, records: Sequence[Record]) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(
-    place: RepoLocation, journal: Journal
-) -> None:
+async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(place: RepoLocation, journal: Journal) -> None:
     records = history(60)
     journal.append(records)
     wanted = expected_events(journal.id, records)
@@ -111,9 +109,7 @@ async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(
             assert reader.events == left
 
 
-async def test_without_a_mark_it_is_told_what_happens_from_now_on(
-    place: RepoLocation, journal: Journal
-) -> None:
+async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: RepoLocation, journal: Journal) -> None:
     records = history(20)
     journal.append(records[:50])
     async with opened(place) as office:
@@ -140,9 +136,7 @@ async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_
             assert reader.events[0] == expected_events(journal.id, history(3))[0]
 
 
-async def test_a_mark_of_another_journal_is_answered_with_a_reset(
-    place: RepoLocation, journal: Journal
-) -> None:
+async def test_a_mark_of_another_journal_is_answered_with_a_reset(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(3))
     async with opened(place) as office:
         for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
@@ -210,9 +204,7 @@ async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
         assert b"data: " in await asyncio.wait_for(anext(stream), PATIENCE)
 
 
-async def test_a_reader_that_stops_reading_costs_nobody_else_anything(
-    place: RepoLocation, journal: Journal
-) -> None:
+async def test_a_reader_that_stops_reading_costs_nobody_else_anything(place: RepoLocation, journal: Journal) -> None:
     records = history(300)
     journal.append(records[:1])
     async with opened(place) as office:

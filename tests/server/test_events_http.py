@@ -14,14 +14,18 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server import RunningServer
-from tests.support.running_server__hearing import SseReader, expected_events
-from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.running_server import (
+    RunningServer,
+    ServerProcess,
+    SseReader,
+    expected_events,
+    start_server,
+)
 from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
 from plait.core.settings import Settings
 from plait.git.location import find_repo
-from plait.server.event_buffer__mark import EventCursor
+from plait.server.event_buffer import EventCursor
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
 
@@ -163,9 +167,7 @@ def test_a_batch_that_is_not_there_is_not_found(served: RunningServer) -> None:
     assert served.get("/api/events", 404, batch="nobody")["error"]
 
 
-def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(
-    served: RunningServer, tmp_path: Path
-) -> None:
+def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(served: RunningServer, tmp_path: Path) -> None:
     place = find_repo(served.project.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:

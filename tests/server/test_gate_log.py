@@ -6,14 +6,12 @@ import os
 from pathlib import Path
 
 from tests.support.running_server import RunningServer
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 SECRET = "correct-horse-battery-staple"
 
 
-def test_what_a_gate_printed_is_read_like_a_log(
-    served_estate: RunningServer, estate: WorktreeProject
-) -> None:
+def test_what_a_gate_printed_is_read_like_a_log(served_estate: RunningServer, estate: WorktreeProject) -> None:
     served = served_estate
     os.environ["MY_SECRET_KEY"] = SECRET
     estate.task("01-walls", "echo walls > walls.txt")
@@ -50,9 +48,7 @@ def test_what_a_gate_printed_is_read_like_a_log(
         assert served.get(path, 422, **query)["field"] == field
 
 
-def test_a_gate_is_read_while_it_runs(
-    served_estate: RunningServer, estate: WorktreeProject, tmp_path: Path
-) -> None:
+def test_a_gate_is_read_while_it_runs(served_estate: RunningServer, estate: WorktreeProject, tmp_path: Path) -> None:
     served, go = served_estate, tmp_path / "go"
     estate.task("01-walls", "echo walls > walls.txt")
     estate.commit_all()

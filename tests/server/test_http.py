@@ -48,9 +48,7 @@ def test_where_no_body_is_needed_none_is_asked_for(served: RunningServer) -> Non
     served.project.task("01-walls", "true")
     json_type = {"Content-Type": "application/json"}
     for headers in ({}, json_type):
-        assert served.check_status(served.client.post("/api/plan", headers=headers), 200)["waves"] == [
-            ["01-walls"]
-        ]
+        assert served.check_status(served.client.post("/api/plan", headers=headers), 200)["waves"] == [["01-walls"]]
     batch = served.run("01-walls", mode="queue")
     told = served.check_status(served.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
     assert told["results"][0]["result"] == "granted"
@@ -58,9 +56,7 @@ def test_where_no_body_is_needed_none_is_asked_for(served: RunningServer) -> Non
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
 def test_a_body_that_is_not_called_json_is_not_read(served: RunningServer, headers: dict[str, str]) -> None:
-    told = served.check_status(
-        served.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422
-    )
+    told = served.check_status(served.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422)
     assert told["error"] == "the body has to be JSON, sent with Content-Type: application/json"
     assert told["field"] == "body"
 

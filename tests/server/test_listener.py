@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from plait.server.serve__listener import bind_listener
+from plait.server.serve import bind_listener
 
 pytestmark = pytest.mark.anyio
 

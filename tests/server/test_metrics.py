@@ -124,10 +124,7 @@ def test_how_long_attempts_took_is_a_histogram(scribe: JournalWriter, counted: C
     figures = counted.figures()
     labels = {"agent": "shell", "step": "write"}
     name = "plait_attempt_duration_seconds"
-    buckets = [
-        value(figures, f"{name}_bucket", le=str(float(each)), **labels) or 0
-        for each in DURATION_BOUNDS_SECONDS
-    ]
+    buckets = [value(figures, f"{name}_bucket", le=str(float(each)), **labels) or 0 for each in DURATION_BOUNDS_SECONDS]
     assert buckets == sorted(buckets)
     assert (buckets[0], buckets[-1]) == (1, 2)
     assert value(figures, f"{name}_bucket", le="+Inf", **labels) == 2
@@ -185,9 +182,7 @@ def test_a_restarted_server_goes_on_with_the_same_numbers(scribe: JournalWriter,
     assert counted.figures().totals == before
 
 
-def test_a_journal_that_is_gone_is_no_history(
-    place: RepoLocation, scribe: JournalWriter, counted: Counted
-) -> None:
+def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, scribe: JournalWriter, counted: Counted) -> None:
     scribe.submit("one", "a")
     scribe.exit_attempt("a")
     assert value(counted.figures(), "plait_batches", status="completed") == 1

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server__hearing import SseReader, expected_events
+from tests.support.running_server import SseReader, expected_events
 
 from plait.client import engine_launcher
 from plait.client.session import Session
@@ -24,8 +24,8 @@ from plait.core.events import Record
 from plait.core.requests import Pause
 from plait.core.settings import Settings
 from plait.git.location import RepoLocation
-from plait.server import journal_follower, project_session as offices, sse, sse__replay
-from plait.server.event_buffer__mark import EventCursor
+from plait.server import journal_follower, project_session as offices, sse
+from plait.server.event_buffer import EventCursor
 from plait.server.project_session import ProjectSession
 from plait.server.sse import SseStream
 from plait.store.interfaces import JournalCorruptError
@@ -79,8 +79,8 @@ def move_away(place: RepoLocation, to: Path) -> None:
 async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sse__replay, "REPLAY_IDLE_SECONDS", 0.05)
-    monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
+    monkeypatch.setattr(sse, "REPLAY_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted, begin = expected_events(journal.id, history()), EventCursor(journal.id, 0)
@@ -100,8 +100,8 @@ async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
 async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
-    monkeypatch.setattr(sse__replay, "REPLAY_IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
+    monkeypatch.setattr(sse, "REPLAY_IDLE_SECONDS", 0.0)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted = expected_events(journal.id, history())
@@ -117,10 +117,8 @@ async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
         assert reader.events == wanted
 
 
-async def test_who_comes_and_goes_leaves_nothing_behind(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
+async def test_who_comes_and_goes_leaves_nothing_behind(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         begin = EventCursor(journal.id, 0)
@@ -217,9 +215,7 @@ def write_elsewhere(place: RepoLocation, start: int) -> None:
     subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL_FILE), str(start)], check=True)
 
 
-async def test_whatever_goes_wrong_once_it_goes_on(
-    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_whatever_goes_wrong_once_it_goes_on(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     failed: list[object] = []
     wait = Session.wait
 

@@ -48,9 +48,7 @@ def ask(app: FastAPI, path: str, method: str = "GET", **headers: str) -> httpx.R
     return anyio.run(asked)
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/settings", "/batches/7f3a/graph", "/batches/x/tasks/a%2Fb.js", "/%C3%A9 ?q=1"]
-)
+@pytest.mark.parametrize("path", ["/", "/settings", "/batches/7f3a/graph", "/batches/x/tasks/a%2Fb.js", "/%C3%A9 ?q=1"])
 @pytest.mark.parametrize("browser", [BROWSER, OLD_BROWSER])
 def test_wherever_a_person_goes_there_is_the_page(app: FastAPI, path: str, browser: dict[str, str]) -> None:
     answer = ask(app, path, **browser)

@@ -11,7 +11,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from plait.server.http.middleware.shutdown import ShutdownMiddleware, is_unexpected
+from plait.server.http.middleware.shutdown import ShutdownMiddleware
+from plait.server.serve import is_unexpected
 
 
 class Ends(uvicorn.Server):

@@ -63,9 +63,7 @@ def test_what_is_no_project_is_told(served: RunningServer, body: object, field: 
 
 def test_tasks_are_listed_made_and_edited(served: RunningServer) -> None:
     assert served.get("/api/tasks")["tasks"] == []
-    made = served.post(
-        "/api/tasks", {"title": "Put up <b>walls</b>", "body": "All four.", "run": "true"}, 201
-    )
+    made = served.post("/api/tasks", {"title": "Put up <b>walls</b>", "body": "All four.", "run": "true"}, 201)
     (listed,) = served.get("/api/tasks")["tasks"]
     assert (listed["id"], listed["title"], listed["batch"]) == (made["id"], "Put up <b>walls</b>", None)
     path = f"/api/tasks/{quote_task_id(made['id'])}"
@@ -134,9 +132,7 @@ def test_agents_are_listed(served: RunningServer) -> None:
 def test_the_description_is_whole(served: RunningServer) -> None:
     described = served.get("/api/openapi.json")
     operations = [
-        (path, method, told)
-        for path, methods in described["paths"].items()
-        for method, told in methods.items()
+        (path, method, told) for path, methods in described["paths"].items() for method, told in methods.items()
     ]
     names = [told["operationId"] for _, _, told in operations]
     assert len(set(names)) == len(names) >= 30
@@ -150,9 +146,7 @@ def test_the_description_is_whole(served: RunningServer) -> None:
     assert "HTTPValidationError" not in schemas
     assert {*schemas["EventShape"]["required"]} == {"seq", "at", "type", "batchId", "taskId", "attempt"}
     assert "default" not in schemas["EventShape"]["properties"]["reason"]
-    assert [name for name, shape in schemas.items() if shape.get("additionalProperties") is True] == [
-        "EventShape"
-    ]
+    assert [name for name, shape in schemas.items() if shape.get("additionalProperties") is True] == ["EventShape"]
 
 
 def test_the_page_about_it_loads_nothing(served: RunningServer) -> None:

@@ -13,13 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.api_errors__refusals import FieldError, NotFoundError, StateError
+from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.client.mirrors import get_mirror_settings, is_mirror
 from plait.core.errors import PlaitError, WorldError
-from plait.git.location import RepoLocation, find_repo
-from plait.git.location__projects import compute_project_id, find_project_register
-from plait.server.project_store import ProjectStore
-from plait.server.project_store__catalogue import ProjectCatalog
+from plait.git.location import RepoLocation, compute_project_id, find_repo
+from plait.server.project_store import ProjectCatalog, ProjectStore, find_project_register
 from plait.server.projects import Project
 from plait.server.session_pool import SessionPool
 
@@ -43,9 +41,7 @@ def register(tmp_path: Path) -> ProjectStore:
 
 def git(where: Path, *words: str) -> str:
     own = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
-    done = subprocess.run(
-        ["git", *own, *words], cwd=where, check=True, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run(["git", *own, *words], cwd=where, check=True, capture_output=True, text=True, timeout=60)
     return done.stdout.strip()
 
 
@@ -157,9 +153,7 @@ for n in range(int(sys.argv[2]), int(sys.argv[2]) + 10):
 
 def test_servers_that_register_at_once_lose_nothing_to_each_other(tmp_path: Path) -> None:
     path = tmp_path / "projects.json"
-    adding = [
-        subprocess.Popen([sys.executable, "-c", _ADDS, str(path), str(first)]) for first in (0, 10, 20, 30)
-    ]
+    adding = [subprocess.Popen([sys.executable, "-c", _ADDS, str(path), str(first)]) for first in (0, 10, 20, 30)]
     assert [each.wait(60) for each in adding] == [0] * 4
     assert {each.path for each in ProjectStore(path).list_projects()} == {f"/{n}" for n in range(40)}
 
@@ -199,9 +193,7 @@ async def test_all_checkouts_of_a_repository_are_one_project(tmp_path: Path, reg
         assert offices.list_projects() == [moved]
 
 
-async def test_what_the_server_was_started_in_is_not_registered_twice(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_what_the_server_was_started_in_is_not_registered_twice(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "here")
     async with offices_of(register, top) as offices:
         assert (await offices.add_project(path=str(top))).default
@@ -315,9 +307,7 @@ async def test_a_mirror_is_served_while_its_remote_is_away_and_nothing_is_starte
             await offices.get_updated(added.id)
 
 
-async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(
-    tmp_path: Path, register: ProjectStore
-) -> None:
+async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(tmp_path: Path, register: ProjectStore) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
     async with offices_of(register) as offices:
         added = await offices.add_project(url=origin.as_uri())
@@ -465,9 +455,7 @@ async def test_who_listens_in_an_office_that_is_removed_is_asked_to_leave(
             office = await offices.get(added.id)
             await offices.remove_project(added.id)
             await asyncio.wait_for(inside.closing.wait(), 10)
-            assert (
-                await office.query(lambda desk: desk.place.top) == tmp_path / "other"
-            )  # until they have left
+            assert await office.query(lambda desk: desk.place.top) == tmp_path / "other"  # until they have left
         with offices.open_scope() as elsewhere:
             await offices.get(other.id)
             assert not elsewhere.closing.is_set()
@@ -485,10 +473,8 @@ async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_o
             offices.list_projects()
 
 
-def test_there_is_an_end_to_projects(
-    tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("plait.server.project_store__catalogue.MAX_PROJECTS", 1)
+def test_there_is_an_end_to_projects(tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plait.server.project_store.MAX_PROJECTS", 1)
     catalogue = ProjectCatalog(register)
     catalogue.add_path(str(repository(tmp_path / "one")))
     with pytest.raises(StateError, match="already"):

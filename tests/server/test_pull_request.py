@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.local_forge import REPOSITORY, LocalForge
 from tests.support.running_server import Json, RunningServer
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 SECRET = "s3cret-w0rd-0f-ada"
 
@@ -134,9 +134,7 @@ def test_why_nothing_can_be_published_is_said(served: RunningServer) -> None:
     served.get("/api/batches/none/pr", 404)
 
 
-def test_where_no_forge_is_known_a_push_is_left(
-    served_estate: RunningServer, estate: WorktreeProject
-) -> None:
+def test_where_no_forge_is_known_a_push_is_left(served_estate: RunningServer, estate: WorktreeProject) -> None:
     batch = walls(served_estate, estate)
     seen = told(served_estate, batch)
     assert (seen["canPublish"], seen["canPush"]) == (False, True)
@@ -147,18 +145,14 @@ def test_where_no_forge_is_known_a_push_is_left(
     assert "no remote called 'origin'" in seen["why"]
 
 
-def test_the_target_is_what_the_settings_or_the_remote_say(
-    session: RunningServer, estate: WorktreeProject
-) -> None:
+def test_the_target_is_what_the_settings_or_the_remote_say(session: RunningServer, estate: WorktreeProject) -> None:
     batch = walls(session, estate)
     estate.git("fetch", "--quiet", "origin")
     estate.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     assert told(session, batch)["target"] == "main"
 
 
-def test_a_key_stands_for_the_same_words(
-    session: RunningServer, estate: WorktreeProject, remote: LocalForge
-) -> None:
+def test_a_key_stands_for_the_same_words(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
     batch = walls(session, estate)
     for said in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
         headers = {"Idempotency-Key": "once"}

@@ -8,7 +8,7 @@ import os
 import httpx
 import pytest
 from tests.support.running_server import RunningServer, quote_task_id
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 SECRET = "correct-horse-battery-staple"

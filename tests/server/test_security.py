@@ -17,7 +17,7 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
-from tests.support.running_server__serving import start_server
+from tests.support.running_server import start_server
 from tests.support.security_harness import SecurityHarness
 from tests.support.temp_project import TIMEOUT_SECONDS, temp_project as make_yard
 
@@ -45,9 +45,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]
             yard.wait_until(lambda: siege.statuses()["02-print"] == "done" and siege.ticks())
             yield siege
             yard.write("go", "")
-            over = yard.wait_until(
-                lambda: (told := siege.get(f"/api/batches/{siege.batch}"))["completedAt"] and told
-            )
+            over = yard.wait_until(lambda: (told := siege.get(f"/api/batches/{siege.batch}"))["completedAt"] and told)
         assert over["status"] == "completed"
         assert over["progress"]["completed"] == 2
         assert server.end() == 0
@@ -101,9 +99,7 @@ def test_an_expired_cookie_is_none(siege: SecurityHarness) -> None:
     assert siege.request("GET", "/api/batches", Cookie=later).status_code == 401
 
 
-@pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"]
-)
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"])
 def test_a_post_of_another_origin_is_refused(siege: SecurityHarness, origin: str) -> None:
     cookie, own = siege.cookie(time.time() + 60), siege.server.url
     path = f"/api/batches/{siege.batch}/cancel"
@@ -115,10 +111,7 @@ def test_a_post_of_another_origin_is_refused(siege: SecurityHarness, origin: str
     )
     assert preflight.status_code == 403
     assert not any(name.startswith("access-control") for name in preflight.headers)
-    assert (
-        siege.request("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code
-        == 200
-    )
+    assert siege.request("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -191,10 +184,7 @@ def test_what_a_link_of_the_repository_leads_to_is_not_told(siege: SecurityHarne
 
 
 def test_html_and_terminal_escapes_in_titles_are_text(siege: SecurityHarness) -> None:
-    told = [
-        siege.request_as_owner("GET", path)
-        for path in ("/api/tasks", f"/api/batches/{siege.batch}", "/metrics")
-    ]
+    told = [siege.request_as_owner("GET", path) for path in ("/api/tasks", f"/api/batches/{siege.batch}", "/metrics")]
     told.append(siege.request_as_owner("GET", f"/api/batches/{siege.batch}/graph"))
     assert HTML in told[1].json()["tasks"][1]["title"]
     assert ESCAPES in told[1].json()["tasks"][1]["title"]

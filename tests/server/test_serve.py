@@ -15,12 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from tests.support.running_server__serving import EventFollower, ServerProcess, start_server
-from tests.support.temp_project import TempProject
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import EventFollower, ServerProcess, start_server
+from tests.support.temp_project import TempProject, WorktreeProject
 
+from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
-from plait.store.project_files import find_engine
 
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
@@ -106,13 +105,9 @@ def test_programs_are_told_on_one_line(yard: TempProject) -> None:
     assert server.end() == 0
 
 
-def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
-    yard: TempProject, tmp_path: Path
-) -> None:
+def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(yard: TempProject, tmp_path: Path) -> None:
     script = tmp_path / "browser"
-    script.write_text(
-        f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n'
-    )
+    script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n')
     script.chmod(0o755)
     server = start_server(yard, "--open", env={"BROWSER": str(script)})
     yard.wait_until((tmp_path / "opened").exists)
@@ -219,9 +214,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     cert, secret = folder / "cert.pem", folder / "key.pem"
     cert.write_bytes(made.public_bytes(serialization.Encoding.PEM))
     secret.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     secret.chmod(0o600)
     return cert, secret

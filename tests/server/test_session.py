@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from tests.support.local_forge import REPOSITORY, LocalForge
 from tests.support.running_server import RunningServer
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 
-def test_three_tasks_to_one_pull_request(
-    session: RunningServer, estate: WorktreeProject, remote: LocalForge
-) -> None:
+def test_three_tasks_to_one_pull_request(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt")
     estate.task("03-door", "while [ ! -e never ]; do sleep 0.05; done")

@@ -11,20 +11,17 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from tests.support.running_server import RunningServer
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 from plait.core.errors import Bug
 from plait.server.http.app import create_app
-from plait.server.http.schema.base__shape import ApiModel
-from plait.server.http.schema.batches import Batch, Batches
-from plait.server.http.schema.batches__pulls import PullRequest
-from plait.server.http.schema.batches__views import GraphShape, TimelineShape
+from plait.server.http.schema.base import ApiModel
+from plait.server.http.schema.batches import Batch, Batches, GraphShape, PullRequest, TimelineShape
 from plait.server.http.schema.events import EventShape
 from plait.server.http.schema.inspection import ConflictShape, DiffShape, Explanation
 from plait.server.http.schema.projects import Agents, Me, Projects
 from plait.server.http.schema.settings import Preferences, PreferencesSchema
-from plait.server.http.schema.tasks import PlanShape
-from plait.server.http.schema.tasks__tasks import Standing, Tasks, WholeTask
+from plait.server.http.schema.tasks import PlanShape, Standing, Tasks, WholeTask
 
 if TYPE_CHECKING:
     from plait.server.session_pool import SessionPool

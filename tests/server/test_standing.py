@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from tests.support.running_server import RunningServer
 
-from plait.server.event_buffer__mark import EventCursor
+from plait.server.event_buffer import EventCursor
 
 HOSTILE = "a&b=c +%2F é"
 
 
 def asked(served: RunningServer, batch: str, *tasks: str) -> list[str]:
-    told = served.check_status(
-        served.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200
-    )
+    told = served.check_status(served.client.get(f"/api/batches/{batch}/standing", params={"task": list(tasks)}), 200)
     return [run["taskId"] for run in told["tasks"]]
 
 

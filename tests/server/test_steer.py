@@ -112,9 +112,9 @@ def test_whoever_asks_twice_with_one_key_is_answered_once(served: RunningServer)
     again = served.check_status(served.client.post(path, headers=key), 200)
     assert first["results"][0]["tasks"] == again["results"][0]["tasks"] == ["01-walls"]
     assert served.statuses(batch)["02-roof"] != "done"
-    assert served.check_status(served.client.post(path, headers={"Idempotency-Key": "other"}), 200)[
-        "results"
-    ][0]["tasks"] == ["02-roof"]
+    assert served.check_status(served.client.post(path, headers={"Idempotency-Key": "other"}), 200)["results"][0][
+        "tasks"
+    ] == ["02-roof"]
 
 
 def test_of_many_who_ask_at_once_with_one_key_each_is_answered_the_same(served: RunningServer) -> None:
@@ -122,9 +122,9 @@ def test_of_many_who_ask_at_once_with_one_key_each_is_answered_the_same(served: 
     path = f"/api/batches/{batch}/tasks/01-walls/retry"
 
     def ask(_: int) -> object:
-        return served.check_status(served.client.post(path, headers={"Idempotency-Key": "k"}), 200)[
-            "results"
-        ][0]["tasks"]
+        return served.check_status(served.client.post(path, headers={"Idempotency-Key": "k"}), 200)["results"][0][
+            "tasks"
+        ]
 
     with ThreadPoolExecutor(6) as several:
         assert [*several.map(ask, range(6))] == [["01-walls", "02-roof"]] * 6
@@ -142,9 +142,7 @@ def test_a_retry_of_all_is_answered_again_and_not_done_again(served: RunningServ
     served.project.write("fixed", "")
     served.post(path)
     assert served.wait_until_finished(batch)["tasks"][0]["attempt"] == 3
-    assert (
-        served.check_status(served.client.post(path, headers=key), 200)["results"][0]["result"] == "granted"
-    )
+    assert served.check_status(served.client.post(path, headers=key), 200)["results"][0]["result"] == "granted"
 
 
 @pytest.mark.parametrize("task", ["nobody", "..", "a/b", "TODO:63", "x" * 9_000, "%2e%2e", "\u202e", "<b>"])
@@ -162,9 +160,7 @@ def test_many_at_once_get_a_result_each(served: RunningServer) -> None:
     other = served.run("03-door")
     served.wait_until_finished(other)
     served.project.write("fixed", "")
-    told = served.post(
-        "/api/bulk", {"action": "retry", "taskIds": ["03-door", "nobody", "02-roof", "01-walls"]}
-    )
+    told = served.post("/api/bulk", {"action": "retry", "taskIds": ["03-door", "nobody", "02-roof", "01-walls"]})
     assert [(each["taskId"], each["batchId"], each["result"]) for each in told["results"]] == [
         ("03-door", other, "granted"),
         ("nobody", None, "unknown"),

@@ -9,9 +9,8 @@ from hypothesis import given, settings, strategies as st
 from plait.client.event_stream import EventStream
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.events import Record
-from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventBuffer, encode_events
-from plait.server.event_buffer__mark import EventCursor
-from plait.testing.simulator.engine__run import simulate
+from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventBuffer, EventCursor, encode_events
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 JOURNAL = "0123456789abcdef0123456789abcdef"
@@ -26,9 +25,7 @@ def history(seed: int) -> Sequence[Record]:
 def told(seed: int) -> tuple[BufferedEvent, ...]:
     """Everything, as somebody hears it who was there from the beginning."""
     feed = EventStream()
-    return tuple(
-        piece for record in history(seed) for piece in encode_events(JOURNAL, record.seq, feed.apply(record))
-    )
+    return tuple(piece for record in history(seed) for piece in encode_events(JOURNAL, record.seq, feed.apply(record)))
 
 
 def written(seed: int, *, most: int) -> EventBuffer:

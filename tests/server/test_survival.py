@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from tests.support.running_server__serving import EventFollower, start_server
+from tests.support.running_server import EventFollower, start_server
 from tests.support.temp_project import TempProject
 
 from plait.client.event_stream import EventStream
+from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.server.event_buffer import encode_events
-from plait.store.project_files import find_engine, open_project_journal
+from plait.store.project_files import open_project_journal
 
 TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2
@@ -38,9 +39,7 @@ def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_
     port = int(server.url.rpartition(":")[2])
     follower = EventFollower(server.url, server.token)
     follower.wait_until(lambda: follower.connections)
-    made = server.post(
-        "/api/batches", {"taskIds": TASKS, "mode": "parallel", "settings": {"maxBatchSize": AT_ONCE}}
-    )
+    made = server.post("/api/batches", {"taskIds": TASKS, "mode": "parallel", "settings": {"maxBatchSize": AT_ONCE}})
     yard.wait_for_file(f"runs-{TASKS[0]}")
     engine = find_engine(find_repo(yard.top))
     assert engine is not None

@@ -12,17 +12,18 @@ from tests.support.running_server import RunningServer, running_server as serve
 from tests.support.temp_project import TempProject
 
 from plait.core.settings import Settings
+from plait.engine.daemon import LOG_FILE
 from plait.git.location import find_repo
-from plait.server import project_session__handing
+from plait.server import project_session
 from plait.store.journal_writer import open_journal_writer
-from plait.store.project_files import JOURNAL_FILE, LOG_FILE
+from plait.store.project_files import JOURNAL_FILE
 
 
 @pytest.fixture
 def held(yard: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
     """With a batch `b`, half of it done; nobody waits long."""
-    monkeypatch.setattr(project_session__handing, "SUBMIT_TIMEOUT_SECONDS", 1.0)
-    monkeypatch.setattr(project_session__handing, "ANSWER_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(project_session, "SUBMIT_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(project_session, "ANSWER_TIMEOUT_SECONDS", 1.0)
     place = find_repo(yard.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:

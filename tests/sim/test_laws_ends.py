@@ -68,9 +68,7 @@ def test_guilty_unproved() -> None:
 
 @expect_violation("ended-timed_out")
 def test_timed_out_by_itself() -> None:
-    History(retries=0).start_attempt().exit_attempt(category=Category.TASK)(
-        task_ended("a", TaskStatus.TIMED_OUT)
-    )
+    History(retries=0).start_attempt().exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.TIMED_OUT))
 
 
 @expect_violation("ended-blocked")
@@ -81,9 +79,7 @@ def test_blocked_by_nothing() -> None:
 @expect_violation("ended-blocked")
 def test_blocked_by_another() -> None:
     history = (
-        History(retries=0)
-        .start_attempt()
-        .exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.FAILED))
+        History(retries=0).start_attempt().exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.FAILED))
     )
     history(task_ended("b", TaskStatus.BLOCKED, by="b"))
 
@@ -111,9 +107,7 @@ def test_interrupted_is_no_end() -> None:
 @expect_violation("halted")
 def test_halted_for_nothing() -> None:
     history = (
-        History(retries=0)
-        .start_attempt()
-        .exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.FAILED))
+        History(retries=0).start_attempt().exit_attempt(category=Category.TASK)(task_ended("a", TaskStatus.FAILED))
     )
     history(d.BatchHalted("B", "a", "a failed"))
 

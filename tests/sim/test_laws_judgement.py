@@ -28,9 +28,7 @@ def test_again_before_asked() -> None:
 
 @expect_violation("retry")
 def test_again_too_often() -> None:
-    History(replace(SETTINGS, retries=0)).start_attempt().exit_attempt(category=Category.TASK)(
-        retry_granted()
-    )
+    History(replace(SETTINGS, retries=0)).start_attempt().exit_attempt(category=Category.TASK)(retry_granted())
 
 
 @expect_violation("retry")
@@ -50,9 +48,7 @@ def test_again_for_nothing() -> None:
 
 @expect_violation("backoff")
 def test_let_go_too_soon() -> None:
-    History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted()).advance()(
-        d.BackoffEnded("B", "a")
-    )
+    History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted()).advance()(d.BackoffEnded("B", "a"))
 
 
 @expect_violation("judged")
@@ -95,9 +91,7 @@ def test_an_attempt_that_asked_and_was_not_answered_waits_for_the_answer() -> No
 @expect_violation("retry")
 def test_a_question_is_not_answered_by_trying_again() -> None:
     history = History().start_attempt()(r.AttemptAsked(attempt_of(), "which?")).advance(1800)
-    history(d.AttemptEnding(attempt_of(), EndWhy.IDLE)).exit_attempt(category=Category.KILLED)(
-        retry_granted(at=9000.0)
-    )
+    history(d.AttemptEnding(attempt_of(), EndWhy.IDLE)).exit_attempt(category=Category.KILLED)(retry_granted(at=9000.0))
 
 
 @expect_violation("retry")

@@ -207,9 +207,7 @@ def test_what_was_rejected_is_not_tried_in_the_same_place() -> None:
 
 @expect_violation("retry")
 def test_nothing_goes_elsewhere_where_nobody_else_is() -> None:
-    History().start_attempt().exit_attempt(category=Category.AUTH)(
-        retry_granted(counted=False, elsewhere=True)
-    )
+    History().start_attempt().exit_attempt(category=Category.AUTH)(retry_granted(counted=False, elsewhere=True))
 
 
 @expect_violation("fallback")
@@ -230,9 +228,7 @@ def test_who_rejected_somebody_is_asked_too_soon() -> None:
 
 @expect_violation("breaker")
 def test_who_only_refused_has_rejected_nobody() -> None:
-    History(SHARED)(
-        r.RateLimited("north", 9000.0), d.BreakerOpened("north", 9000.0, 1, "log in", rejected=True)
-    )
+    History(SHARED)(r.RateLimited("north", 9000.0), d.BreakerOpened("north", 9000.0, 1, "log in", rejected=True))
 
 
 OWN = replace(SETTINGS, task_budget=Budget(100), reserve=Spend(60), retries=3)
@@ -282,9 +278,7 @@ def test_a_task_asks_for_money_while_it_runs() -> None:
 
 def test_an_answer_lets_the_budget_begin_anew() -> None:
     history = spent()(d.AnswerAwaited("B", "a", "more?", Spend(60)))
-    history.grant(q.Feedback("f", "B", "a", "yes"), "a")(
-        attempt_started(n=2, reserve=Spend(60), feedback="yes")
-    )
+    history.grant(q.Feedback("f", "B", "a", "yes"), "a")(attempt_started(n=2, reserve=Spend(60), feedback="yes"))
 
 
 @expect_violation("budget")

@@ -66,10 +66,7 @@ def test_repaired_too_often() -> None:
 @expect_violation("gate")
 def test_gate_twice() -> None:
     history = (
-        History(GATED)
-        .start_attempt()
-        .exit_attempt()
-        .merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make gate"))
+        History(GATED).start_attempt().exit_attempt().merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make gate"))
     )
     history(d.GateStarted("B", 2, "base+a", 1, 60.0, "make gate"))
 
@@ -87,10 +84,7 @@ def test_gate_forgotten() -> None:
 @expect_violation("ending")
 def test_gate_ended_early() -> None:
     history = (
-        History(GATED)
-        .start_attempt()
-        .exit_attempt()
-        .merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make gate"))
+        History(GATED).start_attempt().exit_attempt().merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make gate"))
     )
     history.advance()(d.GateEnding("B", 1, EndWhy.TIMEOUT))
 
@@ -119,9 +113,7 @@ def test_rebuilt_with_another_line() -> None:
 
 
 def test_a_rebuild_that_fails_is_tried_again_under_another_number() -> None:
-    history = (
-        History(apart=True).finish().grant(q.Drop("d", "B", "a"), "a")(task_ended("a", TaskStatus.SKIPPED))
-    )
+    history = History(apart=True).finish().grant(q.Drop("d", "B", "a"), "a")(task_ended("a", TaskStatus.SKIPPED))
     for n in (1, 2, 3):
         history(d.RebuildStarted("B", n, ("a",)), r.RebuildFailed("B", n, "full"))
     history(d.BatchPaused("B", PauseCause.BRANCH, "full")).check_idle()
@@ -134,18 +126,13 @@ def test_paused_for_a_branch_that_is_well() -> None:
 
 @expect_violation("gate")
 def test_another_command_than_the_gate() -> None:
-    History(GATED).start_attempt().exit_attempt().merge()(
-        d.GateStarted("B", 1, "base+a", 1, 60.0, "make coffee")
-    )
+    History(GATED).start_attempt().exit_attempt().merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make coffee"))
 
 
 @expect_violation("ended-done")
 def test_what_a_stopped_gate_says_counts_for_nothing() -> None:
     history = (
-        History(GATED)
-        .start_attempt()
-        .exit_attempt()
-        .merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make gate"))
+        History(GATED).start_attempt().exit_attempt().merge()(d.GateStarted("B", 1, "base+a", 1, 60.0, "make gate"))
     )
     history.grant(q.Stop("s1", "B"))(d.GateEnding("B", 1, EndWhy.STOP), r.GateDone("B", 1, passed=True))
     history(task_ended("a", TaskStatus.DONE))

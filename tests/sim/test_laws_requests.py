@@ -22,9 +22,7 @@ def test_a_good_history_breaks_no_law() -> None:
     history = History().start_attempt()
     history.check_idle(wake=history.now + 1800)
     history(r.AttemptLaunched(attempt_of()), r.AttemptActive(attempt_of())).exit_attempt().merge()
-    history(task_ended("a", TaskStatus.DONE), attempt_started("b", base="base+a")).check_idle(
-        wake=history.now + 1800
-    )
+    history(task_ended("a", TaskStatus.DONE), attempt_started("b", base="base+a")).check_idle(wake=history.now + 1800)
     history.exit_attempt("b").merge("b", "base+a")(task_ended("b", TaskStatus.DONE))
     history(d.BatchEnded("B", BatchStatus.COMPLETED, "2 done")).check_idle()
     assert history.auditor.is_finished

@@ -83,9 +83,7 @@ def test_unjudged() -> None:
 
 @expect_violation("waits")
 def test_in_backoff() -> None:
-    History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted()).advance()(
-        attempt_started(n=2)
-    )
+    History().start_attempt().exit_attempt(category=Category.TASK)(retry_granted()).advance()(attempt_started(n=2))
 
 
 @expect_violation("ended")
@@ -124,18 +122,12 @@ def test_starved() -> None:
 def test_words_are_repeated_until_an_attempt_succeeds_with_them() -> None:
     history = History().grant(q.Feedback("f", "B", "a", "blue"), "a").start_attempt(feedback="blue")
     history.exit_attempt(category=Category.RATE_LIMIT)(retry_granted(at=history.now, counted=False))
-    history(
-        d.BreakerOpened("north", history.now, 1, "429"), d.BreakerClosed("north"), d.BackoffEnded("B", "a")
-    )
+    history(d.BreakerOpened("north", history.now, 1, "429"), d.BreakerClosed("north"), d.BackoffEnded("B", "a"))
     history(attempt_started(n=2))
 
 
 def test_money_that_is_short_stops_no_verification() -> None:
     settings = replace(SETTINGS, verify="make", budget=Budget(100), reserve=Spend(60))
-    history = (
-        History(settings)
-        .start_attempt(reserve=Spend(60))
-        .exit_attempt()(d.StepPassed(attempt_of(), Step.VERIFY))
-    )
+    history = History(settings).start_attempt(reserve=Spend(60)).exit_attempt()(d.StepPassed(attempt_of(), Step.VERIFY))
     history(d.BatchPaused("B", PauseCause.BUDGET, "no money"))
     history(attempt_started(step=VERIFY, timeout=1800.0, idle_timeout=1800.0, command="make", base="base+a"))

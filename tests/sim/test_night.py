@@ -37,9 +37,7 @@ def told(night: RateLimitRun, kind: type) -> int:
         (20, 30 * MINUTE, True),
     ],
 )
-def test_a_night_of_a_hundred_tasks(
-    *, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool
-) -> None:
+def test_a_night_of_a_hundred_tasks(*, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool) -> None:
     night = RateLimitRun(
         TASKS,
         parallel,
@@ -54,9 +52,7 @@ def test_a_night_of_a_hundred_tasks(
 
     # No retry is used up, whatever was refused.
     assert all(task.tries == 0 for task in batch.tasks)
-    assert not any(
-        isinstance(record.event, RetryGranted) and record.event.counted for record in night.records
-    )
+    assert not any(isinstance(record.event, RetryGranted) and record.event.counted for record in night.records)
 
     assert night.time.now <= 1.05 * ideal(night), night.time.now / ideal(night)
 
@@ -64,9 +60,7 @@ def test_a_night_of_a_hundred_tasks(
     openings = told(night, BreakerOpened)
     starts = told(night, AttemptStarted)
     assert starts == TASKS + provider.refused
-    assert (
-        provider.refused <= (openings + 4) * parallel if says else provider.refused <= openings + 4 * parallel
-    )
+    assert provider.refused <= (openings + 4) * parallel if says else provider.refused <= openings + 4 * parallel
     assert openings <= (2 * 4 if says else 45 * 4)
     assert told(night, BreakerClosed) <= openings
     assert len(night.records) <= 12 * starts + 2 * openings + 10
@@ -105,9 +99,7 @@ def test_a_week_without_a_word_is_asked_less_and_less() -> None:
 @pytest.mark.parametrize("says", [True, False], ids=["says-when", "does-not-say"])
 def test_far_more_at_work_than_a_window_allows(*, says: bool, tells: bool) -> None:
     """Somebody is refused in every window, and somebody served: neither is anybody's failure, nor a refusal without end."""
-    night = RateLimitRun(
-        300, 20, 5 * MINUTE, RateLimit(requests=5, window=HOUR, tells_reset=says), reports_usage=tells
-    )
+    night = RateLimitRun(300, 20, 5 * MINUTE, RateLimit(requests=5, window=HOUR, tells_reset=says), reports_usage=tells)
     night.run()
     batch = night.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED

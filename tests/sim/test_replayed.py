@@ -11,10 +11,9 @@ from plait.core.events import Record
 from plait.core.explain import explain_in_words, explain_status
 from plait.core.reducers.dispatch import evolve
 from plait.core.scheduler.rules import list_due
-from plait.core.state import State
-from plait.core.state__fork import copy_state
+from plait.core.state import State, copy_state
 from plait.testing.index_check import find_index_errors
-from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 
 SEEDS = range(24)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plait import testing
 from plait.core.decisions import AttemptStarted, BatchEnded
 from plait.core.reports import EngineReleased, EngineTaken
 from plait.store.codec import encode_record
 from plait.testing.laws.violation import Violation
 from plait.testing.simulation import main
-from plait.testing.simulator.campaign import CampaignResult, SimulationJob, replay, run_job
-from plait.testing.simulator.campaign__report import format_result
-from plait.testing.simulator.engine__crashes import CrashOnce, NoCrashes, RandomCrashes
-from plait.testing.simulator.engine__run import simulate
+from plait.testing.simulator.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
+from plait.testing.simulator.engine import CrashOnce, NoCrashes, RandomCrashes, simulate
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.scenario import make_calm, make_stormy
 from plait.testing.simulator.seeded_random import SeededRandom
@@ -59,13 +56,6 @@ def test_no_attempt_is_started_twice_by_a_crash() -> None:
         journal = simulate(make_calm(4), CrashOnce(point)).journal
         started = [record.event.attempt for record in journal if isinstance(record.event, AttemptStarted)]
         assert len(started) == len(set(started))
-
-
-def test_the_package_gives_what_a_plugin_needs() -> None:
-    for name in testing.__all__:
-        assert getattr(testing, name).__name__ == name
-    with pytest.raises(AttributeError):
-        _ = testing.nothing
 
 
 def test_chance_depends_on_names_and_not_on_order() -> None:

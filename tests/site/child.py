@@ -8,8 +8,8 @@ from pathlib import Path
 
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
+from plait.runtime.executor import LaunchSpec
 from plait.runtime.local_executor import LocalExecutor
-from plait.store.interfaces import LaunchSpec
 from plait.system.state_paths import StateFolder
 
 

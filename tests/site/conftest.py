@@ -7,19 +7,17 @@ from subprocess import run
 import pytest
 from tests.support.local_executor import local_executor_setup
 
-from plait.runtime import cgroup, process_tree__scoping
-from plait.testing.contracts.executor__scene import ExecutorSetup
+from plait.runtime import cgroup, process_tree
+from plait.testing.contracts.executor import ExecutorSetup
 
 
 @pytest.fixture(params=["with scopes", "without scopes"])
-def scene(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ExecutorSetup]:
+def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
     if request.param == "without scopes":
         monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     elif not cgroup.parent_cgroup():
         pytest.skip("no control groups can be made here")
-    monkeypatch.setattr(process_tree__scoping, "MIN_AGE_SECONDS", 0.02)
+    monkeypatch.setattr(process_tree, "MIN_AGE_SECONDS", 0.02)
     with local_executor_setup(tmp_path) as scene:
         yield scene
 

@@ -14,15 +14,20 @@ import pytest
 
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.runtime import pidfile, supervisor__warden
+from plait.runtime import pidfile, supervisor
+from plait.runtime.executor import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.supervisor import PROCESS_NAME
-from plait.store.interfaces import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.system import psutil_processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import AttemptFolder, StateFolder
-from plait.testing.contracts.executor import IGNORES_SIGNALS, UNTIL_GO
-from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
+from plait.testing.contracts.executor import (
+    IGNORES_SIGNALS,
+    UNTIL_GO,
+    ExecutorSetup,
+    RecordedCallbacks,
+    is_alive,
+)
 
 ATTEMPT = Attempt("batch", "one", Step.WRITE, 1)
 
@@ -104,9 +109,7 @@ def test_a_warden_is_one_in_every_respect(
         assert bare.wait_until(lambda: len(psutil_processes.command_line(process.pid)) == 7)
         signed = pidfile.read_pidfile(folder.pidfile)
         assert signed is not None
-        found = supervisor__warden.find_supervisor(
-            folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT)
-        )
+        found = supervisor.find_supervisor(folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT))
         os.killpg(process.pid, SIGKILL)
     assert (found is not None) == is_taken
     if found is not None and found.fd is not None:
@@ -154,9 +157,7 @@ def test_one_that_died_and_was_not_waited_for_is_gone(bare: ExecutorSetup) -> No
 @pytest.mark.parametrize(
     "text", [b"", b"123", b"\xff\xfe\n", b"-1 0 x\n", b"x" * 10_000, b"99999999999999999999 1 b\n"]
 )
-def test_a_claim_that_nobody_signed_is_of_nobody(
-    bare: ExecutorSetup, folder: AttemptFolder, text: bytes
-) -> None:
+def test_a_claim_that_nobody_signed_is_of_nobody(bare: ExecutorSetup, folder: AttemptFolder, text: bytes) -> None:
     folder.pidfile.write_bytes(text)
     assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
@@ -173,9 +174,7 @@ def test_a_warden_that_has_not_signed_yet_is_found(bare: ExecutorSetup, tmp_path
     assert later.ends == {attempt: 4}
 
 
-def test_a_claim_that_cannot_be_read_is_not_taken_for_none(
-    bare: ExecutorSetup, folder: AttemptFolder
-) -> None:
+def test_a_claim_that_cannot_be_read_is_not_taken_for_none(bare: ExecutorSetup, folder: AttemptFolder) -> None:
     folder.pidfile.symlink_to(folder.pidfile)
     assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
@@ -209,9 +208,7 @@ def test_the_state_folder_may_be_spelled_in_another_way(bare: ExecutorSetup, tmp
         executor.close()
 
 
-def test_another_warden_that_came_first_is_adopted(
-    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_warden_that_came_first_is_adopted(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine died between starting a warden and its claim; the next one started another."""
     job = bare.make_job(f"echo ran >>runs; {UNTIL_GO}; exit 6")
     bare.executor.start(job)
@@ -243,9 +240,7 @@ def test_another_warden_that_came_first_and_is_over_is_told(
     assert later.ends == {ATTEMPT: 6}
 
 
-def test_an_end_reaches_the_warden_that_came_first(
-    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_end_reaches_the_warden_that_came_first(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     attempt = bare.start(f"echo $$ >self; {IGNORES_SIGNALS}")
     bare.executor.close()
     later = RecordedCallbacks()

@@ -12,9 +12,14 @@ from tests.support.local_executor import local_executor_setup
 
 from plait.runtime.termination import GracePeriods
 from plait.system import processes, psutil_processes
-from plait.system.process_identity__process import Process
-from plait.testing.contracts.executor import ENDS_ON_INT, IGNORES_SIGNALS
-from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
+from plait.system.process_identity import Process
+from plait.testing.contracts.executor import (
+    ENDS_ON_INT,
+    IGNORES_SIGNALS,
+    ExecutorSetup,
+    RecordedCallbacks,
+    is_alive,
+)
 
 LOOP = "while :; do sleep 0.05; done"
 
@@ -52,9 +57,7 @@ def test_a_child_with_a_scrubbed_environment_and_its_own_session_is_found_by_its
 
 def test_a_child_that_lost_its_parents_was_known(bare: ExecutorSetup) -> None:
     """Where nothing else tells any more, it helps to have seen it in time."""
-    bare.start(
-        f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; until [ -e go ]; do sleep 0.02; done; exit 0"
-    )
+    bare.start(f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; until [ -e go ]; do sleep 0.02; done; exit 0")
     child = bare.wait_for_pid("child")
     bare.executor.measure_memory()
     (bare.workspace / "go").touch()
@@ -95,9 +98,7 @@ def test_now_overtakes_a_soft_end(tmp_path: Path) -> None:
 
 def test_what_is_left_when_the_command_has_ended_is_not_waited_for_long(tmp_path: Path) -> None:
     """In a shell, what runs in the background does not hear INT."""
-    with local_executor_setup(
-        tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000, leftover=0.2)
-    ) as scene:
+    with local_executor_setup(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000, leftover=0.2)) as scene:
         scene.start("sleep 60 & trap 'exit 3' INT; : >up; while :; do sleep 0.05; done")
         assert ended(scene) == 3
         assert find_leaked_processes(tmp_path) == []
@@ -118,17 +119,12 @@ def test_an_attempt_whose_warden_was_killed_is_lost_and_leaves_nothing(scene: Ex
     scene.start(f"echo $$ >self; {IGNORES_SIGNALS}")
     command = scene.wait_for_pid("self")
     os.kill(scene.callbacks.launches[0][1], SIGKILL)
-    assert (
-        scene.wait_for_end(scene.make_job("").attempt)
-        == "its warden was ended by signal 9, and left no exit status"
-    )
+    assert scene.wait_for_end(scene.make_job("").attempt) == "its warden was ended by signal 9, and left no exit status"
     assert not is_alive(command)
 
 
 def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
-    with local_executor_setup(
-        tmp_path, graces=GracePeriods(interrupt=0.1, terminate=0.1, supervisor=0.1)
-    ) as scene:
+    with local_executor_setup(tmp_path, graces=GracePeriods(interrupt=0.1, terminate=0.1, supervisor=0.1)) as scene:
         attempt = scene.start(LOOP.replace("while", ": >up; while"))
         os.kill(scene.callbacks.launches[0][1], SIGSTOP)
         scene.executor.terminate(attempt, at_once=True)

@@ -8,9 +8,8 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from plait.store.interfaces import ExitedProcess, RunningProcess
-from plait.testing.contracts.executor import UNTIL_GO
-from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks
+from plait.runtime.executor import ExitedProcess, RunningProcess
+from plait.testing.contracts.executor import UNTIL_GO, ExecutorSetup, RecordedCallbacks
 
 Engine = Callable[..., "Popen[str]"]
 
@@ -56,14 +55,10 @@ def test_an_end_while_there_is_no_engine_is_found(scene: ExecutorSetup, engine: 
     first.wait()
     (scene.workspace / "go").touch()
     attempt = scene.make_job("").attempt
-    assert scene.wait_until(
-        lambda: scene.open_executor(RecordedCallbacks()).adopt(attempt) == ExitedProcess(5)
-    )
+    assert scene.wait_until(lambda: scene.open_executor(RecordedCallbacks()).adopt(attempt) == ExitedProcess(5))
 
 
-def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(
-    scene: ExecutorSetup, engine: Engine
-) -> None:
+def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(scene: ExecutorSetup, engine: Engine) -> None:
     """Also between starting a warden and its claim: then the next engine starts another, and one of them runs."""
     names = [f"{number}" for number in range(12)]
     chance = Random(7)

@@ -15,7 +15,7 @@ from plait.core.task import Attempt, Step
 from plait.runtime import supervisor
 from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor__scene import ExecutorSetup
+from plait.testing.contracts.executor import ExecutorSetup
 
 
 def test_each_attempt_has_a_session_of_its_own(bare: ExecutorSetup) -> None:
@@ -35,9 +35,7 @@ def test_a_marker_follows_from_the_folder_and_the_name_alone(tmp_path: Path) -> 
     here, there = tag_prefix(tmp_path / "state"), tag_prefix(tmp_path / "other")
     assert here == tag_prefix(tmp_path / "link" / "state") != there
     names = [("b", "t", 1), ("b", "t", 2), ("bt", "", 1), ("", "bt", 1), ("b", "\udc80", 1)]
-    attempts = [
-        Attempt(batch, task, step, n) for batch, task, n in names for step in (Step.WRITE, Step.VERIFY)
-    ]
+    attempts = [Attempt(batch, task, step, n) for batch, task, n in names for step in (Step.WRITE, Step.VERIFY)]
     assert len({attempt_tag(place, attempt) for place in (here, there) for attempt in attempts}) == 20
 
 

@@ -9,13 +9,12 @@ import pytest
 from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup
+from plait.runtime.executor import Executor
 from plait.runtime.local_executor import SWEEP_DELAY_SECONDS, LocalExecutor
 from plait.runtime.termination import GracePeriods
-from plait.store.interfaces import Executor
 from plait.system import processes, psutil_processes
-from plait.system.process_identity__process import Process
-from plait.testing.contracts.executor import IGNORES_SIGNALS
-from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
+from plait.system.process_identity import Process
+from plait.testing.contracts.executor import IGNORES_SIGNALS, ExecutorSetup, RecordedCallbacks, is_alive
 
 DAEMON = "setsid sh -c 'trap \"\" INT TERM; echo $$ >child; while :; do sleep 0.05; done' & until [ -e child ]; do sleep 0.02; done"
 
@@ -28,9 +27,7 @@ def swept(scene: ExecutorSetup, executor: Executor | None = None) -> bool:
 
 
 def test_what_is_left_in_the_group_is_ended_before_the_exit_is_told(scene: ExecutorSetup) -> None:
-    assert (
-        scene.run("sh -c 'echo $$ >child; sleep 60' & until [ -s child ]; do sleep 0.02; done; exit 2") == 2
-    )
+    assert scene.run("sh -c 'echo $$ >child; sleep 60' & until [ -s child ]; do sleep 0.02; done; exit 2") == 2
     assert not is_alive(scene.wait_for_pid("child"))
 
 
@@ -49,9 +46,7 @@ def test_a_daemon_is_ended_by_the_sweep(bare: ExecutorSetup) -> None:
     assert not is_alive(bare.wait_for_pid("child"))
 
 
-def test_a_daemon_is_ended_some_time_after_its_attempt(
-    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_daemon_is_ended_some_time_after_its_attempt(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", SWEEP_DELAY_SECONDS / 20)
     assert bare.run(DAEMON) == 0
     assert bare.wait_until(lambda: not is_alive(bare.wait_for_pid("child")))
@@ -95,9 +90,7 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
     assert swept(bare)
 
 
-def test_no_op_attempts_cost_no_pass_over_all_processes(
-    bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_op_attempts_cost_no_pass_over_all_processes(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", 3600)
     passes, every = 0, psutil_processes.list_processes
 

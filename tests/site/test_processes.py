@@ -11,9 +11,7 @@ import pytest
 
 from plait.system import processes, procfs, psutil_processes
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="what Linux tells is compared with what psutil tells"
-)
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what Linux tells is compared with what psutil tells")
 
 
 @pytest.fixture

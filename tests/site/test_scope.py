@@ -10,12 +10,11 @@ import pytest
 from tests.support.local_executor import local_executor_setup
 
 from plait.core.task import Attempt
-from plait.runtime import cgroup, process_tree__scoping
+from plait.runtime import cgroup, process_tree
 from plait.runtime.local_executor import LocalExecutor
 from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor import UNTIL_GO
-from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
+from plait.testing.contracts.executor import UNTIL_GO, ExecutorSetup, RecordedCallbacks, is_alive
 
 needed = pytest.mark.skipif(not cgroup.parent_cgroup(), reason="no control groups can be made here")
 
@@ -57,7 +56,7 @@ def test_making_one_that_is_there_and_removing_one_that_is_gone_is_no_error(made
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExecutorSetup]:
     """Attempts get their scopes at once."""
-    monkeypatch.setattr(process_tree__scoping, "MIN_AGE_SECONDS", 0.01)
+    monkeypatch.setattr(process_tree, "MIN_AGE_SECONDS", 0.01)
     with local_executor_setup(tmp_path) as scene:
         yield scene
 
@@ -137,9 +136,7 @@ def test_short_attempts_get_no_scope(tmp_path: Path) -> None:
         assert not list((tmp_path / "state").rglob("scope"))
 
 
-def test_where_no_groups_can_be_made_there_is_no_scope(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_where_no_groups_can_be_made_there_is_no_scope(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     assert cgroup.make_cgroup("a") == ""
     monkeypatch.setattr(cgroup, "parent_cgroup", lambda: str(tmp_path / "gone"))

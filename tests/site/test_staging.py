@@ -82,9 +82,7 @@ class TestApplying:
             staging.apply({"new": "x\n"})
         assert (workspace / "new").stat().st_mode == (workspace / "usual").stat().st_mode
 
-    def test_what_somebody_else_has_changed_since_it_was_read_is_not_written_over(
-        self, workspace: Path
-    ) -> None:
+    def test_what_somebody_else_has_changed_since_it_was_read_is_not_written_over(self, workspace: Path) -> None:
         (workspace / "a.py").write_text("old\n")
         with StagedWrites(workspace) as staging:
             assert (staging.read("a.py"), staging.read("b.py")) == ("old\n", None)
@@ -111,9 +109,7 @@ class TestApplying:
         with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n"})
             assert (workspace / STAGING_DIR / "record").exists()
-            seen = subprocess.check_output(
-                ["git", "-C", workspace, "status", "--porcelain", "-uall"], text=True
-            )
+            seen = subprocess.check_output(["git", "-C", workspace, "status", "--porcelain", "-uall"], text=True)
         assert seen == "?? src/a.py\n"
 
     def test_a_name_of_another_file_keeps_its_content(self, workspace: Path) -> None:
@@ -272,9 +268,7 @@ class TestFailing:
         before = tree(workspace)
         real = os.rename
 
-        def rename(
-            src: str, dst: str, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None
-        ) -> None:
+        def rename(src: str, dst: str, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
             if dst == "last":
                 raise OSError(18, "Invalid cross-device link")
             real(src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
@@ -416,9 +410,7 @@ class TestTakingBack:
                 pass
         assert (tmp_path / "victim").read_text() == "theirs"
 
-    @pytest.mark.parametrize(
-        "text", ["", "{", "[]", '{"layers": 1}', '{"layers": [{"made": [], "writes": [["a"]]}]}']
-    )
+    @pytest.mark.parametrize("text", ["", "{", "[]", '{"layers": 1}', '{"layers": [{"made": [], "writes": [["a"]]}]}'])
     def test_a_damaged_record_is_told(self, workspace: Path, text: str) -> None:
         self.left_by(workspace)
         (workspace / STAGING_DIR / "record").write_text(text)
@@ -432,9 +424,7 @@ class TestTakingBack:
             assert staging.changed_since == ("src/a.py",)
 
 
-_NAMES = st.lists(st.sampled_from(["a", "b", "src", "Src", "..", ".git", "d"]), min_size=1, max_size=3).map(
-    "/".join
-)
+_NAMES = st.lists(st.sampled_from(["a", "b", "src", "Src", "..", ".git", "d"]), min_size=1, max_size=3).map("/".join)
 _FILES = st.dictionaries(_NAMES, st.text("xy\n\r", max_size=6), max_size=4)
 
 

@@ -86,9 +86,7 @@ def test_what_is_added_later_is_read_where_it_was_written(path: Path, trimmed: b
 
 def test_reading_from_inside_the_hole_goes_on_behind_it(path: Path, trimmed: bytes) -> None:
     _, tail = pieces(path, 1 << 30)
-    assert transcript.read(path, CAP, 10) == TranscriptChunk(
-        tail.start, trimmed[tail.start : tail.start + 10]
-    )
+    assert transcript.read(path, CAP, 10) == TranscriptChunk(tail.start, trimmed[tail.start : tail.start + 10])
 
 
 def test_the_tail_begins_behind_the_hole(path: Path, trimmed: bytes) -> None:
@@ -109,9 +107,7 @@ def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
     assert transcript.tail(path, 1000) == trimmed[-1000:]
 
 
-def test_where_the_file_system_has_no_holes_it_stays_as_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_file_system_has_no_holes_it_stays_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = fill(path, 40)
     monkeypatch.setattr(punch_hole, "_punch_descriptor", lambda *_: False)
     assert not transcript.trim(path, CAP)
@@ -136,9 +132,7 @@ def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
 
 
 @given(start=st.integers(0, 45 * BLOCK_BYTES), most=st.integers(1, 3 * BLOCK_BYTES))
-def test_a_piece_is_true_wherever_it_begins(
-    tmp_path_factory: pytest.TempPathFactory, start: int, most: int
-) -> None:
+def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFactory, start: int, most: int) -> None:
     path = tmp_path_factory.getbasetemp() / "trimmed"
     if not path.exists():
         fill(path, 40)

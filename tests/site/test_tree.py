@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import os
 
-from plait.runtime.process_tree__tree import TreeRoot, find_trees
-from plait.system.process_identity__process import Process
+from plait.runtime.process_tree import TreeRoot, find_trees
+from plait.system.process_identity import Process
 
 OURS = "here-"
 
@@ -12,9 +12,7 @@ def process(pid: int, parent: int = 1, session: int = 1, start: int = 50, marker
     return Process(pid, parent, session, session, start, tag=marker)
 
 
-def found(
-    processes: list[Process], *roots: TreeRoot, scoped: dict[int, str] | None = None
-) -> dict[str, list[int]]:
+def found(processes: list[Process], *roots: TreeRoot, scoped: dict[int, str] | None = None) -> dict[str, list[int]]:
     trees_ = find_trees(processes, roots, OURS, scoped or {})
     return {marker: [process.pid for process in tree] for marker, tree in trees_.items()}
 
@@ -29,9 +27,7 @@ def test_a_child_with_a_scrubbed_environment_is_found_by_its_parents() -> None:
 
 
 def test_a_child_without_parents_is_found_by_its_session() -> None:
-    assert found([process(20, session=10), process(21, session=11)], TreeRoot("here-a", session=10)) == {
-        "here-a": [20]
-    }
+    assert found([process(20, session=10), process(21, session=11)], TreeRoot("here-a", session=10)) == {"here-a": [20]}
 
 
 def test_a_session_is_trusted_for_what_began_while_its_warden_lived() -> None:
@@ -82,9 +78,9 @@ def test_the_dead_are_in_no_tree() -> None:
 
 def test_parents_that_go_round_in_a_circle_do_no_harm() -> None:
     """The list of processes is read while it changes, and pids are used again."""
-    assert found(
-        [process(10, parent=11), process(11, parent=10), process(12, parent=12)], TreeRoot("here-a")
-    ) == {"here-a": []}
+    assert found([process(10, parent=11), process(11, parent=10), process(12, parent=12)], TreeRoot("here-a")) == {
+        "here-a": []
+    }
 
 
 def test_trees_of_attempts_that_nobody_runs_are_empty() -> None:

@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 from tests.support.leaked_processes import kill_leaked_processes
 
-from plait.runtime import pidfile, pidfile__exitstatus
+from plait.runtime import pidfile
 from plait.runtime.supervisor import EXIT_CANNOT_WRITE, EXIT_CLAIMED, PROCESS_NAME, read_script
 from plait.system.state_paths import AttemptFolder
 
@@ -66,7 +66,7 @@ def test_one_of_many_wardens_runs_the_command(ward: Ward, tmp_path: Path, folder
     wardens = [ward("sh", "-c", "echo ran >>runs") for _ in range(8)]
     assert sorted(warden.wait(30) for warden in wardens) == [0] + [EXIT_CLAIMED] * 7
     assert (tmp_path / "runs").read_text() == "ran\n"
-    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 0
+    assert pidfile.read_exit_status(folder.exit_status) == 0
     assert (tmp_path / "output").read_bytes() == b""
 
 
@@ -94,16 +94,14 @@ def test_a_disk_that_fills_up_does_not_lose_the_exit_status(
 ) -> None:
     folder.path.rmdir()
     folder.path.symlink_to(small_disk)
-    warden = ward(
-        "sh", "-c", f": >up; until [ -e go ]; do sleep 0.05; done; echo x >{small_disk}/more; exit 9"
-    )
+    warden = ward("sh", "-c", f": >up; until [ -e go ]; do sleep 0.05; done; echo x >{small_disk}/more; exit 9")
     while not (tmp_path / "up").exists():
         assert warden.poll() is None
     _fill(small_disk / "all")
     (tmp_path / "go").touch()
     assert warden.wait(30) == 0
     assert (small_disk / "more").read_bytes() == b""
-    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 9
+    assert pidfile.read_exit_status(folder.exit_status) == 9
 
 
 def _fill(path: Path) -> None:
@@ -112,9 +110,7 @@ def _fill(path: Path) -> None:
             file.write(b"x" * 4096)
 
 
-def test_where_it_can_write_nothing_it_runs_nothing(
-    ward: Ward, tmp_path: Path, folder: AttemptFolder
-) -> None:
+def test_where_it_can_write_nothing_it_runs_nothing(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     folder.path.rmdir()
     assert ward("touch", "ran").wait(30) == EXIT_CANNOT_WRITE
     assert not (tmp_path / "ran").exists()
@@ -126,7 +122,7 @@ def test_no_reader_sees_another_status_than_the_one_it_left(ward: Ward, folder: 
 
     def watch() -> None:
         while not over:
-            seen.add(pidfile__exitstatus.read_exit_status(folder.exit_status))
+            seen.add(pidfile.read_exit_status(folder.exit_status))
 
     reader = Thread(target=watch)
     reader.start()
@@ -151,15 +147,13 @@ def test_it_survives_what_its_command_is_told_by(
         assert warden.poll() is None
     os.killpg(warden.pid, number)
     assert warden.wait(30) == 0
-    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 42
+    assert pidfile.read_exit_status(folder.exit_status) == 42
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
 def test_its_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> None:
     assert ward("sh", "-c", "cat /proc/self/status >status").wait(30) == 0
-    lines = dict(
-        line.split(":\t") for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line
-    )
+    lines = dict(line.split(":\t") for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line)
     # 32 and 33 are the C library's own: nobody can set them, and whoever started the tests may have ignored them.
     ours = ~(0b11 << 31)
     assert int(lines["SigIgn"], 16) & ours == int(lines["SigBlk"], 16) & ours == 0
@@ -178,7 +172,7 @@ def test_its_command_gets_the_environment_as_it_was(ward: Ward, tmp_path: Path) 
 def test_options_from_the_environment_do_not_disturb_it(ward: Ward, folder: AttemptFolder) -> None:
     """bash takes them from there, even as sh."""
     ward("sh", "-c", "exit 3", env={"SHELLOPTS": "errexit:nounset:noglob:xtrace"}).wait(30)
-    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 3
+    assert pidfile.read_exit_status(folder.exit_status) == 3
 
 
 def test_its_own_options_do_not_reach_its_command(ward: Ward, tmp_path: Path) -> None:
@@ -187,11 +181,9 @@ def test_its_own_options_do_not_reach_its_command(ward: Ward, tmp_path: Path) ->
     assert "noclobber" not in (tmp_path / "output").read_text()
 
 
-def test_a_workspace_that_is_gone_is_said_in_the_transcript(
-    ward: Ward, tmp_path: Path, folder: AttemptFolder
-) -> None:
+def test_a_workspace_that_is_gone_is_said_in_the_transcript(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
     assert ward("touch", "ran", cwd=tmp_path / "gone").wait(30) == 0
-    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 126
+    assert pidfile.read_exit_status(folder.exit_status) == 126
     assert "gone" in (tmp_path / "output").read_text()
 
 
@@ -199,5 +191,5 @@ def test_a_command_that_is_not_there_is_said_in_the_transcript(
     ward: Ward, tmp_path: Path, folder: AttemptFolder
 ) -> None:
     ward("there-is-no-such-command").wait(30)
-    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 127
+    assert pidfile.read_exit_status(folder.exit_status) == 127
     assert "there-is-no-such-command" in (tmp_path / "output").read_text()

@@ -16,7 +16,8 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.source_model import Reading, SourceEntry, SourceStatus, StatusChange
+from plait.sources.source_model import Reading, SourceEntry, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
     FormatUnderTest,
@@ -68,9 +69,7 @@ def read(files: dict[str, str]) -> Reading:
 
 
 def task(name: str, *lines: str, status: str = "To Do") -> str:
-    return "\n".join(
-        ["---", f"id: {name}", f"title: Do {name}", f"status: {status}", *lines, "---", "", "Text", ""]
-    )
+    return "\n".join(["---", f"id: {name}", f"title: Do {name}", f"status: {status}", *lines, "---", "", "Text", ""])
 
 
 def write(text: str, mark: SourceStatus) -> str:
@@ -130,9 +129,7 @@ class TestReading:
         ]
 
     def test_a_dependency_on_a_task_that_is_gone_is_not_one_on_its_subtasks(self) -> None:
-        found = index_by_id(
-            read({"a.md": task("task-3.1"), "b.md": task("task-4", "dependencies:\n  - task-3")})
-        )
+        found = index_by_id(read({"a.md": task("task-3.1"), "b.md": task("task-4", "dependencies:\n  - task-3")}))
         assert list(read_needs(found["task-4"])) == ["task-3"]
 
     def test_a_parent_comes_after_its_subtasks_and_may_find_nothing_left(self) -> None:
@@ -187,9 +184,7 @@ class TestWriting:
             ("Status: Done", SourceStatus.FAILED, "Status: To Do"),
         ],
     )
-    def test_only_the_status_changes_in_the_files_own_style(
-        self, before: str, mark: SourceStatus, after: str
-    ) -> None:
+    def test_only_the_status_changes_in_the_files_own_style(self, before: str, mark: SourceStatus, after: str) -> None:
         assert write(line(before), mark) == line(after)
 
     @pytest.mark.parametrize(
@@ -203,9 +198,7 @@ class TestWriting:
             ("status: Waiting for Godot", SourceStatus.TODO),
         ],
     )
-    def test_what_a_person_said_stays_where_nothing_better_can_be_told(
-        self, before: str, mark: SourceStatus
-    ) -> None:
+    def test_what_a_person_said_stays_where_nothing_better_can_be_told(self, before: str, mark: SourceStatus) -> None:
         assert write(line(before), mark) == line(before)
 
     def test_every_other_byte_stays(self) -> None:
@@ -257,13 +250,9 @@ class TestLikeness:
         assert self.like("backlog/tasks", "# A\n") is Confidence.NO
 
 
-_STATUS = st.sampled_from(
-    ["To Do", "In Progress", "Done", "'To Do'", '"in progress"', "done", "DONE", "to-do"]
-)
+_STATUS = st.sampled_from(["To Do", "In Progress", "Done", "'To Do'", '"in progress"', "done", "DONE", "to-do"])
 _KEYS = st.lists(
-    st.sampled_from(
-        ["assignee: []", "labels: [a, b]", "dependencies:\n  - task-1", "priority: low", "ordinal: 7"]
-    ),
+    st.sampled_from(["assignee: []", "labels: [a, b]", "dependencies:\n  - task-1", "priority: low", "ordinal: 7"]),
     unique=True,
 )
 
@@ -273,9 +262,7 @@ def _file(draw: st.DrawFn) -> str:
     before, after = draw(_KEYS), draw(_KEYS)
     after = [key for key in after if key not in before]
     lines = ["---", "id: task-12", "title: T", *before, f"status: {draw(_STATUS)}", *after, "---"]
-    body = draw(
-        st.lists(st.sampled_from(["", "Text", "- [ ] #1 box", "status: Done", "---", "```"]), max_size=6)
-    )
+    body = draw(st.lists(st.sampled_from(["", "Text", "- [ ] #1 box", "status: Done", "---", "```"]), max_size=6))
     return "\n".join([*lines, *body])
 
 

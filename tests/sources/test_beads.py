@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, beads
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.source_format import (
     NOW,
@@ -129,9 +130,7 @@ def test_one_that_is_in_progress_says_since_when() -> None:
     assert entries["b"].since is None
 
 
-@pytest.mark.parametrize(
-    ("said", "priority"), [(0, -1), (1, 0), (2, 1), (3, 2), (4, 3), ("P1", 0), (None, 1)]
-)
+@pytest.mark.parametrize(("said", "priority"), [(0, -1), (1, 0), (2, 1), (3, 2), (4, 3), ("P1", 0), (None, 1)])
 def test_priorities_go_from_0_to_4(said: object, priority: int) -> None:
     reading = read(line("a", priority=said))
     assert reading.entries[0].task.priority == priority
@@ -170,12 +169,7 @@ def test_blocks_are_edges_and_other_ways_are_none() -> None:
 
 
 def test_a_parent_waits_for_its_children_and_may_find_nothing_left_to_do() -> None:
-    text = (
-        line("epic", issue_type="epic")
-        + line("p")
-        + line("p.1", child_of=["p"])
-        + line("p.2", child_of=["p"])
-    )
+    text = line("epic", issue_type="epic") + line("p") + line("p.1", child_of=["p"]) + line("p.2", child_of=["p"])
     assert needs(text) == {"epic": [], "p": ["p.1", "p.2"], "p.1": [], "p.2": []}
     assert {name: entry.task.allow_empty for name, entry in by_id(text).items()} == {
         "epic": True,
@@ -207,14 +201,7 @@ def test_memories_and_headers_are_passed_over_in_silence() -> None:
 
 
 def test_a_bad_line_costs_that_line() -> None:
-    text = (
-        line("a")
-        + '{"id":"b","title":\n'
-        + "7\n"
-        + '{"title":"no id"}\n'
-        + line("c", dependencies=3)
-        + line("d")
-    )
+    text = line("a") + '{"id":"b","title":\n' + "7\n" + '{"title":"no id"}\n' + line("c", dependencies=3) + line("d")
     reading = read(text)
     assert [(entry.task.id, entry.status) for entry in reading.entries] == [
         ("a", SourceStatus.TODO),
@@ -315,10 +302,7 @@ def test_what_is_so_already_or_can_not_be_told_changes_nothing(status: str, mark
 
 def test_times_keep_their_zone() -> None:
     at = datetime.fromisoformat("2026-03-14T09:26:53.123456+11:00")
-    assert (
-        json.loads(write(line("a"), "a", SourceStatus.DOING, at))["updated_at"]
-        == "2026-03-14T09:26:53.123456+11:00"
-    )
+    assert json.loads(write(line("a"), "a", SourceStatus.DOING, at))["updated_at"] == "2026-03-14T09:26:53.123456+11:00"
 
 
 def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
@@ -374,9 +358,7 @@ def test_a_folder_is_not_its_own() -> None:
 STATUSES = st.sampled_from(
     ["open", "in_progress", "closed", "blocked", "deferred", "pinned", "hooked", "odd", "tombstone"]
 )
-WORDS = st.sampled_from(
-    ["", "plain", '"status":"open"', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"]
-)
+WORDS = st.sampled_from(["", "plain", '"status":"open"', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"])
 NAMES = st.sampled_from(["bd-1", "bd-1.1", "bd-2", "bd-x", "bd-y"])
 
 
@@ -403,9 +385,7 @@ def issue(draw: st.DrawFn, name: str) -> str:
 def texts(draw: st.DrawFn) -> str:
     names = draw(st.lists(NAMES, unique=True, max_size=5))
     lines = [draw(issue(name)) for name in names]
-    lines.insert(
-        draw(st.integers(0, len(lines))), draw(st.sampled_from(["", "  ", '{"_type":"memory"}', "broken"]))
-    )
+    lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(["", "  ", '{"_type":"memory"}', "broken"])))
     end = draw(st.sampled_from(["\n", "\r\n"]))
     return draw(st.sampled_from(["", "\ufeff"])) + end.join(lines) + draw(st.sampled_from(["", end]))
 
@@ -478,9 +458,7 @@ def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int
     assert before[:number] + before[number + 1 :] == after[:number] + after[number + 1 :]
     old, new = (json.loads(lines[number].removeprefix("\ufeff")) for lines in (before, after))
     owned = {"status", "updated_at", "closed_at"}
-    assert [(k, v) for k, v in old.items() if k not in owned] == [
-        (k, v) for k, v in new.items() if k not in owned
-    ]
+    assert [(k, v) for k, v in old.items() if k not in owned] == [(k, v) for k, v in new.items() if k not in owned]
     assert ("closed_at" in new) is (new["status"] == "closed") or old == new
     assert TextLines(text).line_end(number) == TextLines("".join(after)).line_end(number)
 

@@ -15,7 +15,8 @@ from tests.support.source_folders import (
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.source_model import Reading, SourceStatus, StatusChange
+from plait.sources.source_model import Reading, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
     FormatUnderTest,
@@ -106,9 +107,7 @@ class TestReading:
         assert get_single(SUBJECT.read(TASK.replace("open", said))).status is mark
 
     def test_what_cannot_be_read_is_known_by_name(self) -> None:
-        reading = read(
-            {"001.md": "# Task\n", "002.md": "---\nname: a: b\n---\n", "003.md": "---\nname: A\n---\n"}
-        )
+        reading = read({"001.md": "# Task\n", "002.md": "---\nname: a: b\n---\n", "003.md": "---\nname: A\n---\n"})
         assert [entry.status for entry in reading.entries] == [
             SourceStatus.UNREADABLE,
             SourceStatus.UNREADABLE,
@@ -167,12 +166,8 @@ def _file(draw: st.DrawFn) -> str:
         "github: ",
     ]
     lines = draw(st.lists(st.sampled_from(keys), unique_by=lambda key: key[:7]))
-    lines.insert(
-        draw(st.integers(0, len(lines))), f"status: {draw(st.sampled_from(['open', 'closed', 'Open']))}"
-    )
-    return "\n".join(
-        ["---", "name: T", *lines, "---", draw(st.sampled_from(["", "status: open\n", "# H\n---\n"]))]
-    )
+    lines.insert(draw(st.integers(0, len(lines))), f"status: {draw(st.sampled_from(['open', 'closed', 'Open']))}")
+    return "\n".join(["---", "name: T", *lines, "---", draw(st.sampled_from(["", "status: open\n", "# H\n---\n"]))])
 
 
 @given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK]))

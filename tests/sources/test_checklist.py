@@ -90,8 +90,7 @@ class TestTasks:
     def test_wrapped_text_belongs_to_the_title_and_what_stands_at_the_margin_does_not(self) -> None:
         found = entries(TODO)
         assert (
-            found["a-numbered-thing-that-goes-on-over-two"].task.title
-            == "A numbered thing that goes on over two lines"
+            found["a-numbered-thing-that-goes-on-over-two"].task.title == "A numbered thing that goes on over two lines"
         )
         assert found["untested-crane-stops"].task.title == "(untested) Crane stops"
         assert "TypeError" in found["untested-crane-stops"].task.body
@@ -175,9 +174,7 @@ class TestTasks:
 
 class TestIds:
     def test_markup_and_links_are_not_in_them(self) -> None:
-        assert ids("- [ ] Add **bold** `code_x` and [a link](http://x.y/z)\n") == [
-            "add-bold-code-x-and-a-link"
-        ]
+        assert ids("- [ ] Add **bold** `code_x` and [a link](http://x.y/z)\n") == ["add-bold-code-x-and-a-link"]
 
     def test_under_other_headings_the_heading_tells_them_apart(self) -> None:
         assert ids("## Parser\n- [ ] Add tests\n## Lexer\n- [ ] Add tests\n") == [
@@ -258,9 +255,12 @@ class TestPriority:
         assert priorities("## High\n### Server\n- [ ] a\n### Low\n- [ ] b\n## Other\n- [ ] c\n") == [0, 2, 1]
 
     def test_a_label_holds_until_the_next_label_or_heading(self) -> None:
-        assert priorities(
-            "Critical\n- [ ] a\n\n- [ ] b\n\nLow\n\nas said:\n\n- [ ] c\n\nRest:\n- [ ] d\n"
-        ) == [-1, -1, 2, 1]
+        assert priorities("Critical\n- [ ] a\n\n- [ ] b\n\nLow\n\nas said:\n\n- [ ] c\n\nRest:\n- [ ] d\n") == [
+            -1,
+            -1,
+            2,
+            1,
+        ]
         assert priorities("Critical\n- [ ] a\n## x\n- [ ] b\n") == [-1, 1]
 
     def test_a_bullet_may_be_the_label_of_those_inside_it(self) -> None:
@@ -281,16 +281,12 @@ class TestPhases:
     def test_their_names(self, word: str) -> None:
         assert [phase.key for phase in read(f"## {word} 4 \u2014 x\n- [ ] a\n").phases] == ["4"]
 
-    @pytest.mark.parametrize(
-        "heading", ["## Step by step", "## Stage a rollback", "## Phases", "## Milestones 1"]
-    )
+    @pytest.mark.parametrize("heading", ["## Step by step", "## Stage a rollback", "## Phases", "## Milestones 1"])
     def test_other_headings_are_none(self, heading: str) -> None:
         assert read(f"{heading}\n- [ ] a\n").phases == ()
 
     def test_inside_a_phase_there_are_no_others(self) -> None:
-        text = (
-            "## Milestone 1\n### Step 1\n- [ ] a\n### Step 2\n- [ ] b\n## Milestone 2\n### Step 1\n- [ ] c\n"
-        )
+        text = "## Milestone 1\n### Step 1\n- [ ] a\n### Step 2\n- [ ] b\n## Milestone 2\n### Step 1\n- [ ] c\n"
         assert [phase.key for phase in read(text).phases] == ["1", "2"]
 
     def test_headings_of_one_name_are_one_phase_and_of_other_names_are_not(self) -> None:
@@ -335,10 +331,7 @@ class TestWriting:
         assert write("- [ ] a\n", {"a": SourceStatus.DOING}) == "- [ ] a\n"
         assert write("- [ ] a\n- [/] b\n", {"a": SourceStatus.DOING}) == "- [/] a\n- [/] b\n"
         assert write("- [ ] a\n- [~] b\n", {"a": SourceStatus.DOING}) == "- [~] a\n- [~] b\n"
-        assert (
-            write("- [x] a\n- [/] b\n", {"a": SourceStatus.DOING, "b": SourceStatus.FAILED})
-            == "- [x] a\n- [ ] b\n"
-        )
+        assert write("- [x] a\n- [/] b\n", {"a": SourceStatus.DOING, "b": SourceStatus.FAILED}) == "- [x] a\n- [ ] b\n"
 
     def test_criteria_of_a_done_task_stay_as_they_are(self) -> None:
         text = "- [ ] a\n\n  Acceptance criteria:\n  - [ ] x\n"
@@ -363,9 +356,7 @@ def lists(draw: st.DrawFn) -> str:
     for n in range(draw(st.integers(1, 10))):
         lines += draw(st.lists(_BETWEEN, max_size=1))
         depth = draw(st.integers(0, depth + 1)) if lines and lines[-1].lstrip().startswith("-") else 0
-        title = draw(
-            st.sampled_from(("Same", f"Task {n}", f"`src/a{n}.py` [ ] {n}", f"Über **{n}**: [l](x)"))
-        )
+        title = draw(st.sampled_from(("Same", f"Task {n}", f"`src/a{n}.py` [ ] {n}", f"Über **{n}**: [l](x)")))
         lines.append(f"{'  ' * depth}- [{draw(st.sampled_from(' xXv-/~!'))}] {title}")
         lines += draw(st.lists(st.sampled_from((f"{'  ' * depth}  more", "lazy line", "")), max_size=1))
     return draw(st.sampled_from(("\n", "\r\n"))).join(lines) + draw(st.sampled_from(("\n", "")))

@@ -47,9 +47,7 @@ class TestFiles:
         ]
 
     def test_files_about_the_folder_and_hidden_ones_are_no_tasks(self) -> None:
-        files = dict.fromkeys(
-            ("README.md", "Readme.md", "PHASES.md", "_template.md", ".draft.md", "a.md"), "# A\n"
-        )
+        files = dict.fromkeys(("README.md", "Readme.md", "PHASES.md", "_template.md", ".draft.md", "a.md"), "# A\n")
         assert list(index_by_id(read(files))) == ["a"]
 
     @pytest.mark.parametrize("glob", ["b*.md", "tasks/b.md", "**/b.md", "b.md"])
@@ -61,9 +59,7 @@ class TestFiles:
         assert list(index_by_id(read(files))) == ["08-a", "08-b", "08-c"]
 
     def test_prefix_words_are_not_part_of_the_id(self) -> None:
-        found = index_by_id(
-            read({"task-01-x.md": "# X\n", "writer-prompt-02-y.md": "# Y\n", "task-.md": "# Z\n"})
-        )
+        found = index_by_id(read({"task-01-x.md": "# X\n", "writer-prompt-02-y.md": "# Y\n", "task-.md": "# Z\n"}))
         assert list(found) == ["task-", "01-x", "02-y"]
         assert found["01-x"].aliases == ("task-01-x",)
 
@@ -324,21 +320,15 @@ class TestHeaderLines:
         assert (task.priority, task.weight, task.estimate) == (-1, 2.0, 9000.0)
         assert task.touches == ("a.py", "b.py", "src/core/", "lib/")
         assert read_needs(found["01-x"]) == {"02-y": "Depends on: 02-y", "03-z": "Depends on: Task 03"}
-        assert found["04-w"].task.needs == (
-            Need("01-x", reason="Enables: 04-w", at=Origin("tasks/01-x.md", 7)),
-        )
+        assert found["04-w"].task.needs == (Need("01-x", reason="Enables: 04-w", at=Origin("tasks/01-x.md", 7)),)
         assert reading.problems == ()
 
     def test_they_may_be_bulleted_and_have_their_list_beneath(self) -> None:
-        entry = one(
-            "# X\n\n- **Priority**: Low\n- **Estimated Time:** 30 min\n\n**Files:**\n- `a.py` (new)\n- b.py\n"
-        )
+        entry = one("# X\n\n- **Priority**: Low\n- **Estimated Time:** 30 min\n\n**Files:**\n- `a.py` (new)\n- b.py\n")
         assert (entry.task.priority, entry.task.estimate) == (2, 1800.0)
         assert entry.task.touches == ("a.py", "b.py")
 
-    @pytest.mark.parametrize(
-        "said", ["~20 files across core", "New command, new layout", "6 files, ~10 places"]
-    )
+    @pytest.mark.parametrize("said", ["~20 files across core", "New command, new layout", "6 files, ~10 places"])
     def test_words_about_files_are_no_paths(self, said: str) -> None:
         assert one(f"# X\n\n**Files:** {said}\n").task.touches == ()
 
@@ -365,9 +355,7 @@ class TestHeaderLines:
 
 class TestOwnedPaths:
     def test_a_list(self) -> None:
-        text = (
-            "# X\n\n## Owned Paths (hard boundary)\n\n- `src/a/**`\n- src/b/\n- `c.py` only.\n- this record\n"
-        )
+        text = "# X\n\n## Owned Paths (hard boundary)\n\n- `src/a/**`\n- src/b/\n- `c.py` only.\n- this record\n"
         assert one(text).task.touches == ("src/a/**", "src/b/", "c.py")
 
     def test_a_tree_is_put_together_to_whole_paths(self) -> None:
@@ -445,9 +433,7 @@ class TestOwnedPaths:
         assert one("# X\n\nBehaviour must not change.\n\n- Update `a.py`\n").mentions == ("a.py",)
 
     def test_mentions_come_from_text_and_not_from_examples(self) -> None:
-        text = (
-            "# Fix `a.py`\n\nSee src/b.py.\n\n```\nc.py\n```\n\n| f |\n|---|\n| `d.py` |\n\n<!-- `e.py` -->\n"
-        )
+        text = "# Fix `a.py`\n\nSee src/b.py.\n\n```\nc.py\n```\n\n| f |\n|---|\n| `d.py` |\n\n<!-- `e.py` -->\n"
         assert one(text).mentions == ("a.py", "src/b.py", "d.py")
 
 
@@ -466,10 +452,7 @@ class TestPhases:
         assert reading.phases[1].at == Origin("tasks/b.md", 2)
         assert reading.phases[1].gate is None
         assert index_by_id(reading)["free"].task.phase is None
-        assert (
-            build_checked_plan([entry.task for entry in reading.entries], phases=reading.phases).plan
-            is not None
-        )
+        assert build_checked_plan([entry.task for entry in reading.entries], phases=reading.phases).plan is not None
 
 
 TABLE = """\
@@ -534,16 +517,16 @@ class TestPhasesTable:
     def test_a_number_of_several_files_needs_a_description_that_tells_them_apart(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("Simplify identity", "Whatever it is")})
         assert all(
-            entry.status is SourceStatus.TODO
-            for name, entry in index_by_id(reading).items()
-            if name.startswith("08")
+            entry.status is SourceStatus.TODO for name, entry in index_by_id(reading).items() if name.startswith("08")
         )
         assert format_problems(reading, Severity.WARNING) == [
             "tasks/PHASES.md:9: 08 could be 08-batch or 08-simplify-identity or 08-third: it was passed over"
         ]
 
     def test_columns_may_be_in_any_order_and_case_with_others_between(self) -> None:
-        table = "| STATUS | Owner | blocked by | task |\n|--|--|--|--|\n| done | me | | 01 |\n| | | 01-setup | 02-split |\n"
+        table = (
+            "| STATUS | Owner | blocked by | task |\n|--|--|--|--|\n| done | me | | 01 |\n| | | 01-setup | 02-split |\n"
+        )
         found = index_by_id(read(ROWS | {"PHASES.md": table}))
         assert found["01-setup"].status is SourceStatus.DONE
         assert list(read_needs(found["02-split"])) == ["01-setup"]

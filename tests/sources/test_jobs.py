@@ -18,7 +18,8 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import ModelJob, ModelJobMode, Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.source_model import Reading, SourceStatus, StatusChange
+from plait.sources.source_model import Reading, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.source_format import NOW, mangled_texts
 
@@ -68,9 +69,9 @@ class TestReading:
         )
 
     def test_system_files_are_no_jobs(self) -> None:
-        assert list(
-            index_by_id(read({"_systemprompt.md": "# You are\n", "README.md": "# R\n", "a.md": job()}))
-        ) == ["a"]
+        assert list(index_by_id(read({"_systemprompt.md": "# You are\n", "README.md": "# R\n", "a.md": job()}))) == [
+            "a"
+        ]
 
     def test_sequential_jobs_share_one_group(self) -> None:
         assert get_single(read({"a.md": job("sequential: true")})).task.exclusive == "sequential"
@@ -80,23 +81,17 @@ class TestReading:
     def test_a_job_without_a_required_key_is_known_by_name_only(self, key: str) -> None:
         reading = read({"a.md": job().replace(key, "test_file")})
         assert get_single(reading).status is SourceStatus.UNREADABLE
-        assert format_problems(reading, Severity.WARNING) == [
-            f"jobs/a.md:1: {key} is missing: this job can't be run"
-        ]
+        assert format_problems(reading, Severity.WARNING) == [f"jobs/a.md:1: {key} is missing: this job can't be run"]
 
     def test_modes_are_checked(self) -> None:
         modes = ("replace", "create", "edit", "split", "replace_pattern", "update_fixtures")
         files = {f"{mode}.md": job(f"mode: {mode}") for mode in modes} | {"odd.md": job("mode: edti")}
         reading = read(files)
-        assert [entry.task.id for entry in reading.entries if entry.status is SourceStatus.UNREADABLE] == [
-            "odd"
-        ]
+        assert [entry.task.id for entry in reading.entries if entry.status is SourceStatus.UNREADABLE] == ["odd"]
         assert format_problems(reading) == ["jobs/odd.md:4: mode is not known: edti; this job can't be run"]
 
     def test_keys_that_mean_nothing_are_told(self) -> None:
-        reading = read(
-            {"a.md": job("context_file: [a.rs]", "struct_name: A", "new_field: b", "verify: true")}
-        )
+        reading = read({"a.md": job("context_file: [a.rs]", "struct_name: A", "new_field: b", "verify: true")})
         assert [problem.hint for problem in reading.problems] == ["Did you mean context_files?"]
 
     def test_a_folder_without_jobs_is_an_error(self) -> None:
@@ -134,9 +129,7 @@ class TestJobs:
         assert self.job() == ModelJob("src/out.rs")
         assert self.job(writes="out.rs") == ModelJob("out.rs")
 
-    @pytest.mark.parametrize(
-        ("said", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)]
-    )
+    @pytest.mark.parametrize(("said", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)])
     def test_whether_it_is_verified(self, said: str, verify: bool) -> None:  # noqa: FBT001 - the row's
         found = self.job(f"verify: {said}")
         assert found is not None
@@ -156,9 +149,7 @@ class TestJobs:
 
 class TestNeeds:
     def test_those_that_are_said(self) -> None:
-        (need,) = index_by_id(read({"a.md": job(), "b.md": job("depends_on: [a]", writes="src/b.rs")}))[
-            "b"
-        ].task.needs
+        (need,) = index_by_id(read({"a.md": job(), "b.md": job("depends_on: [a]", writes="src/b.rs")}))["b"].task.needs
         assert need == Need("a", reason="depends_on: a", at=Origin("jobs/b.md", 4))
 
     def test_one_that_nobody_knows_is_an_error_that_names_it(self) -> None:
@@ -176,18 +167,14 @@ class TestNeeds:
         reading = read({"b.md": job("depends_on: [old]")}, [status("old", "fail")])
         assert "has no file and has not passed (fail)" in format_problems(reading, Severity.ERROR)[0]
 
-    @pytest.mark.parametrize(
-        "line", ["context_files: [./src/a.rs]", "mode: edit\ntarget_files:\n  - src/a.rs"]
-    )
+    @pytest.mark.parametrize("line", ["context_files: [./src/a.rs]", "mode: edit\ntarget_files:\n  - src/a.rs"])
     def test_a_job_waits_for_what_it_reads_or_edits(self, line: str) -> None:
         found = index_by_id(read({"z.md": job(writes="src/a.rs"), "b.md": job(line, writes="src/b.rs")}))
         assert list(read_needs(found["b"])) == ["z"]
         assert read_needs(found["z"]) == {}
 
     def test_the_need_tells_the_file(self) -> None:
-        found = index_by_id(
-            read({"a.md": job(writes="a.rs"), "b.md": job("context_files: [x, a.rs]", writes="b.rs")})
-        )
+        found = index_by_id(read({"a.md": job(writes="a.rs"), "b.md": job("context_files: [x, a.rs]", writes="b.rs")}))
         assert found["b"].task.needs == (Need("a", reason="context_files: a.rs", at=Origin("jobs/b.md", 4)),)
 
     def test_its_test_counts_as_an_output(self) -> None:
@@ -269,9 +256,7 @@ class TestStatuses:
         )
 
     def test_a_passed_job_stays_passed_when_it_cannot_be_read_any_more(self) -> None:
-        reading = read(
-            {"a.md": "# no keys\n", "b.md": "---\n: [\n---\n"}, [status("a", "pass"), status("b", "fail")]
-        )
+        reading = read({"a.md": "# no keys\n", "b.md": "---\n: [\n---\n"}, [status("a", "pass"), status("b", "fail")])
         assert [entry.status for entry in reading.entries] == [SourceStatus.DONE, SourceStatus.UNREADABLE]
 
     def test_a_broken_file_is_an_error_because_passed_jobs_would_run_again(self) -> None:
@@ -288,9 +273,7 @@ class TestStatuses:
         assert read({"a.md": job()}, " \n").problems == ()
 
     def test_one_bad_entry_costs_that_entry(self) -> None:
-        reading = read(
-            {"a.md": job()}, [7, {"id": "b"}, status("c", "odd"), status("a", "pass", updated_at="soon")]
-        )
+        reading = read({"a.md": job()}, [7, {"id": "b"}, status("c", "odd"), status("a", "pass", updated_at="soon")])
         assert (get_single(reading).status, get_single(reading).since) == (SourceStatus.DONE, None)
         assert len(format_problems(reading, Severity.WARNING)) == 3
 
@@ -331,9 +314,7 @@ class TestWriting:
             '"status":"fail","error":"too long","ran":true', f'"status":"pass","ran":true,"updated_at":"{AT}"'
         )
 
-    @pytest.mark.parametrize(
-        ("mark", "said"), [(SourceStatus.FAILED, "fail"), (SourceStatus.PARTIAL, "partial")]
-    )
+    @pytest.mark.parametrize(("mark", "said"), [(SourceStatus.FAILED, "fail"), (SourceStatus.PARTIAL, "partial")])
     def test_a_job_that_fails_says_why(self, mark: SourceStatus, said: str) -> None:
         first = json.loads(write(LIST, "a", mark, 'it said "no"'))[0]
         assert (first["status"], first["error"], first["ran"], first["own"]) == (
@@ -423,9 +404,7 @@ def _file(draw: st.DrawFn) -> str:
 
 
 _STATUSES = st.lists(
-    st.builds(
-        status, st.sampled_from("abc"), st.sampled_from(["created", "pass", "fail", "pending_work", "odd"])
-    )
+    st.builds(status, st.sampled_from("abc"), st.sampled_from(["created", "pass", "fail", "pending_work", "odd"]))
 )
 
 
@@ -443,20 +422,14 @@ def test_no_text_makes_it_raise(first: str, second: str, statuses: str) -> None:
     assert [entry.task.id for entry in reading.entries] == ["a", "b"]
     for problem in reading.problems:
         assert problem.at is not None
-        assert (
-            1
-            <= problem.at.line
-            <= len(TextLines(to_printable(files[problem.at.file.removeprefix("jobs/")]))) + 1
-        )
+        assert 1 <= problem.at.line <= len(TextLines(to_printable(files[problem.at.file.removeprefix("jobs/")]))) + 1
     changes = [StatusChange(name, SourceStatus.DONE, NOW, f"jobs/{name}.md") for name in "ab"]
     (writer,) = JOBS.writers("jobs", changes)
     assert writer.apply(statuses, ()).text == statuses
     writer.apply(statuses, changes)
 
 
-@given(
-    _STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(SourceStatus))
-)
+@given(_STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(SourceStatus)))
 @settings(max_examples=150, deadline=None)
 def test_other_jobs_stay_as_they_are(
     statuses: list[dict[str, object]], indent: int | str | None, name: str, mark: SourceStatus

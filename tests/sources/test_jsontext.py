@@ -145,10 +145,7 @@ def test_a_key_that_is_taken_out_is_the_only_loss(text: str, data: st.DataObject
     ],
 )
 def test_a_new_key_is_written_as_its_neighbours_are(before: str, after: str) -> None:
-    assert (
-        apply_edits(before, [insert_key(parse_json(before), "status", "done", after=("title", "id"))])
-        == after
-    )
+    assert apply_edits(before, [insert_key(parse_json(before), "status", "done", after=("title", "id"))]) == after
 
 
 def test_of_a_key_that_is_written_twice_the_last_one_counts() -> None:

@@ -133,9 +133,7 @@ class TestTasks:
         assert list(entries("- [ ] 1. Cake\n- [ ] 2 eggs\n")) == ["1"]
 
     def test_a_checkpoint_may_change_nothing(self) -> None:
-        found = entries(
-            "- [ ] 1. Checkpoint - all green\n- [ ] 2. Final checkpoint\n- [ ] 3. Add checkpoints\n"
-        )
+        found = entries("- [ ] 1. Checkpoint - all green\n- [ ] 2. Final checkpoint\n- [ ] 3. Add checkpoints\n")
         assert [entry.task.allow_empty for entry in found.values()] == [True, True, False]
 
     def test_a_box_without_a_number_is_noted_once(self) -> None:

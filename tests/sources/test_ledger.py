@@ -30,9 +30,7 @@ def task(name: str, *needs: str, file: str = "TODO.md") -> Task:
 
 
 def bills(*records: Record) -> list[SourceUpdate]:
-    return [
-        bill for account in WritebackQueue(records).list_open_batches() for bill in account.list_updates()
-    ]
+    return [bill for account in WritebackQueue(records).list_open_batches() for bill in account.list_updates()]
 
 
 def marks(told: Script) -> dict[str, SourceStatus]:
@@ -54,9 +52,7 @@ def test_the_end_is_told_with_its_reason() -> None:
 
 def test_a_change_tells_what_a_task_needs_and_in_which_phase_it_is() -> None:
     first, second = task("plan:1.1", file="docs/plan.md"), task("plan:1.2", "plan:1.1", file="docs/plan.md")
-    plan = build_checked_plan(
-        [first, replace(second, phase="1")], phases=[Phase("1", reason="Phase 1: Quay")]
-    ).plan
+    plan = build_checked_plan([first, replace(second, phase="1")], phases=[Phase("1", reason="Phase 1: Quay")]).plan
     assert plan is not None
     told = Script(start=False)
     told.apply(Submit("r0", BATCH, plan, Settings(retries=0), base="base", sources=SOURCES))
@@ -70,9 +66,7 @@ def test_a_change_tells_what_a_task_needs_and_in_which_phase_it_is() -> None:
 
 def test_each_source_is_told_of_its_own_tasks_by_its_own_ids() -> None:
     told = script(task("todo:1"), task("plan:1", file="docs/plan.md"))
-    assert [
-        (bill.format, bill.path, [change.id for change in bill.changes]) for bill in bills(*told.records)
-    ] == [
+    assert [(bill.format, bill.path, [change.id for change in bill.changes]) for bill in bills(*told.records)] == [
         ("todo", "TODO.md", ["1"]),
         ("plan", "docs/plan.md", ["1"]),
     ]

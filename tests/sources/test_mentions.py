@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.task_paths import find_mentions
 
 
 @pytest.mark.parametrize(

@@ -186,9 +186,7 @@ def write(text: str, marks: dict[str, SourceStatus]) -> str:
 class TestWriting:
     def test_boxes_are_ticked_and_unticked(self) -> None:
         text = "## 1. a\n* [ ] 1.1 x\n* [X] 1.2 y\n- [ ] z\n"
-        written = write(
-            text, {"1.1": SourceStatus.DONE, "1.2": SourceStatus.FAILED, "1.z": SourceStatus.DONE}
-        )
+        written = write(text, {"1.1": SourceStatus.DONE, "1.2": SourceStatus.FAILED, "1.z": SourceStatus.DONE})
         assert written == "## 1. a\n* [X] 1.1 x\n* [ ] 1.2 y\n- [X] z\n"
 
     def test_what_a_box_can_not_say_changes_nothing(self) -> None:

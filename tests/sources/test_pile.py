@@ -3,17 +3,11 @@ from __future__ import annotations
 from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
 from plait.sources.source_model import Reading, SourceEntry, SourceStatus
-from plait.sources.source_set import combine_sources
-from plait.sources.source_set__address import SourceAddress, make_source_names
-from plait.sources.source_set__same import PathAliases
+from plait.sources.source_set import PathAliases, SourceAddress, combine_sources, make_source_names
 
 
-def entry(
-    name: str, *needs: str, mark: SourceStatus = SourceStatus.TODO, phase: str | None = None
-) -> SourceEntry:
-    return SourceEntry(
-        Task(name, needs=tuple(Need(on) for on in needs), phase=phase, origin=Origin("x.md", 1)), mark
-    )
+def entry(name: str, *needs: str, mark: SourceStatus = SourceStatus.TODO, phase: str | None = None) -> SourceEntry:
+    return SourceEntry(Task(name, needs=tuple(Need(on) for on in needs), phase=phase, origin=Origin("x.md", 1)), mark)
 
 
 def test_a_source_is_called_by_its_stem_or_by_its_folder() -> None:
@@ -120,9 +114,7 @@ def test_files_named_in_the_text_count_as_the_setting_says() -> None:
 
 
 def test_a_source_is_kept_with_all_that_finds_it_again() -> None:
-    pile = combine_sources(
-        [("plan", "a: b.md", Reading()), ("taskmaster", "t/tasks.json", Reading())], tag="wip"
-    )
+    pile = combine_sources([("plan", "a: b.md", Reading()), ("taskmaster", "t/tasks.json", Reading())], tag="wip")
     kept = [str(source) for source in pile.sources]
     assert kept == ["plan:a: b.md", "taskmaster[wip]:t/tasks.json"]
     assert [SourceAddress.parse(text) for text in kept] == [

@@ -6,7 +6,8 @@ from hypothesis import given, settings, strategies as st
 from plait.core.plan import Severity
 from plait.core.task import Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
     FormatUnderTest,
@@ -284,9 +285,7 @@ class TestTasksOutsideOfThePhases:
         assert [entry.status for entry in reading.entries] == [SourceStatus.TODO]
         assert [problem.severity for problem in reading.problems] == [Severity.INFO]
 
-    @pytest.mark.parametrize(
-        "title", ["Success Criteria", "Risks", "Notes", "Definition of Done", "Acceptance"]
-    )
+    @pytest.mark.parametrize("title", ["Success Criteria", "Risks", "Notes", "Definition of Done", "Acceptance"])
     def test_are_none_where_the_whole_is_talked_about(self, title: str) -> None:
         reading = read(f"## Phase 1: A\n- [ ] 1.1 a\n## {title}\n- [ ] 1.2 b\n")
         assert [entry.task.id for entry in reading.entries] == ["1.1"]
@@ -328,9 +327,7 @@ class TestLikeness:
 
 class TestWriting:
     def test_ticks_as_the_file_does(self) -> None:
-        written = PLAN.write(
-            "## Phase 1: A\n- [X] 1.1 a\n- [ ] 1.2 b\n", [change("1.2", "b", SourceStatus.DONE)]
-        )
+        written = PLAN.write("## Phase 1: A\n- [X] 1.1 a\n- [ ] 1.2 b\n", [change("1.2", "b", SourceStatus.DONE)])
         assert written == "## Phase 1: A\n- [X] 1.1 a\n- [X] 1.2 b\n"
 
     def test_takes_the_tick_from_what_is_not_done(self) -> None:
@@ -342,9 +339,7 @@ class TestWriting:
         assert PLAN.write(text, [change("1.1", "a", SourceStatus.DOING)]) == text
 
     def test_finds_a_task_that_was_renumbered(self) -> None:
-        written = PLAN.write(
-            "## Phase 1: A\n- [ ] 1.1 new\n- [ ] 1.2 a\n", [change("1.1", "a", SourceStatus.DONE)]
-        )
+        written = PLAN.write("## Phase 1: A\n- [ ] 1.1 new\n- [ ] 1.2 a\n", [change("1.1", "a", SourceStatus.DONE)])
         assert written == "## Phase 1: A\n- [ ] 1.1 new\n- [x] 1.2 a\n"
 
     def test_reports_a_task_that_is_gone(self) -> None:
@@ -393,9 +388,7 @@ def tasks(draw: st.DrawFn) -> str:
     bullet = draw(st.sampled_from(("-", "*")))
     box = draw(st.sampled_from((" ", " ", "x", "X")))
     number = f"{draw(st.integers(0, 3))}.{draw(st.integers(1, 30))}"
-    words = draw(
-        st.sampled_from(("Dig", "Build é", "Paint `a.py` HIGH", "Sweep [x] it", "Ship ✅", "[ ] box"))
-    )
+    words = draw(st.sampled_from(("Dig", "Build é", "Paint `a.py` HIGH", "Sweep [x] it", "Ship ✅", "[ ] box")))
     more = draw(st.sampled_from(("", "", " (depends: 1.1)", "  ", "\n  wrapped", "\nat the margin")))
     return f"{bullet} [{box}] {number} {words} {draw(st.integers(0, 99))}{more}"
 
@@ -412,9 +405,7 @@ class TestTheContract:
         check_lossless(PLAN, text)
 
     @settings(max_examples=150, deadline=None)
-    @given(
-        PLANS, st.integers(0, 20), st.sampled_from([*PLAN.tells, SourceStatus.DOING, SourceStatus.SKIPPED])
-    )
+    @given(PLANS, st.integers(0, 20), st.sampled_from([*PLAN.tells, SourceStatus.DOING, SourceStatus.SKIPPED]))
     def test_only_its_own_lines_change(self, text: str, index: int, mark: SourceStatus) -> None:
         check_status_change(PLAN, text, index, mark)
 

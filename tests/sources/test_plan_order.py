@@ -66,9 +66,7 @@ class TestSequentialNotes:
         assert (need.on, need.reason) == ("1.1", "Tasks 1.1-1.2 are [SEQUENTIAL]")
 
     def test_give_their_reason_and_their_place_to_every_link(self) -> None:
-        reading = read(
-            phase(1, "**Execution Note:** Tasks 1.1-1.2 are [SEQUENTIAL] - one file", boxes("1.1", "1.2"))
-        )
+        reading = read(phase(1, "**Execution Note:** Tasks 1.1-1.2 are [SEQUENTIAL] - one file", boxes("1.1", "1.2")))
         (need,) = reading.entries[1].task.needs
         assert (need.kind, need.reason, need.at) == (NeedKind.CHAIN, "one file", Origin(PATH, 3))
 
@@ -78,15 +76,11 @@ class TestSequentialNotes:
         assert reading.entries[1].chain == Chain("1.1-1.2", "")
 
     def test_take_from_a_range_what_exists(self) -> None:
-        reading = read(
-            phase(1, "**Execution Note:** Tasks 1.1-1.9 are [SEQUENTIAL] - x", boxes("1.1", "1.4", "1.9"))
-        )
+        reading = read(phase(1, "**Execution Note:** Tasks 1.1-1.9 are [SEQUENTIAL] - x", boxes("1.1", "1.4", "1.9")))
         assert needs(reading) == {"1.4": ["1.1"], "1.9": ["1.4"]}
 
     def test_know_that_ten_comes_after_nine(self) -> None:
-        reading = read(
-            phase(1, "**Execution Note:** Tasks 1.9-1.10 are [SEQUENTIAL] - x", boxes("1.1", "1.9", "1.10"))
-        )
+        reading = read(phase(1, "**Execution Note:** Tasks 1.9-1.10 are [SEQUENTIAL] - x", boxes("1.1", "1.9", "1.10")))
         assert needs(reading) == {"1.10": ["1.9"]}
 
     def test_take_the_parts_of_what_a_range_names(self) -> None:
@@ -98,9 +92,7 @@ class TestSequentialNotes:
         assert needs(read(text)) == {"1.1.2": ["1.1.1"], "1.2": ["1.1.2"], "1.2.1": ["1.2"]}
 
     def test_know_ids_of_three_numbers(self) -> None:
-        text = phase(
-            1, "**Execution Note:** Tasks 1.2.1-1.2.3 are [SEQUENTIAL] - x", boxes("1.2.1", "1.2.3", "1.3")
-        )
+        text = phase(1, "**Execution Note:** Tasks 1.2.1-1.2.3 are [SEQUENTIAL] - x", boxes("1.2.1", "1.2.3", "1.3"))
         assert needs(read(text)) == {"1.2.3": ["1.2.1"]}
 
     def test_do_not_take_ids_from_their_reason(self) -> None:
@@ -129,17 +121,13 @@ class TestSequentialNotes:
         assert reading.entries[0].chain == Chain("phase 1", "x")
 
     def test_name_what_is_not_there_and_are_reported(self) -> None:
-        reading = read(
-            phase(1, "**Execution Note:** Tasks 1.1, 1.2, 1.7 are [SEQUENTIAL] - x", boxes("1.1", "1.2"))
-        )
+        reading = read(phase(1, "**Execution Note:** Tasks 1.1, 1.2, 1.7 are [SEQUENTIAL] - x", boxes("1.1", "1.2")))
         assert needs(reading) == {"1.2": ["1.1"]}
         assert messages(reading) == [(3, "this note names 1.7, and there is no such task")]
         assert reading.problems[0].severity is Severity.WARNING
 
     def test_that_run_backwards_are_reported(self) -> None:
-        reading = read(
-            phase(1, "**Execution Note:** Tasks 1.2-1.1 are [SEQUENTIAL] - x", boxes("1.1", "1.2"))
-        )
+        reading = read(phase(1, "**Execution Note:** Tasks 1.2-1.1 are [SEQUENTIAL] - x", boxes("1.1", "1.2")))
         assert messages(reading) == [(3, "this note names 1.2-1.1, and there is no such task")]
 
     @pytest.mark.parametrize(
@@ -172,10 +160,7 @@ class TestSequentialNotes:
         assert reading.entries[1].task.title == "do 1.2"
 
     def test_of_a_task_that_is_in_two_groups_show_the_first(self) -> None:
-        notes = [
-            f"**Execution Note:** Tasks {tasks} are [SEQUENTIAL] - {tasks}\n"
-            for tasks in ("1.1-1.2", "1.2-1.3")
-        ]
+        notes = [f"**Execution Note:** Tasks {tasks} are [SEQUENTIAL] - {tasks}\n" for tasks in ("1.1-1.2", "1.2-1.3")]
         reading = read(phase(1, *notes, boxes("1.1", "1.2", "1.3")))
         assert [entry.chain.name for entry in reading.entries if entry.chain] == [
             "1.1-1.2",
@@ -294,9 +279,7 @@ class TestVerifying:
         (need,) = reading.entries[1].task.needs
         assert (need.reason, need.at) == ("VERIFY Phase 1:", Origin(PATH, 4))
 
-    @pytest.mark.parametrize(
-        "line", ["**VERIFY Phase 1:** (non-blocking)", "**VERIFY Phase 1 (non-blocking):**"]
-    )
+    @pytest.mark.parametrize("line", ["**VERIFY Phase 1:** (non-blocking)", "**VERIFY Phase 1 (non-blocking):**"])
     def test_may_be_waited_for_by_nobody(self, line: str) -> None:
         reading = read(phase(1, boxes("1.1"), line, boxes("1.2", "1.3")))
         assert [entry.task.gating for entry in reading.entries] == [True, False, False]
@@ -371,9 +354,7 @@ class TestPipelineStarts:
         assert reading.problems == ()
 
     def test_name_what_is_not_there_and_are_reported(self) -> None:
-        reading = read(
-            phase(1, boxes("1.1"), "**pipeline-start:** when 1.9 completes") + phase(2, boxes("2.1"))
-        )
+        reading = read(phase(1, boxes("1.1"), "**pipeline-start:** when 1.9 completes") + phase(2, boxes("2.1")))
         assert reading.phases[1].opens_with is None
         assert messages(reading) == [(4, "phase 2 opens with 1.9, and there is no such task")]
 
@@ -382,9 +363,7 @@ class TestPipelineStarts:
         assert messages(reading) == [(4, "this pipeline start names no task: pipeline-start: 60% of Phase 1")]
 
     def test_with_a_task_of_the_phase_itself_are_reported(self) -> None:
-        reading = read(
-            phase(1, boxes("1.1")) + "## Phase 2: P (pipeline-start: when 2.1 completes)\n- [ ] 2.1 a\n"
-        )
+        reading = read(phase(1, boxes("1.1")) + "## Phase 2: P (pipeline-start: when 2.1 completes)\n- [ ] 2.1 a\n")
         assert reading.phases[1].opens_with is None
         assert messages(reading)[0][0] == 5
 
@@ -397,9 +376,7 @@ def test_a_plan_with_everything_in_it_is_in_order() -> None:
     text = (
         "**Execution Note:** Phases 1-2 are [PARALLEL] - apart\n\n"
         + phase(0, boxes("0.1", "0.2"), "**VERIFY Phase 0:**", boxes("0.3"))
-        + phase(
-            1, "**Execution Note:** Tasks 1.1-1.3 are [SEQUENTIAL] - one file", boxes("1.1", "1.2", "1.3")
-        )
+        + phase(1, "**Execution Note:** Tasks 1.1-1.3 are [SEQUENTIAL] - one file", boxes("1.1", "1.2", "1.3"))
         + phase(2, "- [ ] 2.1 a (depends: 0.1)", "**VERIFY Phase 2:** (non-blocking)", boxes("2.2"))
         + "**pipeline-start:** when 1.1 completes\n"
         + phase(3, boxes("3.1"))

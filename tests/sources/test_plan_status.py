@@ -10,16 +10,8 @@ from hypothesis import given, settings, strategies as st
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.formats import load_format
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    Rewrite,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
-)
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 
 PATH = "plans/harbour.md"
 STATUS = "docs/plan-outputs/harbour/status.json"
@@ -285,9 +277,7 @@ def _head(status: str) -> Json:
 class TestRunsAndSummary:
     def test_a_run_counts_what_ended_since_it_began(self) -> None:
         text = write("", change("1.1", SourceStatus.DONE, 0, batch="a"))
-        text = write(
-            text, *(change(name, SourceStatus.DOING, 1, batch="b") for name in ("1.2", "1.3", "1.4"))
-        )
+        text = write(text, *(change(name, SourceStatus.DOING, 1, batch="b") for name in ("1.2", "1.3", "1.4")))
         text = write(text, change("1.2", SourceStatus.DONE, 2, batch="b"))
         before, now = json.loads(text)["runs"]
         data = written(
@@ -312,9 +302,7 @@ class TestRunsAndSummary:
 
     def test_only_what_really_changes_counts_as_an_update(self) -> None:
         text = write("", change("1.1", SourceStatus.DONE))
-        data = written(
-            text, change("1.2", SourceStatus.DONE, 1), change("1.1", SourceStatus.DONE, 9, batch="late")
-        )
+        data = written(text, change("1.2", SourceStatus.DONE, 1), change("1.1", SourceStatus.DONE, 9, batch="late"))
         assert (data["lastUpdatedAt"], data["runs"]) == ("2026-03-14T12:01:00.123Z", [])
 
 
@@ -401,12 +389,8 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
-KEYS = st.sampled_from(
-    ("status", "startedAt", "completedAt", "duration", "error", "retryCount", "phase", "notes")
-)
-WORDS = st.sampled_from(
-    ("pending", "in_progress", "completed", "failed", "skipped", "2026-03-14T11:00:00Z", "")
-)
+KEYS = st.sampled_from(("status", "startedAt", "completedAt", "duration", "error", "retryCount", "phase", "notes"))
+WORDS = st.sampled_from(("pending", "in_progress", "completed", "failed", "skipped", "2026-03-14T11:00:00Z", ""))
 TASKS = st.dictionaries(KEYS, WORDS | VALUES, max_size=5).flatmap(
     lambda task: st.sampled_from(("1.1", "1.2", "2.1", "x", 7)).map(lambda name: {"id": name, **task})
 )
@@ -449,8 +433,7 @@ def test_what_is_not_asked_for_stays(root: Json, changes: list[StatusChange]) ->
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.text(max_size=40)
-    | FILES.map(json.dumps).flatmap(lambda text: st.integers(0, len(text)).map(lambda n: text[:n]))
+    st.text(max_size=40) | FILES.map(json.dumps).flatmap(lambda text: st.integers(0, len(text)).map(lambda n: text[:n]))
 )
 def test_nothing_makes_it_raise(text: str) -> None:
     for problem in read(text).problems:

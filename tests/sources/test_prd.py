@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, prd
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.testing.contracts.source_format import (
     NOW,
     FormatUnderTest,
@@ -80,9 +81,7 @@ def story(**fields: Any) -> str:
 def test_stories_are_tasks() -> None:
     entries = by_id(FILE)
     assert read(FILE).problems == ()
-    assert {
-        name: (entry.task.title, entry.status, str(entry.task.origin)) for name, entry in entries.items()
-    } == {
+    assert {name: (entry.task.title, entry.status, str(entry.task.origin)) for name, entry in entries.items()} == {
         "US-001": ("Keep a basket", SourceStatus.DONE, f"{PATH}:6"),
         "US-002": ("Pay", SourceStatus.TODO, f"{PATH}:15"),
         "3": ("Look back", SourceStatus.TODO, f"{PATH}:24"),
@@ -96,9 +95,7 @@ def test_the_body_holds_criteria_and_notes() -> None:
         "As a buyer I want a basket in `src/basket.ts`.\n\n"
         "## Acceptance criteria\n\n- It keeps things\n- Typecheck passes"
     )
-    assert (
-        entries["US-002"].task.body == '## Acceptance criteria\n\n- "passes": false\n\n## Notes\n\nCarefully.'
-    )
+    assert entries["US-002"].task.body == '## Acceptance criteria\n\n- "passes": false\n\n## Notes\n\nCarefully.'
 
 
 def test_needs_are_those_that_are_named() -> None:
@@ -159,15 +156,11 @@ def test_a_file_without_stories_says_so() -> None:
 def test_only_passes_is_written() -> None:
     assert write(FILE, "US-002", SourceStatus.DONE) == FILE.replace('"passes": false,\n', '"passes": true,\n')
     assert write(FILE, "US-001", SourceStatus.FAILED) == FILE.replace('"passes": true', '"passes": false')
-    assert write(FILE, "3", SourceStatus.DONE) == FILE.replace(
-        '"priority": 12,', '"priority": 12, "passes": true,'
-    )
+    assert write(FILE, "3", SourceStatus.DONE) == FILE.replace('"priority": 12,', '"priority": 12, "passes": true,')
 
 
 @pytest.mark.parametrize("name", ["US-001", "US-002", "3"])
-@pytest.mark.parametrize(
-    "mark", [SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.PARTIAL, SourceStatus.STUCK]
-)
+@pytest.mark.parametrize("mark", [SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.PARTIAL, SourceStatus.STUCK])
 def test_what_it_can_not_tell_changes_nothing(name: str, mark: SourceStatus) -> None:
     assert write(FILE, name, mark) == FILE
 

@@ -7,7 +7,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
-from plait.sources.formats import Confidence, kiro, openspec, speckit__speckit
+from plait.sources.formats import Confidence, kiro, openspec, speckit
 from plait.sources.formats.speckit_grammar import parse_orders
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.testing.contracts.source_format import (
@@ -82,7 +82,7 @@ T009 -> T001
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return speckit__speckit.read(SourceFiles(path, (Document(path, text),)))
+    return speckit.read(SourceFiles(path, (Document(path, text),)))
 
 
 def entries(text: str) -> dict[str, SourceEntry]:
@@ -94,7 +94,7 @@ def needs(text: str) -> dict[str, list[str]]:
 
 
 def likeness(text: str, path: str = "tasks.md") -> Confidence:
-    return speckit__speckit.detect(SourceFiles(path, (Document(path, text),)))
+    return speckit.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -179,22 +179,20 @@ class TestPhases:
         assert [(phase.key, phase.total) for phase in reading.phases] == [("1.1", 1), ("1.2", 1), ("1", 1)]
 
     def test_a_heading_of_its_own_name_inside_a_phase_goes_on_with_it(self) -> None:
-        text = (
-            "## Phase 2: a\n- [ ] T001 x\n### Phase 2 tests\n- [ ] T002 x\n## Phase 2: again\n- [ ] T003 y\n"
-        )
+        text = "## Phase 2: a\n- [ ] T001 x\n### Phase 2 tests\n- [ ] T002 x\n## Phase 2: again\n- [ ] T003 y\n"
         assert [(phase.key, phase.total) for phase in read(text).phases] == [("2", 2), ("2-2", 1)]
 
     def test_examples_and_formats_inside_a_phase_are_tasks_after_all(self) -> None:
-        assert list(
-            entries("## Phase 1: a\n### Format code\n- [ ] T001 x\n### Parallel\n- [ ] T002 y\n")
-        ) == ["T001", "T002"]
+        assert list(entries("## Phase 1: a\n### Format code\n- [ ] T001 x\n### Parallel\n- [ ] T002 y\n")) == [
+            "T001",
+            "T002",
+        ]
 
 
 class TestWrittenOrder:
     def test_a_task_without_p_is_a_point_in_the_order(self) -> None:
         text = "".join(
-            f"- [ ] T{n} {'[P] ' if parallel else ''}x\n"
-            for n, parallel in enumerate((1, 1, 0, 0, 1, 1, 1, 0, 1))
+            f"- [ ] T{n} {'[P] ' if parallel else ''}x\n" for n, parallel in enumerate((1, 1, 0, 0, 1, 1, 1, 0, 1))
         )
         assert needs(text) == {
             "T0": [],
@@ -295,8 +293,7 @@ class TestStatements:
     def test_in_a_fence_every_line_stands_alone_and_only_arrows_speak(self) -> None:
         text = "T001 -> T002\nT003\nT004 depends on T001\n  \u2514\u2500> T005\nPhase 2: T006 -> T007"
         found = [
-            (order.earlier[0].first, order.later[0].first, order.line)
-            for order in parse_orders(text, fenced=True)
+            (order.earlier[0].first, order.later[0].first, order.line) for order in parse_orders(text, fenced=True)
         ]
         assert found == [("T001", "T002", 0), ("T006", "T007", 4)]
 
@@ -386,10 +383,10 @@ class TestDependencies:
         assert entries(TASKS)["T002"].task.needs[0].kind is NeedKind.NEED
 
     def test_what_contradicts_the_written_order_costs_its_line(self) -> None:
-        text = "## Phase 1\n- [ ] T001 a\n- [ ] T002 [P] b (depends on T003)\n- [ ] T003 [P] c\n## Phase 2\n- [ ] T004 d\n"
-        statements = (
-            "## Dependencies\n- T001 depends on T002\n- T003 depends on T004\n- T004 depends on T001\n"
+        text = (
+            "## Phase 1\n- [ ] T001 a\n- [ ] T002 [P] b (depends on T003)\n- [ ] T003 [P] c\n## Phase 2\n- [ ] T004 d\n"
         )
+        statements = "## Dependencies\n- T001 depends on T002\n- T003 depends on T004\n- T004 depends on T001\n"
         reading = read(text + statements)
         assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [
             (Severity.WARNING, 8),
@@ -530,9 +527,7 @@ def test_barriers_hold_and_points_are_points(text: str) -> None:
     ancestors: list[set[int]] = []
     phases = {phase.key: phase for phase in reading.phases}
     for entry in reading.entries:
-        earlier = {
-            places[need.on] for need in entry.task.needs if places.get(need.on, len(places)) < len(ancestors)
-        }
+        earlier = {places[need.on] for need in entry.task.needs if places.get(need.on, len(places)) < len(ancestors)}
         ancestors.append(earlier.union(*(ancestors[n] for n in earlier)))
         assert entry.task.phase is None or is_held_by_phase(entry.task, phases[entry.task.phase])
     for n, entry in enumerate(reading.entries):

@@ -143,10 +143,7 @@ def test_line_ends_and_strange_bytes_survive(name: str) -> None:
 
 def test_a_tick_in_another_spelling_is_taken_back() -> None:
     base = "# Things\n\n- [ ] Buy bread\n- [v] Bake cake\n"
-    assert (
-        restore_statuses("checklist", "TODO.md", base, base.replace("[ ]", "[X]").replace("[v]", "[ ]"))
-        == base
-    )
+    assert restore_statuses("checklist", "TODO.md", base, base.replace("[ ]", "[X]").replace("[v]", "[ ]")) == base
 
 
 def test_a_status_and_a_title_edited_on_one_line_are_told_apart() -> None:

@@ -12,15 +12,8 @@ from hypothesis import given, settings, strategies as st
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
 from plait.sources.formats import Confidence, taskmaster
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    ReadOptions,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-)
+from plait.sources.source_model import Document, Reading, ReadOptions, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.sources.text import TextLines
 from plait.testing.contracts.source_format import (
     NOW,
@@ -116,9 +109,7 @@ def needs(entry: SourceEntry) -> list[str]:
 
 def write(text: str, **marks: SourceStatus) -> str:
     """`_2_1=Mark.DONE` for the subtask 2.1."""
-    changes = [
-        StatusChange(name[1:].replace("_", "."), mark, NOW, PATH, title="") for name, mark in marks.items()
-    ]
+    changes = [StatusChange(name[1:].replace("_", "."), mark, NOW, PATH, title="") for name, mark in marks.items()]
     return SUBJECT.write(text, changes)
 
 
@@ -200,9 +191,7 @@ def test_a_part_can_not_wait_for_its_whole_nor_a_whole_for_its_parts() -> None:
     entries = {entry.task.id: entry for entry in reading.entries}
     assert needs(entries["7.1"]) == ["6"]
     assert needs(entries["7.2"]) == ["6"]
-    assert [problem.message for problem in reading.problems] == [
-        "7.2 can't wait for 7, which it is a part of"
-    ]
+    assert [problem.message for problem in reading.problems] == ["7.2 can't wait for 7, which it is a part of"]
 
 
 def test_priorities_are_inherited() -> None:
@@ -213,9 +202,7 @@ def test_priorities_are_inherited() -> None:
 def test_the_body_holds_details_and_test_strategy_and_a_subtask_its_context() -> None:
     entries = by_id(FILE)
     assert entries["1"].task.body == (
-        "Make `pyproject.toml`.\n\n"
-        '## Details\n\n1. Write "status": "done" nowhere\n\n'
-        "## Test strategy\n\nIt builds."
+        'Make `pyproject.toml`.\n\n## Details\n\n1. Write "status": "done" nowhere\n\n## Test strategy\n\nIt builds.'
     )
     assert entries["2.1"].task.body == (
         "Write src/lexer.py\n\n"
@@ -274,17 +261,14 @@ def test_a_status_that_nobody_knows_is_said_and_taken_for_pending(status: object
     ],
 )
 def test_a_closed_task_closes_its_subtasks(above: str, own: str, expected: SourceStatus) -> None:
-    text = tasks(
-        {"id": 5, "title": "w", "status": above, "subtasks": [{"id": 1, "title": "p", "status": own}]}
-    )
+    text = tasks({"id": 5, "title": "w", "status": above, "subtasks": [{"id": 1, "title": "p", "status": own}]})
     assert by_id(text)["5.1"].status is expected
 
 
 def test_a_task_whose_subtasks_are_done_is_done() -> None:
     parts = [{"id": 1, "title": "p", "status": "done"}, {"id": 2, "title": "q", "status": "cancelled"}]
     assert (
-        by_id(tasks({"id": 5, "title": "w", "status": "pending", "subtasks": parts}))["5"].status
-        is SourceStatus.DONE
+        by_id(tasks({"id": 5, "title": "w", "status": "pending", "subtasks": parts}))["5"].status is SourceStatus.DONE
     )
 
 
@@ -334,9 +318,7 @@ def test_the_only_tag_is_read_if_nobody_asked_for_another() -> None:
 
 def test_a_status_goes_to_the_tag_that_the_task_was_read_from() -> None:
     for tag, other in (("master", "feature"), ("feature", "master")):
-        changed = json.loads(
-            SUBJECT.write(TAGS, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same", tag=tag)])
-        )
+        changed = json.loads(SUBJECT.write(TAGS, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same", tag=tag)]))
         assert changed[tag]["tasks"][0]["status"] == "done"
         assert changed[other] == json.loads(TAGS)[other]
 
@@ -449,9 +431,7 @@ def test_what_task_master_can_not_tell_changes_nothing(mark: SourceStatus) -> No
 
 
 def test_a_task_without_a_status_gets_one_in_the_files_own_style() -> None:
-    text = (
-        '{"tasks": [\r\n\t{\r\n\t\t"id": 1,\r\n\t\t"title": "a",\r\n\t\t"x": null\r\n\t},\r\n\t{"id":2}\r\n]}'
-    )
+    text = '{"tasks": [\r\n\t{\r\n\t\t"id": 1,\r\n\t\t"title": "a",\r\n\t\t"x": null\r\n\t},\r\n\t{"id":2}\r\n]}'
     assert write(text, _1=SourceStatus.TODO, _2=SourceStatus.FAILED) == text
     assert write(text, _1=SourceStatus.DONE) == text.replace('"a",', '"a",\r\n\t\t"status": "done",')
     assert write(text, _2=SourceStatus.DONE) == text.replace('"id":2', '"id":2,"status":"done"')
@@ -486,9 +466,7 @@ def test_bytes_that_are_not_utf_8_survive() -> None:
     text = FILE.replace("Write the output", "Write\udcff\0\udcfe")
     [entry] = [entry for entry in SUBJECT.read(text).entries if entry.task.id == "3"]
     assert entry.task.title == "Write\ufffd\ufffd\ufffd"
-    assert SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE)]) == text.replace(
-        '"review"', '"done"'
-    )
+    assert SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE)]) == text.replace('"review"', '"done"')
 
 
 @pytest.mark.parametrize(
@@ -524,16 +502,12 @@ STATUSES = st.sampled_from(
     ["pending", "in-progress", "done", "review", "deferred", "cancelled", "blocked", "completed", "odd"]
 )
 CLOSED = st.sampled_from(["done", "cancelled", "completed", "deferred"])
-WORDS = st.sampled_from(
-    ["", "plain", 'a "status": "pending" b', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"]
-)
+WORDS = st.sampled_from(["", "plain", 'a "status": "pending" b', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"])
 IDS = st.integers(1, 6)
 
 
 @st.composite
-def task(
-    draw: st.DrawFn, *, number: int, whole: bool, status: st.SearchStrategy[str] = STATUSES
-) -> dict[str, Any]:
+def task(draw: st.DrawFn, *, number: int, whole: bool, status: st.SearchStrategy[str] = STATUSES) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "id": draw(st.sampled_from([number, str(number)])),
         "title": f"Title {draw(IDS)}",
@@ -557,14 +531,12 @@ def texts(draw: st.DrawFn) -> str:
     """Files as Task Master writes them, and as people do."""
     found = [draw(task(number=number, whole=True)) for number in range(1, draw(st.integers(1, 5)))]
     shape = draw(st.sampled_from(["tagged", "old", "two"]))
-    value: dict[str, Any] = (
-        {"tasks": found} if shape == "old" else {"master": {"tasks": found, "metadata": {}}}
-    )
+    value: dict[str, Any] = {"tasks": found} if shape == "old" else {"master": {"tasks": found, "metadata": {}}}
     if shape == "two":
         value["other"] = {"tasks": [{"id": 1, "title": "Elsewhere", "status": "pending"}]}
-    text = json.dumps(
-        value, indent=draw(st.sampled_from([2, None, "\t"])), ensure_ascii=draw(st.booleans())
-    ).replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+    text = json.dumps(value, indent=draw(st.sampled_from([2, None, "\t"])), ensure_ascii=draw(st.booleans())).replace(
+        "\n", draw(st.sampled_from(["\n", "\r\n"]))
+    )
     return draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", "\n"]))
 
 
@@ -610,9 +582,7 @@ def test_it_keeps_every_byte(text: str) -> None:
 
 @SETTINGS
 @given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
-def test_one_change_changes_one_status_and_that_of_its_whole(
-    text: str, index: int, mark: SourceStatus
-) -> None:
+def test_one_change_changes_one_status_and_that_of_its_whole(text: str, index: int, mark: SourceStatus) -> None:
     before = SUBJECT.read(text).entries
     titles = [entry.task.title for entry in before]
     alone = [e for e in before if not e.parts and titles.count(e.task.title) == 1]

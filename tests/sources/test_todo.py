@@ -311,9 +311,7 @@ def test_there_are_no_phases(reading: Reading) -> None:
 def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
     first, second = line("### 86. Ticked"), line("### 86. The same")
     expected = {
-        line(
-            "**Dependencies**: Requires Layer"
-        ): "read as a note, not as a dependency: Requires Layer 0 completion",
+        line("**Dependencies**: Requires Layer"): "read as a note, not as a dependency: Requires Layer 0 completion",
         line(
             "**Status**: DOCUMENTED"
         ): "the status of 82 is not known, and taken as not started: DOCUMENTED LIMITATION",
@@ -501,9 +499,7 @@ def test_a_range_that_it_blocks_does_not_make_a_task_wait_for_itself() -> None:
 
 
 def test_leading_zeros_are_the_same_number() -> None:
-    assert list(read_needs(index_by_id(read("### 007. A\n### 8. B\n**Depends on:** Task 7\n"))["8"])) == [
-        "007"
-    ]
+    assert list(read_needs(index_by_id(read("### 007. A\n### 8. B\n**Depends on:** Task 7\n"))["8"])) == ["007"]
 
 
 def test_a_range_that_no_person_means_names_nothing() -> None:
@@ -518,9 +514,7 @@ def test_a_task_has_at_most_one_note() -> None:
 
 
 def test_the_other_way_may_also_be_said_as_a_verb() -> None:
-    assert list(read_needs(index_by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == [
-        "1"
-    ]
+    assert list(read_needs(index_by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == ["1"]
 
 
 def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
@@ -559,9 +553,7 @@ def test_files_may_be_counted_in_the_label() -> None:
 
 def test_two_documents_are_not_read_as_one() -> None:
     documents = (Document("a.md", "### 1. A\n"), Document("b.md", "### 2. B\n"))
-    assert [problem.severity for problem in TODO.read(SourceFiles(".", documents)).problems] == [
-        Severity.ERROR
-    ]
+    assert [problem.severity for problem in TODO.read(SourceFiles(".", documents)).problems] == [Severity.ERROR]
 
 
 @pytest.mark.parametrize(
@@ -581,9 +573,7 @@ def test_two_documents_are_not_read_as_one() -> None:
         ("TODO.md", "", Confidence.NO),
     ],
 )
-def test_numbered_headings_with_a_field_or_a_tick_make_the_format(
-    path: str, text: str, likeness: Confidence
-) -> None:
+def test_numbered_headings_with_a_field_or_a_tick_make_the_format(path: str, text: str, likeness: Confidence) -> None:
     assert TODO.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 

@@ -114,9 +114,7 @@ NOTHING = [
 
 
 def bounds(text: str) -> Numbers:
-    return [
-        ref.first if ref.first == ref.last else (ref.first, ref.last) for ref in parse_references(text).refs
-    ]
+    return [ref.first if ref.first == ref.last else (ref.first, ref.last) for ref in parse_references(text).refs]
 
 
 @pytest.mark.parametrize(("text", "numbers"), NAMED)
@@ -165,9 +163,7 @@ def test_what_is_asked_for_and_what_is_only_useful_are_told_apart_in_one_text() 
 PIECES = """Task Tasks task #72 72 73-77 77-72 ( ) [ ] , ; . and - \u2013 to none not requires benefits from completed
 Layer 0 4/12 3.11 2025-01-03 hours ` ** : & + ]( \u2705 999999999999"""
 WORDS = st.sampled_from([*re.split(r"\s", PIECES), "\n"])
-TEXTS = st.one_of(
-    st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS, max_size=30).map("".join), st.text()
-)
+TEXTS = st.one_of(st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS, max_size=30).map("".join), st.text())
 
 
 @settings(max_examples=300)
@@ -194,9 +190,7 @@ def test_a_plain_list_of_numbers_is_read_whole(numbers: list[int], between: str)
     assert parse_references(f"Tasks {text}").refs == parse_references(text).refs
 
 
-@pytest.mark.parametrize(
-    "piece", ["(", "[", "1,", "Task 1 ", "((1))", "[1](", "1-", "9", "*", "`", " ", "(Task 1"]
-)
+@pytest.mark.parametrize("piece", ["(", "[", "1,", "Task 1 ", "((1))", "[1](", "1-", "9", "*", "`", " ", "(Task 1"])
 def test_a_very_long_text_is_read_in_one_go(piece: str) -> None:
     """Anything that goes back over the text for each of its pieces would not come to an end here."""
     parse_references(piece * 40_000)

@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings, strategies as st
 from tests.support.source_folders import format_problems
 
 from plait.sources.formats import load_format
-from plait.sources.source_model import Rewrite, SourceStatus, StatusChange
+from plait.sources.source_model import SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.text import decode, encode
 from plait.testing.contracts.source_format import (
     NOW,
@@ -39,9 +40,7 @@ def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
     return writer.apply(text, changes)
 
 
-def change(
-    name: str, mark: SourceStatus, title: str = "", reason: str = "", at: datetime = NOW
-) -> StatusChange:
+def change(name: str, mark: SourceStatus, title: str = "", reason: str = "", at: datetime = NOW) -> StatusChange:
     return StatusChange(name, mark, at, PATH, title, reason)
 
 
@@ -95,9 +94,7 @@ def test_what_was_in_the_way_of_a_task_goes_when_it_is_done(end: str) -> None:
 
 
 def test_a_blocked_task_says_when_and_why_in_one_line() -> None:
-    assert write(
-        "### 1. One\n**Status:** Planned\n", SourceStatus.BLOCKED, reason="no\n  network \udcff"
-    ) == (
+    assert write("### 1. One\n**Status:** Planned\n", SourceStatus.BLOCKED, reason="no\n  network \udcff") == (
         "### 1. One\n**Status:** Blocked\n**Blocked:** 2026-03-14\n**Blocking Reason:** no network \ufffd\n"
     )
 
@@ -106,10 +103,7 @@ def test_a_failed_task_says_why_and_has_no_date() -> None:
     assert write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED, reason="tests fail") == (
         "### 1. One\n**Status**: [FAILED]\n**Blocking Reason**: tests fail\n"
     )
-    assert (
-        write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED)
-        == "### 1. One\n**Status**: [FAILED]\n"
-    )
+    assert write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED) == "### 1. One\n**Status**: [FAILED]\n"
 
 
 def test_an_abandoned_task_says_when() -> None:
@@ -199,9 +193,7 @@ def test_a_tick_stands_before_the_closing_signs_and_spaces_of_a_heading() -> Non
 
 
 def test_a_line_that_is_there_gets_the_new_value_and_keeps_what_people_added() -> None:
-    text = (
-        "### 1. One\n- **Completed**: 2025-01-01 in a hurry\n- **Status**: [PLANNED]\n- **Started**: soon\n"
-    )
+    text = "### 1. One\n- **Completed**: 2025-01-01 in a hurry\n- **Status**: [PLANNED]\n- **Started**: soon\n"
     assert write(text, SourceStatus.DONE) == (
         "### 1. One \u2705\n- **Completed**: 2026-03-14 in a hurry\n- **Status**: [COMPLETED]\n- **Started**: soon\n"
     )
@@ -213,9 +205,7 @@ def test_dates_in_the_status_itself_are_kept_right_and_not_said_twice() -> None:
     assert write(text, SourceStatus.DOING) == "### 1. One\n**Status**: IN PROGRESS (Started: 2026-03-14)\n"
     done = "### 1. One\n**Status**: COMPLETED (Started: 2025-12-22, Completed: 2025-12-23)\n"
     assert write(done, SourceStatus.TODO) == "### 1. One\n**Status**: NOT STARTED (Started: 2025-12-22)\n"
-    assert write("### 1. One\n**Status**: DONE (Completed: 2025-12-23)\n", SourceStatus.TODO).endswith(
-        "NOT STARTED\n"
-    )
+    assert write("### 1. One\n**Status**: DONE (Completed: 2025-12-23)\n", SourceStatus.TODO).endswith("NOT STARTED\n")
 
 
 def test_the_date_is_that_of_the_place_where_it_happened() -> None:
@@ -309,9 +299,7 @@ def test_a_bullet_does_not_swallow_the_code_below_it() -> None:
 def test_only_the_first_status_of_a_task_is_its_status() -> None:
     text = "### 1. One\n```\n**Status**: [PLANNED]\n```\n> **Status**: [PLANNED]\n\n- **Status**: [PLANNED]\n\n#### Step\n**Status**: [PLANNED]\n"
     assert write(text, SourceStatus.TODO) == text
-    assert write(text, SourceStatus.PARTIAL) == text.replace(
-        "- **Status**: [PLANNED]", "- **Status**: [PARTIAL]"
-    )
+    assert write(text, SourceStatus.PARTIAL) == text.replace("- **Status**: [PLANNED]", "- **Status**: [PARTIAL]")
 
 
 @pytest.mark.parametrize("mark", MARKS)
@@ -360,9 +348,7 @@ def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
     changes = [change("9", SourceStatus.DONE, "Gone"), change("1", SourceStatus.PARTIAL, "One")]
     rewritten = rewrite("### 1. One\n**Status**: [PLANNED]\n", changes)
     assert rewritten.text == "### 1. One\n**Status**: [PARTIAL]\n"
-    assert [
-        problem.message.startswith("9 is not in the file any more") for problem in rewritten.problems
-    ] == [True]
+    assert [problem.message.startswith("9 is not in the file any more") for problem in rewritten.problems] == [True]
 
 
 def test_changes_that_lead_to_one_task_are_no_clash() -> None:
@@ -374,9 +360,7 @@ def test_bytes_that_are_no_text_survive() -> None:
     text = decode(b"### 1. \xff One \xe2\x9c\x85\n**Status**: [COMPLETED] (\xfe\x00)\n**Effort**: \xfd\n")
     title = SUBJECT.read(text).entries[0].task.title
     written = rewrite(text, [change("1", SourceStatus.TODO, title)])
-    assert (
-        encode(written.text) == b"### 1. \xff One\n**Status**: [NOT STARTED] (\xfe\x00)\n**Effort**: \xfd\n"
-    )
+    assert encode(written.text) == b"### 1. \xff One\n**Status**: [NOT STARTED] (\xfe\x00)\n**Effort**: \xfd\n"
 
 
 def test_each_file_has_its_own_writer_and_changes() -> None:
@@ -458,11 +442,7 @@ def fields(draw: st.DrawFn) -> str:
 def files(draw: st.DrawFn) -> str:
     """A look-alike of a numbered TODO."""
     parts = [
-        draw(
-            st.sampled_from(
-                ("", "---\nnext: 4\n---\n", "# TODO\n\n- **Status**: fine\n\n", "## High Priority\n\n")
-            )
-        )
+        draw(st.sampled_from(("", "---\nnext: 4\n---\n", "# TODO\n\n- **Status**: fine\n\n", "## High Priority\n\n")))
     ]
     for n in range(1, draw(st.integers(1, 5)) + 1):
         title = draw(
@@ -470,13 +450,9 @@ def files(draw: st.DrawFn) -> str:
                 ("### {}. Task {}", "### {}. Task {} \u2705", "### \u2705 {}. Task {}", "### {}. Task {} ##")
             )
         )
+        parts.append(f"{title.format(draw(st.sampled_from((n, n, n, n, 1))), n)}\n{draw(fields())}{draw(BODIES)}")
         parts.append(
-            f"{title.format(draw(st.sampled_from((n, n, n, n, 1))), n)}\n{draw(fields())}{draw(BODIES)}"
-        )
-        parts.append(
-            draw(
-                st.sampled_from(("", "\n", "\n---\n\n", "\n## Low Priority\n\n", "### Ideas\n\n- [ ] x\n\n"))
-            )
+            draw(st.sampled_from(("", "\n", "\n---\n\n", "\n## Low Priority\n\n", "### Ideas\n\n- [ ] x\n\n")))
         )
     text = "".join(parts)
     return text.rstrip("\n") if draw(st.booleans()) else text
@@ -501,9 +477,7 @@ def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, m
 
 @settings(max_examples=60)
 @given(files(), st.lists(st.sampled_from(MARKS), min_size=4, max_size=4))
-def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(
-    text: str, marks: list[SourceStatus]
-) -> None:
+def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(text: str, marks: list[SourceStatus]) -> None:
     for mark in marks:
         entries = SUBJECT.read(text).entries
         changes = [SUBJECT.change(entry, mark) for entry in entries]
@@ -512,9 +486,7 @@ def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(
         kept = {SourceStatus.DONE} if mark is SourceStatus.DOING else set()
         assert {entry.status for entry in SUBJECT.read(text).entries} <= {mark} | kept
     for entry in SUBJECT.read(text).entries:
-        keys = re.findall(
-            r"\*\*(Started|Completed|Blocked|Abandoned|Blocking Reason)(?::\*\*|\*\*:)", entry.task.body
-        )
+        keys = re.findall(r"\*\*(Started|Completed|Blocked|Abandoned|Blocking Reason)(?::\*\*|\*\*:)", entry.task.body)
         assert len(keys) == len(set(keys))
 
 

@@ -13,9 +13,7 @@ from plait.sources.source_set import combine_sources
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
 
-def entry(
-    name: str, mark: SourceStatus = SourceStatus.TODO, *needs: str, touches: tuple[str, ...] = ()
-) -> SourceEntry:
+def entry(name: str, mark: SourceStatus = SourceStatus.TODO, *needs: str, touches: tuple[str, ...] = ()) -> SourceEntry:
     edges = tuple(Need(on) for on in needs)
     return SourceEntry(Task(name, f"Do {name}", needs=edges, touches=touches, origin=Origin("t.md", 1)), mark)
 

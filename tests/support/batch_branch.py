@@ -7,10 +7,9 @@ from tests.support.git_repository import GitRepository
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 from plait.git import refs
+from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
-from plait.git.merge.change_merger__regenerate import Regenerate
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import MergeMessage
+from plait.git.merge.change_merger import Regenerate
 
 
 class MergedBranch:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tests.support.git_repository__oracle import ReferenceMerger
-from tests.support.random_agent__handiwork import signature_path
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.git_repository import ReferenceMerger
+from tests.support.random_agent import signature_path
+from tests.support.temp_project import WorktreeProject
 
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.events import Record

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
-from tests.support.running_server__serving import ServerProcess
+from tests.support.running_server import ServerProcess
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Nothing but what a test asks for: the browser's own errands would be words to other hosts.
@@ -47,9 +47,7 @@ class BrowserWindow:
 
     def ignore_errors(self, *words: str) -> None:
         """Take away those that hold any of these words: a test that breaks something on purpose says so."""
-        self.console_errors = [
-            each for each in self.console_errors if not any(word in each for word in words)
-        ]
+        self.console_errors = [each for each in self.console_errors if not any(word in each for word in words)]
 
     def go(self, path: str = "/") -> None:
         self.page.goto(f"{self.url}{path}")

@@ -18,7 +18,7 @@ from plait.agents.interface import (
     OutputParser,
     SpendUpdated,
 )
-from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.output_parser import PlainTextParser
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.support.cli_runner import CliResult
 from tests.support.contest_agents import SCRIPTS_VARIABLE
-from tests.support.temp_project__estate import WorktreeProject, worktree_project
+from tests.support.temp_project import WorktreeProject, worktree_project
 
 AMBER, BIRCH, JUDGE = (f"tests.support.contest_agents:{name}" for name in ("Amber", "Birch", "Judge"))
 

@@ -68,9 +68,7 @@ def _preload() -> None:
     import plait.runtime.model_job.runner  # noqa: F401, PLC0415
 
     with openai.OpenAI(api_key="none", base_url="http://127.0.0.1:1/v1") as client:
-        assert (
-            client.chat.completions is not None
-        )  # parts of the client are imported when they are first used
+        assert client.chat.completions is not None  # parts of the client are imported when they are first used
 
 
 def _run_job(told: dict[str, Any]) -> NoReturn:

@@ -10,7 +10,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reports import AttemptExited, GateDone, MergeDone, Outcome, Report
 from plait.core.requests import Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import EngineSettings, Settings
 from plait.core.state import State
 from plait.core.status import Category
@@ -47,9 +47,7 @@ def _make_report(decision: Decision) -> Report | None:
     match decision:
         case AttemptStarted(attempt=attempt):
             failed = attempt.task == "t0" and attempt.n == 1
-            return AttemptExited(
-                attempt, Outcome(Category.TASK if failed else Category.OK, tip=str(attempt.n))
-            )
+            return AttemptExited(attempt, Outcome(Category.TASK if failed else Category.OK, tip=str(attempt.n)))
         case MergeStarted():
             return MergeDone(decision.batch, decision.task, decision.n, decision.task)
         case GateStarted():

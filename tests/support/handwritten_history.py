@@ -89,9 +89,7 @@ class History:
     def start_attempt(self, task: str = "a", **other: Any) -> History:
         return self(attempt_started(task, **other))
 
-    def exit_attempt(
-        self, task: str = "a", category: Category = Category.OK, n: int = 1, **other: Any
-    ) -> History:
+    def exit_attempt(self, task: str = "a", category: Category = Category.OK, n: int = 1, **other: Any) -> History:
         tip = f"base+{task}" if category is Category.OK else None
         outcome = replace(r.Outcome(category, tip=tip), **other)
         return self.advance()(r.AttemptExited(attempt_of(task, n), outcome))
@@ -120,8 +118,6 @@ def task_ended(task: str, status: TaskStatus, **other: Any) -> d.TaskEnded:
     return replace(d.TaskEnded("B", task, status, "because"), **other)
 
 
-def retry_granted(
-    task: str = "a", at: float = 2000.0, *, counted: bool = True, **other: Any
-) -> d.RetryGranted:
+def retry_granted(task: str = "a", at: float = 2000.0, *, counted: bool = True, **other: Any) -> d.RetryGranted:
     plain = d.RetryGranted("B", task, WRITE, at, Category.TASK, "again", counted)
     return replace(plain, **other)

@@ -13,7 +13,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reports import AttemptExited, Outcome, Report
 from plait.core.requests import Request, Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Isolation, Settings
 from plait.core.state import BatchState, State
 from plait.core.status import Category

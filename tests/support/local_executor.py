@@ -11,12 +11,12 @@ from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.engine.reactor import SelectReactor
 from plait.runtime import cgroup
+from plait.runtime.executor import Executor, ExecutorCallbacks
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.termination import GracePeriods
 from plait.runtime.transcript import MAX_DISK_BYTES
-from plait.store.interfaces import Executor, ExecutorCallbacks
 from plait.system.state_paths import StateFolder
-from plait.testing.contracts.executor__scene import ExecutorSetup
+from plait.testing.contracts.executor import ExecutorSetup
 
 SHORT_GRACES = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
 WAIT_SECONDS = 30.0

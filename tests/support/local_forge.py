@@ -73,9 +73,7 @@ def _make_handler(made: LocalForge, folder: Path) -> type[BaseHTTPRequestHandler
             data = self.rfile.read(int(self.headers.get("content-length", 0)))
             if parts.path.startswith("/api/v1"):
                 self.tell(
-                    *made.answer(
-                        self.command, parts.path.removeprefix("/api/v1"), json.loads(data) if data else {}
-                    )
+                    *made.answer(self.command, parts.path.removeprefix("/api/v1"), json.loads(data) if data else {})
                 )
             else:
                 self.git(parts.path, parts.query, data)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.support.forked_jobs import JobForker
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 from plait.agents.drivers.model_agent import ModelAgent
 from plait.agents.interface import (
@@ -83,9 +83,7 @@ class ModelJobBench:
     @property
     def agent(self) -> ModelAgent:
         asked = {"base_url": f"{self.server.url}/v1", "key": "BENCH_KEY", **self.settings}
-        return ModelAgent(
-            AgentSpec("model", model="scripted", options=encode_options(asked), prices=self.prices)
-        )
+        return ModelAgent(AgentSpec("model", model="scripted", options=encode_options(asked), prices=self.prices))
 
     def task(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Task:
         made = Task("job-1", "The job", text, agent="model", job=job, origin=Origin("jobs/job-1.md", 1))
@@ -111,9 +109,7 @@ class ModelJobBench:
     def run_task(self, task: Task, feedback: str = "", prompt: str = "") -> ModelJobRun:
         command = self._write_inputs(task, feedback, prompt)
         spec, stdin = command.argv[-1], _stdin(command)
-        return self._read_result(
-            self.forks.run(spec, self.workspace, self._environment, stdin, self._transcript)
-        )
+        return self._read_result(self.forks.run(spec, self.workspace, self._environment, stdin, self._transcript))
 
     def _write_inputs(self, task: Task, feedback: str = "", prompt: str = "") -> Command:
         self.folder.mkdir(exist_ok=True)

@@ -13,11 +13,9 @@ from subprocess import Popen
 
 from tests.support import batch_checks
 from tests.support.engine_killer import EngineKiller, resume_until
-from tests.support.git_repository import write_path
-from tests.support.git_repository__oracle import ReferenceMerger, ReferenceResult
-from tests.support.random_agent import make_initial_files
-from tests.support.random_agent__handiwork import LOG_VARIABLE
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.git_repository import ReferenceMerger, ReferenceResult, write_path
+from tests.support.random_agent import LOG_VARIABLE, make_initial_files
+from tests.support.temp_project import WorktreeProject
 
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
@@ -89,9 +87,7 @@ class RandomBatch:
         committed = self._rng.random() < 0.5  # tasks may be part of the repository, or not
         if not committed:
             self.estate.commit_all()
-        words = shlex.join(
-            [sys.executable, "-P", "-m", "tests.support.random_agent__handiwork", str(self._seed)]
-        )
+        words = shlex.join([sys.executable, "-P", "-m", "tests.support.random_agent", str(self._seed)])
         names = [f"t{place}" for place in range(self._rng.randint(4, 6))]
         for place, name in enumerate(names):
             needs = [need for need in names[:place] if self._rng.random() < 0.25]

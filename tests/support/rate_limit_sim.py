@@ -12,7 +12,7 @@ from plait.core.events import Record
 from plait.core.graph import build_checked_plan
 from plait.core.reports import AttemptExited, AttemptUsed, MergeDone, Outcome, Report
 from plait.core.requests import ChangeEngineSettings, Request, Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import EngineSettings, Settings, Spend
 from plait.core.state import State
 from plait.core.status import Category
@@ -48,9 +48,7 @@ class LimitedProvider:
         if now >= self.opened + self.terms.window:
             passed = (now - self.opened) // self.terms.window if self.opened > float("-inf") else 0
             aligned = self.opened + passed * self.terms.window
-            self.opened = (
-                now if self.terms.starts_at_first_request or self.opened == float("-inf") else aligned
-            )
+            self.opened = now if self.terms.starts_at_first_request or self.opened == float("-inf") else aligned
             self.served = 0
         if self.served < self.terms.requests:
             self.served += 1

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from tests.support.cli_runner import CliResult
 from tests.support.model_server.messages import Usage
-from tests.support.model_server.server__server import ModelServer
-from tests.support.temp_project__estate import WorktreeProject, worktree_project
+from tests.support.model_server.server import ModelServer
+from tests.support.temp_project import WorktreeProject, worktree_project
 
 T = TypeVar("T")
 
@@ -90,9 +90,7 @@ class RealAgentProject(WorktreeProject):
 
         Two refusals before the last one, which says no time, so that plait knows by then how long to wait.
         """
-        self._write_home_files(
-            {".claude/settings.json": json.dumps({"env": {"CLAUDE_CODE_MAX_RETRIES": "2"}})}
-        )
+        self._write_home_files({".claude/settings.json": json.dumps({"env": {"CLAUDE_CODE_MAX_RETRIES": "2"}})})
 
     def _write_home_files(self, texts: Mapping[str, str]) -> None:
         for name, text in texts.items():
@@ -184,9 +182,7 @@ def real_agent_project(folder: Path, kind: InstalledTool, top: Path) -> Iterator
         tools = folder / "tools"
         tools.mkdir()
         (tools / kind.name).symlink_to(program)
-        made = RealAgentProject(
-            plain.top, plain.env, plain.cli_processes, plain.terminals, plain.remote, kind, server
-        )
+        made = RealAgentProject(plain.top, plain.env, plain.cli_processes, plain.terminals, plain.remote, kind, server)
         made.env["PATH"] = f"{tools}{os.pathsep}{made.env['PATH']}"
         models = f'models = {{ {kind.name} = "{kind.model}" }}\n' if kind.model else ""
         made.write("plait.toml", f'[agents]\n{models}prices = {{ "*" = [1, 4] }}')

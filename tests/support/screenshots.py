@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.running_server__serving import ServerProcess
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import ServerProcess
+from tests.support.temp_project import WorktreeProject
 
 _ORDERS = """\
 PRICES = {"book": 12.5, "map": 8.0, "globe": 49.0}
@@ -71,9 +71,7 @@ def write_sample_project(estate: WorktreeProject, folder: Path) -> None:
         title="Split prices and receipts",
     )
     estate.task("05-receipt-tests", "echo t > t", needs="[04-split-orders]", title="Tests for receipts")
-    estate.task(
-        "06-docstrings", "echo d > d", needs="[04-split-orders]", title="Docstrings for the public names"
-    )
+    estate.task("06-docstrings", "echo d > d", needs="[04-split-orders]", title="Docstrings for the public names")
     estate.task(
         "07-translations",
         "echo 'reading locale/de.po'; echo 'locale/de.po: no such file' >&2; exit 1",
@@ -121,9 +119,7 @@ def run_sample_batches(estate: WorktreeProject, server: ServerProcess, folder: P
     return SampleProject(estate, server, batch, queue)
 
 
-def _wait_for_status(
-    estate: WorktreeProject, server: ServerProcess, batch: str, task: str, status: str
-) -> None:
+def _wait_for_status(estate: WorktreeProject, server: ServerProcess, batch: str, task: str, status: str) -> None:
     def reached() -> bool:
         tasks = server.get(f"/api/batches/{batch}")["tasks"]
         return any(each["taskId"] == task and each["status"] == status for each in tasks)

@@ -9,11 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from tests.support.running_server__serving import ServerProcess
+from tests.support.running_server import ServerProcess
 from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
-from plait.server.auth import SESSION_COOKIE
-from plait.server.auth__seal import TokenPurpose, sign_token
+from plait.server.auth import SESSION_COOKIE, TokenPurpose, sign_token
 
 
 @dataclass

@@ -19,9 +19,7 @@ def make_source_files(
     exclude: tuple[str, ...] = (),
 ) -> SourceFiles:
     """A folder as a format gets it: `named` as a folder, else as the list of its files."""
-    documents = {
-        name: Document(f"{folder}/{name}", to_printable(text)) for name, text in sorted(files.items())
-    }
+    documents = {name: Document(f"{folder}/{name}", to_printable(text)) for name, text in sorted(files.items())}
     wanted = load_format(format_name).companions(folder)
     companions = {document.path: document for document in documents.values() if document.path in wanted}
     listed = tuple(

@@ -12,10 +12,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from plait.core.plan import Problem
-from plait.sources.source_model import Rewrite, SourceStatus, StatusChange, StatusFileWriter
-from plait.sources.status_changes import report_missing_task
+from plait.sources.source_model import SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter, report_missing_task
 from plait.sources.text import TextEdit, apply_edits, decode, encode
-from plait.system import file_exchange__exchange
+from plait.system import file_exchange
 from plait.system.status_files import WriteResult, write_statuses
 
 # The smallest task format there can be: a task is a line `id: mark`.
@@ -65,11 +65,8 @@ def intercept_steps(act: Callable[[int, str], None]) -> Iterator[None]:
 
 
 _STEPS = (
-    *(
-        (os, name)
-        for name in ("open", "fstat", "fsync", "link", "rename", "replace", "unlink", "listdir", "scandir")
-    ),
-    (file_exchange__exchange, "_in_one_step"),
+    *((os, name) for name in ("open", "fstat", "fsync", "link", "rename", "replace", "unlink", "listdir", "scandir")),
+    (file_exchange, "_in_one_step"),
 )
 
 
@@ -150,7 +147,7 @@ class StatusFileSetup:
             self.pauses.append(seconds)
             _call_next(paused)
 
-        real = file_exchange__exchange.exchange_files
+        real = file_exchange.exchange_files
 
         def overtaken(one: Path, path: Path) -> None:
             _call_next(exchanged)
@@ -159,7 +156,7 @@ class StatusFileSetup:
 
         writer = StatusFileWriter(self.name, interrupted, creates=creates)
         changes = [make_change(name, mark, self.name) for name in names]
-        with patch.object(file_exchange__exchange, "exchange", overtaken):
+        with patch.object(file_exchange, "exchange", overtaken):
             return write_statuses(self.checkout, writer, changes, locks=self.locks, pause=pause)
 
     def write_during_edits(self, saved: list[str]) -> WriteResult:

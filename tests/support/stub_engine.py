@@ -17,7 +17,7 @@ from pathlib import Path
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import EngineTaken
 from plait.core.requests import Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.store import batch_files

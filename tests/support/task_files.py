@@ -7,11 +7,9 @@ from pathlib import Path
 
 from plait.client.project_sources import LoadedSources, read_sources
 from plait.client.task_drafts import TaskDraft
-from plait.client.task_editor__create import create_task_file
-from plait.client.task_editor__edit import edit_task_file
-from plait.client.task_editor__saved import SavedTask, hash_version
+from plait.client.task_editor import SavedTask, create_task_file, edit_task_file, hash_version
 from plait.client.task_listing import task_json, tasks_json
-from plait.config.loading__load import load_config
+from plait.config.loading import load_config
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.sources.text import decode

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait.core.task import Attempt, Step
+from plait.git.interfaces import CapturedChange, CommitInfo, RestoreStatuses
 from plait.git.refs import task_branch
-from plait.git.worktrees.capture import capture
-from plait.git.worktrees.capture__putting_back import reset_workspace
+from plait.git.worktrees.capture import capture, reset_workspace
 from plait.git.worktrees.saved_work import save_workspace
-from plait.store.interfaces import CapturedChange, CommitInfo, RestoreStatuses
 
 ATTEMPT = Attempt("7f3a", "01-pages", Step.WRITE, 1)
 AUTHOR = CommitInfo(

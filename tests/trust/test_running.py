@@ -49,9 +49,7 @@ def test_plait_trust_asks_at_a_terminal(yard: TempProject) -> None:
         assert yard.plait("trust", "--json").code == trusted
 
 
-def test_a_repository_is_trusted_where_it_is_and_not_where_one_stands(
-    yard: TempProject, tmp_path: Path
-) -> None:
+def test_a_repository_is_trusted_where_it_is_and_not_where_one_stands(yard: TempProject, tmp_path: Path) -> None:
     other = tmp_path / "other"
     subprocess.run(["git", "clone", "--quiet", str(yard.top), str(other)], check=True, capture_output=True)
     (other / "plait.toml").write_text(f"{VERIFY.format('verified')}\n")

@@ -11,10 +11,10 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.generated_journal import batch_of, records_of
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 from plait.core.requests import Pause, Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Isolation, Settings
 from plait.core.state import State
 from plait.git.location import find_repo
@@ -43,9 +43,7 @@ def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Batches at work").get_by_role("listitem")
 
 
-def test_two_batches_at_once_are_steered_each_by_itself(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_two_batches_at_once_are_steered_each_by_itself(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
     _held(estate, go, "01-walls", "02-roof", "03-door")
@@ -172,7 +170,5 @@ def test_more_than_three_strips_fold_and_each_approves_its_own(estate: WorktreeP
     _strips(page).filter(has_text="Approve 02-roof").get_by_role("button", name="Approve").click()
     expect(_strips(page).filter(has_text="It is done")).to_have_count(1)
     expect(_strips(page).filter(has_text="Approve ")).to_have_count(3)
-    statuses = {
-        task.task.id: task.status for batch in estate.state().batches.values() for task in batch.tasks
-    }
+    statuses = {task.task.id: task.status for batch in estate.state().batches.values() for task in batch.tasks}
     assert [name for name, status in statuses.items() if status is not None] == ["02-roof"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -104,9 +104,7 @@ def test_nothing_moves_under_the_cursor(estate: WorktreeProject, opens: Opens) -
     go.touch()
 
 
-def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(estate: WorktreeProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof"):
         estate.task(name, "true", phase="House", agent="shell")
     estate.task("03-hedge", "true", phase="Garden", agent="claude")
@@ -169,12 +167,8 @@ def test_a_thousand_tasks_are_walked_through_by_the_keys(estate: WorktreeProject
     expect(page).to_have_url(re.compile("task=0999-brick"))
 
 
-def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(
-    estate: WorktreeProject, opens: Opens
-) -> None:
-    hostile = (
-        "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
-    )
+def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(estate: WorktreeProject, opens: Opens) -> None:
+    hostile = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
     estate.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
     estate.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
     estate.write("specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
@@ -201,9 +195,7 @@ def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(
     expect(page.get_by_text("2 tasks selected")).to_be_visible()
 
 
-def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
     estate.write("TODO.md", "# Todo\n\n- [x] Attic\n")
     estate.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 

@@ -7,12 +7,11 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import open_window, window
-from tests.support.running_server__serving import start_server
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import start_server
+from tests.support.temp_project import WorktreeProject
 
-from plait.engine.daemon__trouble import EngineHealthFile
+from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.git.location import find_repo
-from plait.store.project_files import HEALTH_FILE
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")
@@ -80,9 +79,7 @@ def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_a
     assert shown.console_errors == []
 
 
-def test_what_one_window_does_the_other_sees(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
-) -> None:
+def test_what_one_window_does_the_other_sees(estate: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
     for name in ("01-walls", "02-roof"):
         estate.task(name, GO.format(go=tmp_path / name, name=name))
     estate.commit_all()
@@ -106,9 +103,7 @@ def test_what_one_window_does_the_other_sees(
         assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(
-    estate: WorktreeProject, browser: Browser
-) -> None:
+def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: WorktreeProject, browser: Browser) -> None:
     estate.task("01-walls", "true")
     estate.commit_all()
     server = start_server(estate)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 
 def test_the_link_leads_to_the_board(estate: WorktreeProject, opens: Callable[..., BrowserWindow]) -> None:

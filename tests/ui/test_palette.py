@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -96,9 +96,7 @@ def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: WorktreeProject, op
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_from_the_first_look_to_a_merged_branch_without_a_mouse(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_from_the_first_look_to_a_merged_branch_without_a_mouse(estate: WorktreeProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
         estate.task(name, f"echo {name} > {name}.txt")
     estate.commit_all()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -24,9 +24,7 @@ def _barn(estate: WorktreeProject, folder: Path) -> Path:
     return folder
 
 
-def test_a_project_is_added_looked_at_and_removed(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_a_project_is_added_looked_at_and_removed(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.commit_all()
     barn = _barn(estate, tmp_path / "barn")
@@ -57,9 +55,7 @@ def test_a_project_is_added_looked_at_and_removed(
     page.get_by_role("dialog").get_by_role("button", name="Start 1 task").click()
     strips = page.get_by_role("region", name="Batches at work")
     expect(strips).to_contain_text("It is done")
-    (branch,) = estate.git_in(
-        barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*"
-    ).splitlines()
+    (branch,) = estate.git_in(barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*").splitlines()
     assert estate.git_in(barn, "show", f"{branch}:hay.txt") == "hay"
     assert estate.git("branch", "--list", "plait/*") == ""
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -39,9 +39,7 @@ def _until_done(estate: WorktreeProject, task: str) -> None:
     estate.wait_until(lambda: estate.state().batches and estate.statuses()[task] == "done")
 
 
-def test_merges_are_told_in_order_and_one_is_dropped(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_merges_are_told_in_order_and_one_is_dropped(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
@@ -155,9 +153,7 @@ def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: WorktreeP
     expect(ship).to_contain_text("The gate has not passed on what is merged")
 
 
-def test_the_pull_request_says_what_a_person_wrote(
-    estate: WorktreeProject, opens: Opens, remote: LocalForge
-) -> None:
+def test_the_pull_request_says_what_a_person_wrote(estate: WorktreeProject, opens: Opens, remote: LocalForge) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt")
     estate.task("03-door", "echo door > door.txt")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, Request, expect
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -33,9 +33,7 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Batches at work").get_by_role("listitem").first
 
 
-def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
     estate.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
     estate.task("03-door", "echo door > door.txt", touches="[src/house.py]")
@@ -66,9 +64,7 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(
     expect(page.get_by_role("region", name="Batches at work")).to_have_count(0)
 
 
-def test_one_of_them_is_cancelled_and_the_others_go_on(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_one_of_them_is_cancelled_and_the_others_go_on(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     for name in ("01-walls", "02-roof", "03-door"):
         estate.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import open_window, window
-from tests.support.running_server__serving import ServerProcess, start_server
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import ServerProcess, start_server
+from tests.support.temp_project import WorktreeProject
 
 # Quicker than any answer: both count.
 _AT_ONCE = """(group, names) => [...group.querySelectorAll("label")]
@@ -24,9 +24,7 @@ def _run(server: ServerProcess, *tasks: str) -> str:
     return batch
 
 
-def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(
-    estate: WorktreeProject, browser: Browser
-) -> None:
+def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: WorktreeProject, browser: Browser) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.write("plait.toml", "[run]\nretries = 0")
     estate.commit_all()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import BrowserWindow, open_window, window
-from tests.support.running_server__serving import ServerProcess, start_server
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import ServerProcess, start_server
+from tests.support.temp_project import WorktreeProject
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
 
@@ -130,9 +130,7 @@ def _both_know(first: BrowserWindow, second: BrowserWindow, title: str) -> None:
 
 def _told(*windows: BrowserWindow) -> list[str]:
     """What was shown on the desktop, in the order in which it happened."""
-    shown = [
-        told for each in windows for told in each.page.evaluate("window.shown.map(n => [n.at, n.title])")
-    ]
+    shown = [told for each in windows for told in each.page.evaluate("window.shown.map(n => [n.at, n.title])")]
     return [title for _, title in sorted(shown)]
 
 
@@ -144,9 +142,7 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
     server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
-        with page.expect_response(
-            re.compile("assets/HelpSheet.*js")
-        ):  # the last that the page loads by itself
+        with page.expect_response(re.compile("assets/HelpSheet.*js")):  # the last that the page loads by itself
             page.reload()
         expect(page.get_by_text("01-walls").first).to_be_visible()
         estate.plait("token", "--rotate")
@@ -162,9 +158,7 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
     assert shown.console_errors == []
 
 
-def test_who_may_only_look_sees_everything_and_can_change_nothing(
-    estate: WorktreeProject, browser: Browser
-) -> None:
+def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: WorktreeProject, browser: Browser) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.commit_all()
     server = start_server(estate)
@@ -180,9 +174,7 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(
     assert shown.console_errors == []
 
 
-def test_a_page_that_was_built_anew_is_offered(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
-) -> None:
+def test_a_page_that_was_built_anew_is_offered(estate: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.commit_all()
     folder = tmp_path / "page"

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 from playwright.sync_api import Browser, expect
-from tests.support.running_server__serving import start_server
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import start_server
+from tests.support.temp_project import WorktreeProject
 
 
 class Elsewhere(BaseHTTPRequestHandler):

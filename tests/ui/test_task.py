@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 from tests.support.browser import PHONE, BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -110,13 +110,9 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     window.ignore_errors("404")
 
 
-def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
-    estate.write(
-        "tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>."
-    )
+    estate.write("tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>.")
     estate.commit_all()
     page = opens().page
     _card(page, "01-walls").press("Enter")
@@ -144,9 +140,7 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(
     expect(panel).to_contain_text("There is no task 09-nothing")
 
 
-def test_a_task_is_cancelled_told_something_and_dropped(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     estate.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
     estate.commit_all()
@@ -191,9 +185,7 @@ def test_a_task_is_cancelled_told_something_and_dropped(
     estate.wait_until(lambda: estate.read_merged_files() == {})
 
 
-def test_another_agent_tries_asks_and_is_answered(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_another_agent_tries_asks_and_is_answered(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     tool = tmp_path / "bin" / "claude"
     tool.parent.mkdir()
     tool.write_text(CLAUDE)
@@ -233,9 +225,7 @@ def test_another_agent_tries_asks_and_is_answered(
     expect(log).to_contain_text('"session_id"')
 
 
-def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.task("02-roof", "echo roof > roof.txt")
     estate.commit_all()
@@ -263,9 +253,7 @@ def _after_somebody_else(route: Route) -> None:
     route.continue_()
 
 
-def test_the_panel_is_resized_and_widened_and_its_width_is_kept(
-    estate: WorktreeProject, opens: Opens
-) -> None:
+def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: WorktreeProject, opens: Opens) -> None:
     estate.task("01-walls", "true")
     estate.commit_all()
     page = opens().page

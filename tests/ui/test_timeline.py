@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -27,9 +27,7 @@ def _house(estate: WorktreeProject, folder: Path) -> Path:
 
 def _run(estate: WorktreeProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
-    answer = estate.plait(
-        "run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true"
-    )
+    answer = estate.plait("run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true")
     assert answer.code == 0, answer.err
     return estate.batch().id
 
@@ -99,9 +97,7 @@ def _walks(page: Page, batch: str) -> None:
     page.keyboard.press("ArrowRight")
     failed = _span(page, "02-door", "Write, attempt 1")
     expect(failed).to_be_focused()
-    expect(
-        page.get_by_text(re.compile("^Write, attempt 1, by shell: failed.*Again, not before"))
-    ).to_be_visible()
+    expect(page.get_by_text(re.compile("^Write, attempt 1, by shell: failed.*Again, not before"))).to_be_visible()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/timeline?task=02-door&batch={batch}&tab=log")
     page.go_back()

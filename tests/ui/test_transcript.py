@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import CDPSession, Locator, Page, expect
 from tests.support.browser import BrowserWindow
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 
@@ -62,9 +62,7 @@ def _still(log: Locator) -> str:
     return _last(log)
 
 
-def test_the_end_is_followed_until_a_person_scrolls_up(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
-) -> None:
+def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     more, go = tmp_path / "more", tmp_path / "go"
     printing = "for i in $(seq {0}); do echo {1} $i; done"
     waits = "while [ ! -e {} ]; do sleep 0.05; done"
@@ -122,9 +120,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(
 
 def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Opens) -> None:
     lines = "seq -f 'a quite ordinary line number %.0f' 1 30000"
-    estate.task(
-        "01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt"
-    )
+    estate.task("01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt")
     estate.commit_all()
     page = opens().page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import PHONE, WIDE, BrowserWindow, window
 from tests.support.local_forge import REPOSITORY, local_forge
-from tests.support.running_server__serving import ServerProcess, start_server
+from tests.support.running_server import ServerProcess, start_server
 from tests.support.screenshots import SampleProject, run_sample_batches, write_sample_project
-from tests.support.temp_project__estate import worktree_project as make_estate
+from tests.support.temp_project import worktree_project as make_estate
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.store.batch_inputs import WorkspaceSetup
 
 BATCH = "7f3a"
 PLAIN = WorkspaceSetup()
@@ -73,9 +73,7 @@ class WorkspaceRepo:
     def open(self, keep: int = 4, told: Callable[[str], None] | None = None) -> GitWorkspaces:
         return GitWorkspaces(self.common, self.root, keep=keep, on_warning=told)
 
-    def prepare(
-        self, task: str = "one", base: str = "", outfit: WorkspaceSetup = PLAIN, keep: int = 4
-    ) -> Path:
+    def prepare(self, task: str = "one", base: str = "", outfit: WorkspaceSetup = PLAIN, keep: int = 4) -> Path:
         return Path(self.open(keep).prepare(BATCH, task, base or self.head, outfit, top=str(self.top)))
 
     def release(self, task: str = "one", keep: int = 4) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.git.worktrees import metadata__stamp
-from plait.git.worktrees.metadata__stamp import LeaseMetadata
-from plait.store.batch_inputs import WorkspaceSetup
+from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees import metadata
+from plait.git.worktrees.metadata import LeaseMetadata
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import WorkspaceRepo
@@ -25,7 +25,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from plait.store.batch_inputs import Outfit
-from plait.git.worktrees.init__workspaces import GitWorkspaces
+from plait.git.worktrees import GitWorkspaces
 
 common, root, base, batch, count = sys.argv[1:]
 workspaces = GitWorkspaces(Path(common), Path(root))
@@ -88,8 +88,8 @@ def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_
 
     def write(mine: LeaseMetadata) -> None:
         for _ in range(200):
-            metadata__stamp.write_lease(tmp_path, mine)
-            assert metadata__stamp.read_lease(tmp_path) in stamps
+            metadata.write_lease(tmp_path, mine)
+            assert metadata.read_lease(tmp_path) in stamps
 
     with ThreadPoolExecutor(len(stamps)) as threads:
         for each in [threads.submit(write, mine) for mine in stamps]:
@@ -100,10 +100,7 @@ def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_
 def test_one_task_prepared_by_two_at_once_is_prepared_once(ground: WorkspaceRepo) -> None:
     workspaces, base = ground.open(), ground.head
     with ThreadPoolExecutor(4) as threads:
-        asked = [
-            threads.submit(workspaces.prepare, "7f3a", "one", base, PLAIN, top=str(ground.top))
-            for _ in range(4)
-        ]
+        asked = [threads.submit(workspaces.prepare, "7f3a", "one", base, PLAIN, top=str(ground.top)) for _ in range(4)]
         places = {each.result() for each in asked}
     assert len(places) == 1
     assert ground.status(Path(*places)) == ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.system import locks__lock
+from plait.system import locks
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import WorkspaceRepo
@@ -27,7 +27,7 @@ NURSERY = """
 import os, sys
 from pathlib import Path
 from plait.store.batch_inputs import Outfit
-from plait.git.worktrees.init__workspaces import GitWorkspaces
+from plait.git.worktrees import GitWorkspaces
 
 def live(common, root, name, *bases):
     workspaces = GitWorkspaces(Path(common), Path(root), keep=1)
@@ -51,9 +51,7 @@ for line in sys.stdin:
 @pytest.fixture
 def nursery() -> Iterator[subprocess.Popen[str]]:
     words = [sys.executable, "-c", NURSERY]
-    with subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    ) as process:
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         yield process
         assert process.stdin is not None
         process.stdin.close()
@@ -75,9 +73,7 @@ def test_killed_at_any_instant(ground: WorkspaceRepo, nursery: subprocess.Popen[
         assert ground.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
         assert ground.branch() == base
     ground.open().release_batch("7f3a")
-    saved = {
-        name for each in ground.list_saved() for name in ground.git("ls-tree", "--name-only", each).split()
-    }
+    saved = {name for each in ground.list_saved() for name in ground.git("ls-tree", "--name-only", each).split()}
     assert made <= saved, f"lost: {made - saved}"
     ground.open().trim_pool()
     assert ground.worktrees() == []
@@ -105,7 +101,7 @@ def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(grou
     alive = ground.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (ground.root / "making" / "plait-dead").mkdir()
-    fd = locks__lock.try_lock_folder(alive)
+    fd = locks.try_lock_folder(alive)
     assert fd is not None
     ground.prepare()
     assert list(ground.root.glob("making/*")) == [alive]

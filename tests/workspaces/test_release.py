@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import WorldError
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees import metadata, metadata as outfits
-from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import WorkspaceRepo
@@ -92,9 +92,7 @@ def test_no_task_inherits_anything_from_the_one_before(ground: WorkspaceRepo) ->
     ground.git("update-index", "--skip-worktree", "src/app.py", at=first)
     ground.write({"src/app.py": "hidden\n"}, at=first)
     admin = ground.admin(first)
-    ground.write(
-        {"rebase-merge/head-name": "x", "BISECT_LOG": "b", "MERGE_MSG": "m", "index.lock": ""}, at=admin
-    )
+    ground.write({"rebase-merge/head-name": "x", "BISECT_LOG": "b", "MERGE_MSG": "m", "index.lock": ""}, at=admin)
     ground.release("one")
     second = ground.prepare("two")
     assert ground.admin(second) == admin  # the very same one
@@ -211,9 +209,7 @@ def test_the_end_of_a_batch_leaves_nothing_but_refs(ground: WorkspaceRepo) -> No
 def test_one_that_can_not_be_saved_stays_and_keeps_none_of_the_others(ground: WorkspaceRepo) -> None:
     one, two = ground.prepare("one"), ground.prepare("two")
     ground.write({"new": "n\n"}, at=one)
-    ground.write(
-        {f"refs/plait/saved/{BATCH}/one": f"{ground.head}\n"}, at=ground.common
-    )  # where its refs would be
+    ground.write({f"refs/plait/saved/{BATCH}/one": f"{ground.head}\n"}, at=ground.common)  # where its refs would be
     with pytest.raises(WorldError):
         ground.open().release_batch(BATCH)
     assert (one / "new").read_text() == "n\n"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import UserError
+from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees.workspaces import GitWorkspaces
-from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import WorkspaceRepo

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.system.disk__sizes import DiskUsageCache
+from plait.system.disk import DiskUsageCache
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import WorkspaceRepo

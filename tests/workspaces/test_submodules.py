@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.store.batch_inputs import WorkspaceSetup
+from plait.git.interfaces import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import WorkspaceRepo
@@ -23,9 +23,7 @@ def nest(ground: WorkspaceRepo, tmp_path: Path) -> WorkspaceRepo:
     for name in ("inner", "library"):
         ground.git("init", "--quiet", str(tmp_path / name))
         ground.commit({name: f"{name}\n"}, at=tmp_path / name)
-    ground.git(
-        *allow, "submodule", "--quiet", "add", str(tmp_path / "inner"), "in side", at=tmp_path / "library"
-    )
+    ground.git(*allow, "submodule", "--quiet", "add", str(tmp_path / "inner"), "in side", at=tmp_path / "library")
     ground.commit({}, at=tmp_path / "library")
     ground.git(*allow, "submodule", "--quiet", "add", "--name", "the/lib", str(tmp_path / "library"), "lib")
     ground.git(*allow, "submodule", "--quiet", "update", "--init", "--recursive")
@@ -75,9 +73,7 @@ def test_a_submodule_that_nobody_changed_leaves_nothing_to_save(nest: WorkspaceR
     assert nest.list_saved() == []
 
 
-def test_a_submodule_that_nobody_has_cloned_stays_empty_and_is_told(
-    nest: WorkspaceRepo, tmp_path: Path
-) -> None:
+def test_a_submodule_that_nobody_has_cloned_stays_empty_and_is_told(nest: WorkspaceRepo, tmp_path: Path) -> None:
     nest.git("clone", "--quiet", str(nest.top), str(tmp_path / "fresh"))
     nest.top = tmp_path / "fresh"
     told: list[str] = []
@@ -112,9 +108,7 @@ def test_a_clone_inside_of_the_checkout_serves_as_well(nest: WorkspaceRepo, tmp_
 
 
 @pytest.mark.parametrize("path", ["../escape", "/absolute"])
-def test_a_submodule_that_would_lie_outside_is_left_alone(
-    ground: WorkspaceRepo, tmp_path: Path, path: str
-) -> None:
+def test_a_submodule_that_would_lie_outside_is_left_alone(ground: WorkspaceRepo, tmp_path: Path, path: str) -> None:
     ground.commit({".gitmodules": f'[submodule "x"]\n\tpath = {path}\n\turl = {tmp_path}\n'})
     workspace = ground.prepare()
     assert ground.status(workspace) == ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
+from tests.support.temp_project import WorktreeProject, worktree_project as make
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
@@ -13,9 +13,7 @@ RUN = ("run", "tasks", "--yes", "--retries", "0")
 def test_what_the_tasks_made_is_on_one_branch_and_the_checkout_is_as_it_was(estate: WorktreeProject) -> None:
     estate.write("shared.txt", "one")
     estate.task("01-a", "echo a > a.txt")
-    estate.task(
-        "02-b", "mkdir -p deep && echo b > deep/b.txt && git add deep && git commit -qm 'by the agent'"
-    )
+    estate.task("02-b", "mkdir -p deep && echo b > deep/b.txt && git add deep && git commit -qm 'by the agent'")
     estate.task("03-c", "rm shared.txt")
     base = estate.commit_all()
     estate.write("untracked.txt", "mine")

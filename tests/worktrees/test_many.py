@@ -7,7 +7,7 @@ import os
 import time
 
 from tests.support import batch_checks
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 TASKS = 1_000 if LONG else 60
@@ -51,9 +51,7 @@ def _clean(estate: WorktreeProject) -> None:
     said = cleaning.communicate(timeout=PATIENCE)
     assert cleaning.returncode == 0, said
     assert promised["items"]
-    assert estate.git("for-each-ref", "--format=%(refname:short)", "refs/heads/plait").split() == [
-        estate.branch
-    ]
+    assert estate.git("for-each-ref", "--format=%(refname:short)", "refs/heads/plait").split() == [estate.branch]
     assert estate.git("rev-parse", estate.branch) == head
     assert len(estate.git("for-each-ref", "refs/plait/attempts").splitlines()) == TASKS
     assert len(estate.git("worktree", "list").splitlines()) == 1

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
-from tests.support.temp_project import plait_command
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject, plait_command
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.cli_runner import CliResult, ask
-from tests.support.temp_project__estate import WorktreeProject, worktree_project as make
+from tests.support.temp_project import WorktreeProject, worktree_project as make
 
 Say = Callable[..., CliResult]
 
@@ -47,19 +47,14 @@ def won(made: WorktreeProject) -> str:
 
 def test_every_line_tells_one_thing_once(landed: tuple[WorktreeProject, CliResult]) -> None:
     made, answer = landed
-    told = [
-        line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)
-    ]
+    told = [line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)]
     named = [(who.strip(), " ".join(what.split())) for who, what in told]
-    lines = [
-        f"{who}: {what}" for who, what in named if who != "plait"
-    ]  # of the machine there may be more to tell
+    lines = [f"{who}: {what}" for who, what in named if who != "plait"]  # of the machine there may be more to tell
     assert len(lines) == len(set(lines))
     batch, head = made.batch(), made.git("rev-parse", made.branch)
     assert any(line.startswith(f"{won(made)}: merged as ") for line in lines)
     assert any(
-        line.startswith(f"{lost(made)}: conflicted: ")
-        and line.endswith(f"plait diff {batch.id} {lost(made)}")
+        line.startswith(f"{lost(made)}: conflicted: ") and line.endswith(f"plait diff {batch.id} {lost(made)}")
         for line in lines
     )
     assert f"03-bad: failed: the gate failed with its change · plait logs {batch.id} 03-bad --gate" in lines
@@ -125,9 +120,7 @@ def test_what_a_gate_printed_can_be_read(landed: tuple[WorktreeProject, CliResul
     assert say("logs", "--gate", "--step", "write").code == 2
 
 
-def test_a_branch_that_is_gone_is_not_told_to_be_there(
-    landed: tuple[WorktreeProject, CliResult], say: Say
-) -> None:
+def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:
     made, _ = landed
     branch = f"plait/task-{made.batch().id}-{won(made)}"
     tip = made.git("rev-parse", branch)
@@ -136,9 +129,7 @@ def test_a_branch_that_is_gone_is_not_told_to_be_there(
         told = say("explain", won(made)).out
     finally:
         made.git("update-ref", f"refs/heads/{branch}", tip)
-    assert (
-        f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in told
-    )
+    assert f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in told
 
 
 def test_a_gate_can_be_followed_while_it_runs(estate: WorktreeProject) -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from tests.support.random_batch import RandomBatch
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 SEEDS = range(60 if LONG else 3)

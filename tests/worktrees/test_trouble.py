@@ -6,10 +6,10 @@ import os
 import signal
 
 import pytest
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.temp_project import WorktreeProject
 
+from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
-from plait.store.project_files import find_engine
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
@@ -123,9 +123,7 @@ def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(esta
 
 
 def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(estate: WorktreeProject) -> None:
-    estate.task(
-        "01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt'
-    )
+    estate.task("01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt')
     estate.commit_all()
     limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}
     answer = estate.plait("run", "tasks", "--yes", "--retries", "1", env=limit)

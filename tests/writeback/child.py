@@ -18,8 +18,9 @@ from random import Random
 from tests.support.status_file import StatusFileSetup, intercept_steps
 
 from plait.sources.formats import load_format
-from plait.sources.source_model import SourceStatus, StatusChange
-from plait.system import file_exchange__exchange
+from plait.sources.source_model import SourceStatus
+from plait.sources.status_changes import StatusChange
+from plait.system import file_exchange
 from plait.system.status_files import write_statuses
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
@@ -34,7 +35,7 @@ def say(word: object) -> None:
 def crashes(folder: Path, way: str, carry_on: str) -> None:
     """A write is killed at its first step, its second, and so on; say what came of it, until one comes to its end."""
     if way == "three":
-        file_exchange__exchange._system_call = lambda: None  # type: ignore[assignment]
+        file_exchange._system_call = lambda: None  # type: ignore[assignment]
     for number in count(1):
         site = StatusFileSetup(folder / str(number))
         site.save(START)
@@ -109,14 +110,14 @@ def plait(folder: Path, seed: str, saves: str) -> None:
 
     The computer is slow: there is time for others in the last instant before an exchange, and right after it.
     """
-    chance, real = Random(int(seed)), file_exchange__exchange.exchange_files
+    chance, real = Random(int(seed)), file_exchange.exchange_files
 
     def slow(temp: Path, path: Path) -> None:
         time.sleep(chance.choice((0, 0.005, 0.02)))
         real(temp, path)
         time.sleep(chance.choice((0, 0.005, 0.02)))
 
-    file_exchange__exchange.exchange_files = slow
+    file_exchange.exchange_files = slow
     say("ready")
     while sum(log.read_text().count("+") for log in folder.glob("editor.*")) < int(saves):
         number, mark = chance.randint(1, TASKS), chance.choice(MARKS)

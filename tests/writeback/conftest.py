@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.support.status_file import StatusFileSetup
 
-from plait.system import file_exchange__exchange
+from plait.system import file_exchange
 
 
 @pytest.fixture
@@ -19,4 +19,4 @@ def site(tmp_path: Path) -> StatusFileSetup:
 def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system can exchange files, and where it can't."""
     if request.param == "in three steps":
-        monkeypatch.setattr(file_exchange__exchange, "_system_call", lambda: None)
+        monkeypatch.setattr(file_exchange, "_system_call", lambda: None)

@@ -13,7 +13,7 @@ from time import time
 import pytest
 from tests.support.status_file import StatusFileSetup, do_nothing, make_change, rewrite_statuses
 
-from plait.sources.source_model import StatusFileWriter
+from plait.sources.status_changes import StatusFileWriter
 from plait.system.status_files import write_statuses
 
 CHILD = Path(__file__).with_name("child.py")

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from tests.support.status_file import StatusFileSetup, intercept_steps
 
-from plait.store.interfaces import SourceWriteError
 from plait.system import file_exchange
+from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import WriteResult
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
@@ -84,9 +84,7 @@ def test_a_disk_that_fails_from_some_moment_on() -> None:
             break
 
 
-def test_nothing_stays_of_a_write_that_was_refused(
-    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_stays_of_a_write_that_was_refused(site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -179,9 +177,7 @@ def test_what_reads_back_differently_is_not_put_in_place(
     assert site.hidden_files == []
 
 
-def test_a_place_that_reads_back_differently_is_noticed(
-    site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_that_reads_back_differently_is_noticed(site: StatusFileSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that gives back something else, once: the next try finds all well."""
     real, lies = file_exchange.read_snapshot, ["three: p3nding"]
 

@@ -32,9 +32,7 @@ class Program:
 def test_a_file_that_is_just_being_written_is_read_when_it_is_whole(site: StatusFileSetup, cut: int) -> None:
     program = Program(site)
     program.write(NEW[:cut])
-    assert site.write("two", pausing=[lambda: None, lambda: program.write(NEW[cut:])]) == WriteResult(
-        changed=True
-    )
+    assert site.write("two", pausing=[lambda: None, lambda: program.write(NEW[cut:])]) == WriteResult(changed=True)
     assert site.text == DONE
     assert site.hidden_files == []
 
@@ -73,9 +71,7 @@ def test_what_is_written_to_the_displaced_file_at_the_last_moment(
 ) -> None:
     """Opened before the exchange, written when the displaced file had been compared already: it is compared again."""
     program = Program(site, emptied=False)
-    happens_at(
-        monkeypatch, 3, lambda: program.write("late\n")
-    )  # the place, the displaced file, then the place again
+    happens_at(monkeypatch, 3, lambda: program.write("late\n"))  # the place, the displaced file, then the place again
     assert site.write("two") == WriteResult(changed=True)
     assert site.text == "# Tasks\none: pending\ntwo: completed\nthree: pending\nlate\n"
     assert site.hidden_files == []

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support.status_file import StatusFileSetup
 
-from plait.store.interfaces import SourceWriteError
-from plait.system.status_files__lock import hold_file_lock
+from plait.system.interfaces import SourceWriteError
+from plait.system.status_files import hold_file_lock
 
 
 def test_another_plait_is_waited_for_and_then_named(site: StatusFileSetup) -> None:
@@ -20,9 +20,7 @@ def test_another_plait_is_waited_for_and_then_named(site: StatusFileSetup) -> No
     fcntl.flock(fd, fcntl.LOCK_EX)
     with pytest.raises(SourceWriteError) as error:
         site.write("two")
-    assert error.value.message == (
-        f"another plait has been writing {site.path} for 30 seconds: no status was written"
-    )
+    assert error.value.message == (f"another plait has been writing {site.path} for 30 seconds: no status was written")
     assert error.value.hint == f"look for a plait that hangs; the lock is {lock}"
     assert sum(site.pauses) == pytest.approx(30)
     assert "two: pending" in site.text

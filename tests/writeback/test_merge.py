@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.sources.text import TextLines
-from plait.sources.text_merge import find_ancestor, merge_texts
-from plait.sources.text_merge__diff import match_lines
+from plait.sources.text_merge import find_ancestor, match_lines, merge_texts
 
 # Few different lines, so that they repeat; blank ones and rules among them, as in real files.
 LINES = st.lists(st.sampled_from(("a", "b", "c", "d", "", "---", "x y")), max_size=12)

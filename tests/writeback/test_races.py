@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.support.status_file import StatusFileSetup, do_nothing
 
-from plait.store.interfaces import SourceWriteError
-from plait.system import file_exchange__exchange
+from plait.system import file_exchange
+from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import WriteResult
 
 either_way = pytest.mark.usefixtures("_either_way")
@@ -138,9 +138,7 @@ def test_lines_that_were_changed_twice_at_one_moment_are_kept(site: StatusFileSe
 
 @either_way
 def test_a_task_that_somebody_takes_out_meanwhile_stays_out(site: StatusFileSetup) -> None:
-    (problem,) = site.write(
-        "two", exchanging=[lambda: site.save(site.text.replace("two: pending\n", ""))]
-    ).problems
+    (problem,) = site.write("two", exchanging=[lambda: site.save(site.text.replace("two: pending\n", ""))]).problems
     assert "two is not in the file any more" in problem.message
     assert site.text == "# Tasks\none: pending\nthree: pending\n"
     assert site.hidden_files == []
@@ -244,12 +242,12 @@ def test_in_one_step_nothing_that_was_put_there_is_lost(tmp_path: Path) -> None:
     one, path = tmp_path / "one", tmp_path / "path"
     one.write_text("ours")
     path.write_text("theirs")
-    if not file_exchange__exchange._exchange_atomically(one, path):
+    if not file_exchange._exchange_atomically(one, path):
         pytest.skip("not on this system")
     assert (one.read_text(), path.read_text()) == ("theirs", "ours")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        file_exchange__exchange.exchange_files(one, path)
+        file_exchange.exchange_files(one, path)
     assert one.read_text() == "theirs"
 
 
@@ -258,31 +256,29 @@ def test_in_three_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, link
     def refuse(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(file_exchange__exchange, "_system_call", lambda: None)
+    monkeypatch.setattr(file_exchange, "_system_call", lambda: None)
     if not links:
         monkeypatch.setattr(os, "link", refuse)
     one, path = tmp_path / "one", tmp_path / "path"
     one.write_text("ours")
     path.write_text("theirs")
-    file_exchange__exchange.exchange_files(one, path)
+    file_exchange.exchange_files(one, path)
     assert (one.read_text(), path.read_text()) == ("theirs", "ours")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        file_exchange__exchange.exchange_files(one, path)
-    file_exchange__exchange.link_new_file(one, path)
+        file_exchange.exchange_files(one, path)
+    file_exchange.link_new_file(one, path)
     assert path.read_text() == "theirs"
     one.unlink(missing_ok=True)
     one.write_text("more")
     with pytest.raises(FileExistsError):
-        file_exchange__exchange.link_new_file(one, path)
+        file_exchange.link_new_file(one, path)
     assert path.read_text() == "theirs"
 
 
 # How long somebody waits before they open the file, how long they have it open, and what they do then.
 SESSIONS = st.lists(
-    st.tuples(
-        st.integers(0, 3), st.integers(0, 4), st.integers(0, 40), st.sampled_from(["add", "change", "remove"])
-    ),
+    st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 40), st.sampled_from(["add", "change", "remove"])),
     max_size=12,
 )
 
@@ -325,7 +321,7 @@ def test_whenever_people_open_and_save_nothing_is_lost(
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with TemporaryDirectory(dir=memory) as name, pytest.MonkeyPatch.context() as patch:
         if not in_one_step:
-            patch.setattr(file_exchange__exchange, "_system_call", lambda: None)
+            patch.setattr(file_exchange, "_system_call", lambda: None)
         site = StatusFileSetup(Path(name))
         site.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
         people = People(site, sessions)

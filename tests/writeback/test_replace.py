@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from tests.support.status_file import StatusFileSetup, intercept_steps
 
-from plait.store.interfaces import SourceWriteError
+from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import replace_file_text
 
 BEFORE = "# Walls\n\nOf brick.\n\nTall.\n"

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.checkout_files import open_source_writer
 from plait.client.source_reader import read_named_sources
 from plait.core.events import Record
 from plait.core.plan import Severity
 from plait.core.requests import Submit
 from plait.core.settings import Settings
 from plait.core.status import Category
-from plait.engine.status_writeback__settle import WriteBackResult, write_back_all
+from plait.engine.status_writeback import WriteBackResult, open_source_writer, write_back_all
 from plait.git.location import RepoLocation, find_repo
 from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_set import combine_sources
@@ -69,9 +68,7 @@ def submitted(place: RepoLocation) -> Script:
     assert planned is not None
     script = Script(start=False)
     sources = tuple(str(source) for source in pile.sources)
-    script.apply(
-        Submit("r0", BATCH, planned.without_texts(), Settings(retries=0), base="base", sources=sources)
-    )
+    script.apply(Submit("r0", BATCH, planned.without_texts(), Settings(retries=0), base="base", sources=sources))
     return script
 
 

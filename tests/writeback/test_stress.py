@@ -20,7 +20,8 @@ from typing import Self
 import pytest
 
 from plait.sources.formats import load_format
-from plait.sources.source_model import Document, SourceFiles, SourceStatus, StatusChange
+from plait.sources.source_model import Document, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.system.status_files import write_statuses
 
 CHILD = Path(__file__).with_name("child.py")
@@ -81,9 +82,7 @@ class Commotion:
 
     def settle(self, marks: dict[str, SourceStatus]) -> None:
         now = datetime.now(UTC)
-        changes = [
-            StatusChange(name, mark, now, "TODO.md", f"Do part {name}") for name, mark in marks.items()
-        ]
+        changes = [StatusChange(name, mark, now, "TODO.md", f"Do part {name}") for name, mark in marks.items()]
         (writer,) = load_format("todo").writers("TODO.md", changes)
         written = write_statuses(self.path.parent, writer, changes, locks=self.folder / "locks")
         assert written.problems == ()
@@ -97,8 +96,7 @@ class Commotion:
         """When all is quiet: nothing that was saved is lost, nobody saw half a file, every status is right."""
         self.stop()
         marks = {
-            name: chance.choice([SourceStatus.TODO, SourceStatus.DONE, SourceStatus.BLOCKED])
-            for name in self.told()
+            name: chance.choice([SourceStatus.TODO, SourceStatus.DONE, SourceStatus.BLOCKED]) for name in self.told()
         }
         self.settle(marks)
         lines = Counter(self.path.read_text().splitlines())

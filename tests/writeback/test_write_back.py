@@ -15,9 +15,10 @@ from tests.support.status_file import StatusFileSetup, make_change, rewrite_stat
 from plait.core.errors import Fault
 from plait.core.plan import Severity
 from plait.core.task import Origin
-from plait.sources.source_model import SourceStatus, StatusFileWriter
+from plait.sources.source_model import SourceStatus
+from plait.sources.status_changes import StatusFileWriter
 from plait.sources.text import decode
-from plait.store.interfaces import SourceWriteError
+from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import WriteResult, write_statuses
 
 pytestmark = pytest.mark.usefixtures("_either_way")
@@ -215,9 +216,7 @@ def test_a_read_only_file_is_let_be(public: StatusFileSetup) -> None:
     public.path.chmod(0o444)
     with nobody(), pytest.raises(SourceWriteError) as error:
         public.write("one")
-    assert f"no status could be written to {public.path}, that is not permitted: it is read-only" in str(
-        error.value
-    )
+    assert f"no status could be written to {public.path}, that is not permitted: it is read-only" in str(error.value)
     assert "check the owner and the mode" in error.value.hint
     assert public.text == "one: pending\n"
     assert public.hidden_files == []

@@ -1,1 +1,1 @@
-"""Agents: how to talk to coding tools. Pure: a command out, lines in."""
+"""Coding agents: commands, prompts, output parsing, error patterns and redaction. No I/O."""

@@ -1,4 +1,6 @@
-"""Why a tool failed, by its last words.
+"""What an exit means: the category that the retry policy reads, and one line for people.
+
+Why a tool failed, by its last words.
 
 Tools of any kind talk of rate limits: the task may be about them. So a phrase counts only where a tool dies: in one of
 its last statements, and only if that begins as a complaint does. A rate limit that is taken for a failure costs a retry;
@@ -9,17 +11,84 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from json import loads
+from signal import Signals
 
-from plait.agents.plain_text import to_plain_text
-from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
+from plait.agents.plain_text import to_plain_text, truncate
+from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter, parse_retry_after
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
+from plait.core.reports import Outcome
 from plait.core.status import Category
 
+MAX_DETAIL_CHARS = 200  # characters
+
+
+_NOT_RUN_REASONS = {126: "it is not executable", 127: "it was not found"}
+
+
+_SUPERVISOR_PREFIX = re.compile(r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?")  # it speaks in the command's place
+
+
+_SIGNAL_EXIT_BASE = 128
+
+
+# Ended by somebody else. What a process brings upon itself (a segmentation fault, say) is its own failure.
+_EXTERNAL_SIGNALS = frozenset(
+    {"SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM", "SIGXCPU", "SIGUSR1", "SIGUSR2", "SIGALRM"}
+)
+
+
+_CRASH_SIGNALS = frozenset(
+    {"SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGPIPE", "SIGXFSZ", "SIGSYS"}
+)
+
+
+def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_output: bool = False) -> Outcome:
+    """`code` is the shell's. With `words`, what was said last may tell why it failed; never whether."""
+    if code == 0:
+        return Outcome(Category.OK, code)
+
+    last = find_last_line(tail)
+    if code in _NOT_RUN_REASONS:
+        last = _SUPERVISOR_PREFIX.sub("", last)
+        return _make_outcome(Category.USAGE, code, _NOT_RUN_REASONS[code], last)
+    name = _signal_name(code)
+    if name in _EXTERNAL_SIGNALS:
+        return _make_outcome(Category.KILLED, code, f"ended by {name}", last)
+    status = f"ended by {name}" if name in _CRASH_SIGNALS else f"exit status {code}"
+    found = find_error(tail, printed_at) if use_output else None
+    if found is None:
+        return _make_outcome(Category.TASK, code, status, last)
+    told = _make_outcome(found.category, code, status, found.message)
+    return replace(told, retry_after=found.wait.after, retry_at=found.wait.at)
+
+
+def was_killed(code: int) -> bool:
+    """It did not end by itself, or was never run: whatever it said, that is how it ended."""
+    return code in _NOT_RUN_REASONS or _signal_name(code) in _EXTERNAL_SIGNALS
+
+
+def _make_outcome(category: Category, code: int, what: str, said: str) -> Outcome:
+    return Outcome(category, code, truncate(f"{what}: {said}" if said else what, MAX_DETAIL_CHARS))
+
+
+def _signal_name(code: int) -> str | None:
+    try:
+        return Signals(code - _SIGNAL_EXIT_BASE).name
+    except ValueError:
+        return None
+
+
 MAX_STATEMENTS = 5  # so many of the last ones are looked at
+
+
 _MAX_STATEMENT_CHARS = 2000  # characters of one that are looked at
+
+
 _MAX_JSON_DEPTH = 4
+
 
 # How a complaint begins: with the word, with an exception's name, or with what some tool is known to say.
 _ERROR_START = pattern(
@@ -38,11 +107,13 @@ _ERROR_START = pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 
+
 # What tests say of what they test.
 _TEST_WORDING = pattern(
     r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
     re.IGNORECASE,
 )
+
 
 # The first that is found says what it was.
 _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
@@ -89,8 +160,10 @@ _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 
+
 # Anybody may say this; with the time to wait for, it is the provider who does.
 _RATE_LIMIT_WORDING = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
+
 
 # A status of HTTP, where it is called one.
 _HTTP_STATUS = pattern(
@@ -98,6 +171,8 @@ _HTTP_STATUS = pattern(
     r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
     re.IGNORECASE,
 )
+
+
 # What a provider's answer means, where a tool tells its number and not only a text with numbers in it.
 _CATEGORY_BY_STATUS: Mapping[int, Category] = {
     401: Category.AUTH,
@@ -106,8 +181,12 @@ _CATEGORY_BY_STATUS: Mapping[int, Category] = {
     413: Category.CONTEXT,
     429: Category.RATE_LIMIT,
 }
+
+
 # Where JSON tells what went wrong.
 _ERROR_FIELDS = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
+
+
 _NOISE = pattern(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
 
 
@@ -128,9 +207,7 @@ def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
     return None
 
 
-def classify_error(
-    said: str, status: int | None = None, printed_at: float | None = None
-) -> ErrorMatch | None:
+def classify_error(said: str, status: int | None = None, printed_at: float | None = None) -> ErrorMatch | None:
     """What a tool names as its error, with the status of HTTP where it tells one; None: nothing that plait knows."""
     return _match_error(to_plain_text(said, _MAX_STATEMENT_CHARS), said, status, printed_at)
 

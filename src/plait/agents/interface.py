@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome

@@ -1,4 +1,6 @@
-"""Listening to a tool that prints a JSON object per line, and text of any kind between.
+"""Listening to a tool that plait knows nothing of: its last line, the stages it prints, and its exit.
+
+Listening to a tool that prints a JSON object per line, and text of any kind between.
 
 Exit codes lie, so a tool's own last word counts first: how it says it ended. Only where it says nothing, the exit status
 and the last lines are judged as any command's are.
@@ -13,9 +15,13 @@ from dataclasses import replace
 from json import loads
 from typing import Any, cast
 
-from plait.agents.drivers.provider_errors import last_nonempty_line, repair_json, strip_events
-from plait.agents.error_patterns import classify_error
-from plait.agents.error_patterns__failures import MAX_DETAIL_CHARS, classify_exit, was_killed
+from plait.agents.error_patterns import (
+    MAX_DETAIL_CHARS,
+    classify_error,
+    classify_exit,
+    find_error,
+    was_killed,
+)
 from plait.agents.interface import (
     Activity,
     ActivityKind,
@@ -24,20 +30,87 @@ from plait.agents.interface import (
     SessionStarted,
     SpendUpdated,
 )
-from plait.agents.output_parser__listening import MAX_ACTIVITY_CHARS, MAX_PHASE_CHARS, MAX_PHASES
 from plait.agents.plain_text import to_plain_text, truncate
-from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter
+from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
+MAX_ACTIVITY_CHARS = 160  # characters for people
+
+
+MAX_PHASE_CHARS = 80
+
+
+MAX_PHASES = 200  # each is a record of the journal, and no tool has more stages than this
+
+
+_MAX_HEADLINE_CHARS = 1000  # a longer line is no headline, whatever escapes are in it
+
+
+_BAR = "[=\u2500-\u257f]"  # a box drawing, or what stands for one
+
+
+_PHASE_HEADLINE = re.compile(
+    rf"[^\w\s=]{{0,8}} ?{_BAR}{{3,}} ?"
+    r"(phase #?\d.*?|phase(?: \w{1,12})? ?[:\u2013\u2014-].*?)"
+    rf" ?(?:{_BAR}{{2,}}.*)?",
+    re.IGNORECASE,
+)
+
+
+class PlainTextParser:
+    """`words`: whether what it said last may tell why it failed. Success is its exit status and nothing else."""
+
+    def __init__(self, *, use_output: bool) -> None:
+        self._use_output = use_output
+        self._line = ""
+        self._phase = ""
+        self._phases = 0
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        if line == self._line:
+            return ()
+        self._line = line
+        shown = to_plain_text(line, MAX_ACTIVITY_CHARS)
+        if not shown:
+            return ()
+        if (
+            ("hase" in line or "HASE" in line)
+            and len(line) < _MAX_HEADLINE_CHARS
+            and (begun := self._find_phase(shown))
+        ):
+            return (PhaseStarted(begun), Activity(shown))
+        return (Activity(shown),)
+
+    def mark_gap(self) -> None:
+        pass
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        return classify_exit(code, tail, printed_at=printed_at, use_output=self._use_output)
+
+    def _find_phase(self, shown: str) -> str | None:
+        found = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
+        name = truncate(found[1].rstrip(" :"), MAX_PHASE_CHARS) if found else ""
+        if not name or name == self._phase or self._phases >= MAX_PHASES:
+            return None
+        self._phase = name
+        self._phases += 1
+        return name
+
+
 # What a tool printed: its shape is the tool's, and every look at it asks first.
 Json = Mapping[str, Any]
 
+
 # A session becomes a word of the next command: nothing that could be an option, or two words.
 _SESSION = re.compile(r"[A-Za-z0-9][\w.:-]{0,199}", re.ASCII)
+
+
 _MAX_COUNT = 10**15  # no tool counts so far
+
+
 _PERMISSIONS_HINT = ": what it may do unasked is set under [agents.permissions]"
 
 
@@ -123,18 +196,12 @@ class JsonLinesParser:
         with suppress(ValueError, RecursionError):
             return cast("Json", loads(line))
         with suppress(ValueError, RecursionError):
-            return (
-                cast("Json", loads(repair_json(line)))
-                if line.startswith(self.result_prefix or "\n")
-                else None
-            )
+            return cast("Json", loads(repair_json(line))) if line.startswith(self.result_prefix or "\n") else None
         return None
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         if self.question is not None:
-            ended = Outcome(
-                Category.QUESTION, code, truncate(self.question, MAX_DETAIL_CHARS), question=self.question
-            )
+            ended = Outcome(Category.QUESTION, code, truncate(self.question, MAX_DETAIL_CHARS), question=self.question)
         elif was_killed(code):
             ended = classify_exit(code, strip_events(tail))
         elif self.error is not None:
@@ -211,9 +278,7 @@ def make_failure(code: int, error: ToolError, printed_at: float) -> Outcome:
     """A tool's own word, whatever its exit status."""
     found = classify_error(error.message, error.status, printed_at)
     category = error.category or (found.category if found else error.fallback)
-    told = Outcome(
-        category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS)
-    )
+    told = Outcome(category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS))
     if category is not Category.RATE_LIMIT:
         return told
     asked = (found.wait if found else NO_RETRY_AFTER) or error.wait
@@ -261,3 +326,41 @@ def relative_to_workspace(path: object, workspace: str = "") -> str:
     said = path if isinstance(path, str) else ""
     inside = workspace and said.startswith(f"{workspace}/")
     return said[len(workspace) + 1 :] if inside else said
+
+
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
+
+
+def repair_json(line: str) -> str:
+    """An object whose end was cut off inside of a text: the text ends there, and so does all that is around it."""
+    open_: list[str] = []
+    quoted = escaped = False
+    for char in line:
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = quoted
+        elif char == '"':
+            quoted = not quoted
+        elif not quoted and char in _CLOSING_BRACKETS:
+            open_.append(_CLOSING_BRACKETS[char])
+        elif not quoted and char in "}]" and open_:
+            open_.pop()
+    whole = line[:-1] if escaped else re.sub(r"\\u[0-9a-fA-F]{0,3}$", "", line)
+    return "".join((whole, '"' if quoted else "", *reversed(open_)))
+
+
+def strip_events(tail: str) -> str:
+    """What was said in words, and the last event if it complains: no person reads the others, and what they complained of
+    it got over.
+    """
+    lines = tail.split("\n")
+    events = [place for place, line in enumerate(lines) if line.lstrip().startswith('{"')]
+    if events and find_error(lines[events[-1]]):
+        events.pop()
+    return "\n".join(line for place, line in enumerate(lines) if place not in events)
+
+
+def last_nonempty_line(said: str) -> str:
+    """The last line that says something."""
+    return next((line.strip() for line in reversed(said.split("\n")) if line.strip()), "")

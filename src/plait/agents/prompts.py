@@ -1,11 +1,14 @@
 """What an agent reads: the task, the rules of the house, and what was said of the attempts before.
 
 Everything in it is somebody's text, put in as it is: nothing of the environment, and nothing that is filled in twice.
+
+Replies: how an agent that only reads tells what to write, and how files are shown to it: in the same form.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from plait.agents.plain_text import to_plain_text
 from plait.agents.templates import fill_template
@@ -14,9 +17,16 @@ from plait.core.task import Task
 
 # Names that are kept: one word of plain characters, and of a file that holds text.
 _TEXT_FILE_NAME = re.compile(r"[\w][\w.+ -]{0,190}\.(?:md|markdown|mdx|txt|rst)", re.IGNORECASE)
+
+
 _UNSAFE_NAME_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
+
+
 _MAX_ID_CHARS = 60
+
+
 _MAX_NAME_BYTES = 200  # bytes: no file system takes more than 255
+
 
 _WORKTREE_RULES = (
     (
@@ -28,6 +38,8 @@ _WORKTREE_RULES = (
         "whatever is left in the folder as your result."
     ),
 )
+
+
 _IN_PLACE_RULES = (
     (
         "Work only in the folder that you were started in. It is a person's own checkout, and others may be at work in it at "
@@ -35,7 +47,13 @@ _IN_PLACE_RULES = (
     ),
     "Do not commit, push, stash, reset, clean or switch branches, and leave other worktrees alone.",
 )
-_UNATTENDED_RULE = "Nobody is there to answer questions. Where something is open, decide, and say at the end what you assumed."
+
+
+_UNATTENDED_RULE = (
+    "Nobody is there to answer questions. Where something is open, decide, and say at the end what you assumed."
+)
+
+
 _CONFLICT_NOTE = (
     "Other tasks were merged meanwhile, and the change that was made for this one does not fit onto them. The folder holds "
     "what was merged, without that change: make it again, so that both hold."
@@ -117,9 +135,7 @@ def _render_rules(task: Task, prompt_rules: PromptRules) -> str:
             "unless this task can't be done otherwise."
         )
     if prompt_rules.verify:
-        rules.append(
-            f"When you have ended, this is run here, and must pass: {format_code_span(prompt_rules.verify)}"
-        )
+        rules.append(f"When you have ended, this is run here, and must pass: {format_code_span(prompt_rules.verify)}")
     return "## Rules of the house\n\n" + "\n".join(f"- {rule}" for rule in (*rules, _UNATTENDED_RULE))
 
 
@@ -168,3 +184,50 @@ def _plain_indented_line(line: str) -> str:
     shown = to_plain_text(line)
     indent = line[: len(line) - len(line.lstrip(" \t"))] if shown else ""
     return f"{indent}{shown}"
+
+
+_FENCE_RUNS = re.compile(r"`{3,}")
+
+
+REPLY_INSTRUCTIONS = """\
+## How to answer
+
+Change no file yourself: answer with the files, and they are written for you. A new file, or one that changes much, as a
+whole: a line with its path from the top of the repository, then all of its text in a fence that nothing in it closes.
+
+FILE: path/to/file
+```
+all of its lines
+```
+
+A small change of a file that is there, as an edit: the lines as they are, exactly and only once in the file, and the lines
+that take their place.
+
+FILE: path/to/file
+FIND:
+the lines as they are
+REPLACE:
+the new lines
+END
+
+Everything that you name is written, or nothing. Text outside of these blocks is for people to read."""
+
+
+def build_reply_instructions(allowed: Collection[str] = ()) -> str:
+    """For the end of a prompt. `allowed` are the only files that are taken; none: any of the repository."""
+    if not allowed:
+        return REPLY_INSTRUCTIONS
+    listed = "\n".join(f"- {path}" for path in allowed)
+    return f"{REPLY_INSTRUCTIONS}\n\nOnly these files are taken:\n{listed}"
+
+
+def format_files(files: Iterable[tuple[str, str]]) -> str:
+    """Files as they are, each in a fence that nothing in it closes."""
+    return "\n\n".join(_format_file(path, text) for path, text in files)
+
+
+def _format_file(path: str, text: str) -> str:
+    longest = max((len(run) for run in _FENCE_RUNS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    end = "" if text.endswith("\n") or not text else "\n"
+    return f"FILE: {path}\n{fence}\n{text}{end}{fence}"

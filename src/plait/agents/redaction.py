@@ -103,9 +103,7 @@ class Redactor:
 
 def build_redactor(*environments: Iterable[tuple[str, str]]) -> Redactor:
     """For what these variables hold."""
-    return Redactor(
-        value for pairs in environments for name, told in pairs for value in _find_secrets(name, told)
-    )
+    return Redactor(value for pairs in environments for name, told in pairs for value in _find_secrets(name, told))
 
 
 def _find_secrets(name: str, value: str) -> Iterable[str]:
@@ -190,9 +188,7 @@ def _redact_patterns(text: str) -> str:
         if any(hint in text for hint in hints):
             text = shape.sub(hidden, text)
     return (
-        _PRIVATE_KEY_BODY.sub(lambda found: _redact_key_lines(found[0]), text)
-        if _PRIVATE_KEY_MARKER in text
-        else text
+        _PRIVATE_KEY_BODY.sub(lambda found: _redact_key_lines(found[0]), text) if _PRIVATE_KEY_MARKER in text else text
     )
 
 

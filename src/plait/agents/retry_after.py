@@ -1,20 +1,150 @@
-"""Times of day at which a provider takes work again: "resets at 3pm (Europe/Berlin)", as the next such instant."""
+"""How long a provider asks to wait, as its tools tell it.
+
+Times of day at which a provider takes work again: "resets at 3pm (Europe/Berlin)", as the next such instant.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
+from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 
+_MAX_WAIT_SECONDS = 40 * 86400.0  # seconds; more is no wait
+
+
+_HTTP_DATE_FORMAT = "%a, %d %b %Y %H:%M:%S GMT"
+
+
+_EPOCH_RANGE = (1_500_000_000.0, 5_000_000_000.0)
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+_DURATION_PART = pattern(
+    r"(?P<number>\d{1,9}(?:\.\d{1,9})?) ?"
+    r"(?P<unit>milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])"
+    r"(?:,? and |, | )?",
+    re.IGNORECASE,
+)
+
+
+# What announces a length of time; "retrying in" tells of a wait that is over.
+_DURATION_PREFIX = pattern(
+    r"(?:try(?:ing)? again|retry|wait|resets?|available(?: again)?)"
+    r" (?:in|after|for)(?: about| approximately| another)? (?=\d)"
+    r"|retry[-_ ]?delay[\"']?[:=] ?[\"']?(?=\d)",
+    re.IGNORECASE,
+)
+
+
+_RETRY_AFTER_HEADER = pattern(
+    r"retry[-_]after(?P<ms>[-_]ms)?[\"']?[:=] ?[\"']?(?P<number>\d{1,9}(?:\.\d{1,9})?)(?![\d-])",
+    re.IGNORECASE,
+)
+
+
+_RETRY_DELAY_MS = pattern(r"retry_?delay_?ms[\"']?[:=] ?(?P<number>\d{1,9})", re.IGNORECASE)
+
+
+_RETRY_AFTER_DATE = pattern(
+    r"retry-after[\"']?: ?[\"']?(\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT)", re.IGNORECASE
+)
+
+
+_RESET_EPOCH = pattern(
+    r"(?:reached\||reset(?:s|_?at|s_?at)?[\"']?[:= ]{1,2}[\"']?)(\d{10})(\d{3})?(?!\d)", re.IGNORECASE
+)
+
+
+_RESET_ISO = pattern(
+    r"(?:resets?(?:_?at)?|retry(?:_?at)?|again|until|after)\W{1,4}(?:at )?"
+    r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2}))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAfter:
+    """`after` counts in seconds from when it was said, `at` is an instant."""
+
+    after: float | None = None
+    at: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.after is not None or self.at is not None
+
+
+NO_RETRY_AFTER = RetryAfter()
+
+
+def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
+    """What this text asks for: of several lengths the longest. `said_at` is when; without it, no time of day is read."""
+    said = " ".join(text.split())
+    lengths = [
+        length for length in (*_find_durations(said), *_find_header_delays(said)) if 0 < length <= _MAX_WAIT_SECONDS
+    ]
+    at = _find_timestamp(said)
+    if at is None and printed_at is not None:
+        at = find_time_of_day(said, printed_at)
+    return RetryAfter(max(lengths, default=None), at)
+
+
+def _find_durations(said: str) -> list[float]:
+    return [_parse_duration(said, found.end()) for found in _DURATION_PREFIX.finditer(said)]
+
+
+def _parse_duration(said: str, place: int) -> float:
+    """`1h 30m`, `3 hours and 5 minutes`, `6m0s`."""
+    total = 0.0
+    while part := _DURATION_PART.match(said, place):
+        unit = part["unit"].lower()
+        total += float(part["number"]) * _UNITS["ms" if unit.startswith("mil") or unit == "ms" else unit[0]]
+        place = part.end()
+    return total
+
+
+def _find_header_delays(said: str) -> list[float]:
+    told = [float(found["number"]) * (0.001 if found["ms"] else 1.0) for found in _RETRY_AFTER_HEADER.finditer(said)]
+    return told + [float(found["number"]) * 0.001 for found in _RETRY_DELAY_MS.finditer(said)]
+
+
+def _find_timestamp(said: str) -> float | None:
+    try:
+        if found := _RESET_EPOCH.search(said):
+            at = float(found[1])
+        elif found := _RESET_ISO.search(said):
+            at = datetime.fromisoformat(found[1]).timestamp()
+        elif found := _RETRY_AFTER_DATE.search(said):
+            at = datetime.strptime(found[1], _HTTP_DATE_FORMAT).replace(tzinfo=UTC).timestamp()
+        else:
+            return None
+    except (ValueError, OverflowError):
+        return None
+    return at if _EPOCH_RANGE[0] < at < _EPOCH_RANGE[1] else None
+
+
 MAX_AHEAD_SECONDS = 8 * 86_400.0  # seconds; a time of day is never further away
+
+
 JUST_PASSED_SECONDS = 15 * 60.0  # seconds; what is past by so little is meant as now
 
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
 _NAMED_TIMES = {"noon": time(12), "midnight": time(0)}
+
+
 _NOON_HOUR = 12
+
+
 # Abbreviations that mean one thing, in hours from UTC; of those that mean several, nobody knows which.
 _ZONE_OFFSET_HOURS = {
     name: hours
@@ -32,8 +162,13 @@ _ZONE_OFFSET_HOURS = {
     for name in names.split()
 }
 
+
 _MONTH = rf"(?P<{{0}}>{'|'.join(_MONTHS)})[a-z]{{{{0,6}}}}\.?"
+
+
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:)"
+
+
 _TIME_OF_DAY = pattern(
     r"(?:resets?(?:[ _]?(?:at|time))?|try(?:ing)? again|retry|available(?: again)?|until|back)\b"
     r"\W{0,4}(?:(?:on|at|by)\b:? ?)?"
@@ -49,7 +184,11 @@ _TIME_OF_DAY = pattern(
     r"(?P<zone> ?\(?(?:(?:utc|gmt)? ?[+-]\d{1,2}(?::?\d{2})?\b|[a-z]{1,5}\b(?!/)|[a-z_]{2,20}(?:/[a-z0-9_+-]{1,30}){1,2}))?",
     re.IGNORECASE,
 )
+
+
 _OFFSET = pattern(r"(?:utc|gmt)? ?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
+
+
 _HOUR_END = pattern(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
 
 
@@ -96,9 +235,7 @@ def _parse_clock(found: re.Match[str], said: str) -> time | None:
 def _is_bare_hour(found: re.Match[str], said: str) -> bool:
     """A number alone is an hour where nothing follows that it could count."""
     told = (found["zone"] or "").strip(" (")
-    return bool(
-        _HOUR_END.match(said, found.end() if told and _parse_zone(told) is not None else found.end("hour"))
-    )
+    return bool(_HOUR_END.match(said, found.end() if told and _parse_zone(told) is not None else found.end("hour")))
 
 
 def _candidate_days(found: re.Match[str], today: date) -> Iterator[date]:
@@ -108,9 +245,7 @@ def _candidate_days(found: re.Match[str], today: date) -> Iterator[date]:
         number, day = _MONTHS.index(month.lower()) + 1, int(found["day_1"] or found["day_2"])
         year = found["year_1"] or found["year_2"]
         yield from (
-            each
-            for each in around
-            if (each.month, each.day) == (number, day) and int(year or each.year) == each.year
+            each for each in around if (each.month, each.day) == (number, day) and int(year or each.year) == each.year
         )
     elif found["weekday"]:
         yield from (each for each in around if each.weekday() == _WEEKDAYS.index(found["weekday"].lower()))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from plait.cli.format import format_diffstat, get_line_width, get_minus_sign, truncate_line
-from plait.cli.format__spans import format_elapsed
-from plait.cli.live.task_rows__row import format_cost
+from plait.cli.format import (
+    format_cost,
+    format_diffstat,
+    format_elapsed,
+    get_line_width,
+    get_minus_sign,
+    truncate_line,
+)
 from plait.cli.output import Page, replace_control_chars
 from plait.client.contest_results import ContestView, EntrantView
 from plait.core.status import TaskStatus
@@ -25,9 +30,7 @@ def add_contests(page: Page, contests: Sequence[ContestView], name: str) -> None
         page.add_line(("  contest for ", "bold"), (contest.task, "bold"))
         add_contest_table(page, contest)
     if len(contests) > _MAX_CONTESTS:
-        page.add_line(
-            (f"  and {len(contests) - _MAX_CONTESTS} more contests: plait explain {name} TASK", "dim")
-        )
+        page.add_line((f"  and {len(contests) - _MAX_CONTESTS} more contests: plait explain {name} TASK", "dim"))
 
 
 def add_contest_table(page: Page, contest: ContestView) -> None:
@@ -41,9 +44,7 @@ def add_contest_table(page: Page, contest: ContestView) -> None:
         shown, widths = shown[:-1], widths[:-1]
     page.add_line((f"{_MARGIN}{_join_cells((_HEADERS[n] for n in shown), widths)}", "dim"))
     for entrant, row in zip(contest.entrants, rows, strict=True):
-        page.add_line(
-            (f"{_MARGIN}{_join_cells((row[n] for n in shown), widths)}", _get_entrant_style(entrant))
-        )
+        page.add_line((f"{_MARGIN}{_join_cells((row[n] for n in shown), widths)}", _get_entrant_style(entrant)))
         if beneath:
             page.add_line((f"{_MARGIN}  {row[-1]}", _get_entrant_style(entrant)))
     won = any(entrant.is_winner for entrant in contest.entrants)
@@ -72,9 +73,7 @@ def _make_cells(entrant: EntrantView) -> tuple[str, ...]:
         format_cost(entrant.cost),
         f"{format_diffstat(entrant.diffstat, get_minus_sign())}{where}",
         "" if entrant.score is None else f"{entrant.score:g}",
-        replace_control_chars(
-            verdict if len(verdict) <= _MAX_VERDICT_CHARS else f"{verdict[:_MAX_VERDICT_CHARS]}…"
-        ),
+        replace_control_chars(verdict if len(verdict) <= _MAX_VERDICT_CHARS else f"{verdict[:_MAX_VERDICT_CHARS]}…"),
     )
 
 

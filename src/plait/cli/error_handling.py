@@ -7,10 +7,15 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from plait.cli import output, prestart
-from plait.core.errors import PlaitError, WorldError
+from plait.cli.output import FAILED, INTERNAL, USAGE, print_json, replace_control_chars
+from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems, problem_json
+from plait.core.errors import Bug, Fault, PlaitError, WorldError
+
+if TYPE_CHECKING:
+    pass
 
 
 def prepare_streams() -> None:
@@ -18,9 +23,7 @@ def prepare_streams() -> None:
         if getattr(sys, name) is None:  # it was closed by whoever started this
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - to the end of the process
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, TextIOWrapper
-        ):  # a sign that a terminal does not know is no reason to say nothing
+        if isinstance(stream, TextIOWrapper):  # a sign that a terminal does not know is no reason to say nothing
             stream.reconfigure(errors="replace")
 
 
@@ -30,7 +33,7 @@ def run_guarded(call: Callable[[], int], *, as_json: bool) -> int:
         code = call()
         sys.stdout.flush()
     except PlaitError as error:
-        return output.report_error(error, as_json=as_json)
+        return report_error(error, as_json=as_json)
     except KeyboardInterrupt:
         return output.INTERRUPTED
     except BrokenPipeError:  # whoever read the output has seen enough
@@ -38,9 +41,9 @@ def run_guarded(call: Callable[[], int], *, as_json: bool) -> int:
         return output.OK
     except OSError as error:
         _discard_output()
-        return output.report_error(WorldError(output.describe_os_error(error)), cause=error)
+        return report_error(WorldError(describe_os_error(error)), cause=error)
     except Exception as error:  # noqa: BLE001 - the last one who can tell of it
-        return output.report_error(output.wrap_as_bug(error), as_json=as_json, cause=error)
+        return report_error(wrap_as_bug(error), as_json=as_json, cause=error)
     return code
 
 
@@ -59,3 +62,50 @@ def _discard_output() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
+    """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
+    print_traceback(cause or error)
+    error = add_bug_hint(error)
+    if as_json:
+        print_json({"problems": list(map(problem_json, list_error_problems(error)))})
+    else:
+        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
+        if error.hint:
+            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)  # noqa: T201
+    return get_error_exit_code(error)
+
+
+def print_traceback(error: BaseException) -> None:
+    """For whoever looks for a bug, and asked for it."""
+    if os.environ.get(DEBUG_VARIABLE):
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exception(error)
+
+
+def wrap_as_bug(error: Exception) -> Bug:
+    """What nobody thought of."""
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Bug(message)
+
+
+def describe_os_error(error: OSError) -> str:
+    message = error.strerror or str(error)
+    return f"{error.filename}: {message}" if error.filename else message
+
+
+def get_error_exit_code(error: PlaitError) -> int:
+    match error.fault:
+        case Fault.USER | Fault.CONFIG:
+            return USAGE
+        case Fault.BUG:
+            return INTERNAL
+        case Fault.AGENT | Fault.WORLD:
+            return FAILED
+
+
+def _clean_lines(text: str) -> str:
+    """A message of several lines stays one."""
+    return "\n".join(replace_control_chars(line) for line in text.split("\n"))

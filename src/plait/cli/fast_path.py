@@ -72,6 +72,4 @@ def _run_status(arguments: StatusArguments) -> int:
 
     from plait.cli.commands.status import status_command  # noqa: PLC0415
 
-    return status_command(
-        Path(arguments.directory), arguments.batch, watch=arguments.watch, as_json=arguments.as_json
-    )
+    return status_command(Path(arguments.directory), arguments.batch, watch=arguments.watch, as_json=arguments.as_json)

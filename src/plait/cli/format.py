@@ -1,4 +1,7 @@
-"""How things are spelt for people: statuses, times, lists, changes, and as wide as there is room."""
+"""How things are spelt for people: statuses, times, lists, changes, and as wide as there is room.
+
+Lengths of time on the screen.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,15 @@ import sys
 import time
 from collections.abc import Iterable
 
+from plait.core.settings import Spend
 from plait.core.status import BatchStatus, TaskStatus
 
 MINUS_SIGN = "\u2212"
+
+
 _GOOD, _BAD, _BUSY, _WAITING = "green", "red", "cyan", "yellow"
+
+
 TASK_STATUS_STYLES: dict[TaskStatus, str] = {
     TaskStatus.QUEUED: "dim",
     TaskStatus.WAITING: _WAITING,
@@ -20,6 +28,8 @@ TASK_STATUS_STYLES: dict[TaskStatus, str] = {
     TaskStatus.DONE: _GOOD,
     TaskStatus.INTERRUPTED: _WAITING,
 }
+
+
 BATCH_STATUS_STYLES: dict[BatchStatus, str] = {
     BatchStatus.PENDING: "dim",
     BatchStatus.RUNNING: _BUSY,
@@ -93,3 +103,56 @@ def get_minus_sign() -> str:
 def shorten_commit(name: str) -> str:
     """As much of it as nobody mistakes for another."""
     return name[:10]
+
+
+_CLOCK_ONLY_SECONDS = 18 * 3600  # seconds; further away, the time of day alone is not clear
+
+
+def format_elapsed(seconds: float) -> str:
+    """`45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, of an even width within each."""
+    whole = int(max(0.0, seconds))
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02}s"
+    if whole < 86_400:
+        return f"{whole // 3600}h {whole // 60 % 60:02}m"
+    return f"{whole // 86_400}d {whole // 3600 % 24:02}h"
+
+
+def format_provider_limit(provider: str, until: float, now: float) -> str:
+    """`anthropic refuses until 15:00, 1h 12m left`"""
+    day = "" if until - now < _CLOCK_ONLY_SECONDS else "%a "
+    return f"{provider} refuses until {time.strftime(f'{day}%H:%M', time.localtime(until))}, {format_elapsed(until - now)} left"
+
+
+def format_rough_duration(seconds: float) -> str:
+    """`45s`, `20m`, `3h 20m`, `2d 4h`: two units at most."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    minutes = round(whole / 60)
+    if minutes < 60:
+        return f"{minutes}m"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours}h {minutes}m" if minutes else f"{hours}h"
+    days, hours = divmod(hours, 24)
+    return f"{days}d {hours}h" if hours else f"{days}d"
+
+
+def format_size(size: int) -> str:
+    """Bytes in words for people."""
+    if size < 1000:
+        return f"{size} bytes"
+    power = min(3, (len(str(size)) - 1) // 3)
+    return f"{size / 1000**power:.1f} {' kMG'[power]}B"
+
+
+def format_cost(spend: Spend) -> str:
+    """The money; without any, the tokens in thousands."""
+    if spend.microusd:
+        return f"${spend.microusd / 1e6:.2f}"
+    if spend.tokens >= 10_000:
+        return f"{spend.tokens / 1000:.0f}k tokens"
+    return f"{spend.tokens} tokens" if spend.tokens else ""

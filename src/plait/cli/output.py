@@ -6,22 +6,27 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems, problem_json
-from plait.core.errors import Bug, Fault, PlaitError
 from plait.core.plan import Problem, Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
+
 
 _CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 OK, FAILED, USAGE, NEEDS_PERSON, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
+
 _FORCE_TERMINAL_VARS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # what may make rich take anything for a terminal
+
+
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+
+
 _SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -66,9 +71,7 @@ class Page:
                 if problem.severity is severity:
                     first, *rest = problem.message.split("\n")
                     place = f"{problem.at}: " if problem.at else ""
-                    self.add_line(
-                        (_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {place}{first}"
-                    )
+                    self.add_line((_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {place}{first}")
                     for line in rest:
                         self.add_line(f"  {line.strip()}")
                     if problem.hint:
@@ -95,53 +98,6 @@ def print_problems(problems: Sequence[Problem]) -> None:
     page.show(stderr=True)
 
 
-def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
-    """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
-    print_traceback(cause or error)
-    error = add_bug_hint(error)
-    if as_json:
-        print_json({"problems": list(map(problem_json, list_error_problems(error)))})
-    else:
-        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
-        if error.hint:
-            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)  # noqa: T201
-    return get_error_exit_code(error)
-
-
-def print_traceback(error: BaseException) -> None:
-    """For whoever looks for a bug, and asked for it."""
-    if os.environ.get(DEBUG_VARIABLE):
-        import traceback  # noqa: PLC0415
-
-        traceback.print_exception(error)
-
-
-def wrap_as_bug(error: Exception) -> Bug:
-    """What nobody thought of."""
-    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Bug(message)
-
-
-def describe_os_error(error: OSError) -> str:
-    message = error.strerror or str(error)
-    return f"{error.filename}: {message}" if error.filename else message
-
-
-def get_error_exit_code(error: PlaitError) -> int:
-    match error.fault:
-        case Fault.USER | Fault.CONFIG:
-            return USAGE
-        case Fault.BUG:
-            return INTERNAL
-        case Fault.AGENT | Fault.WORLD:
-            return FAILED
-
-
-def _clean_lines(text: str) -> str:
-    """A message of several lines stays one."""
-    return "\n".join(replace_control_chars(line) for line in text.split("\n"))
-
-
 def print_json(value: object) -> None:
     import msgspec  # noqa: PLC0415 - only where JSON is asked for
 
@@ -152,3 +108,11 @@ def print_json(value: object) -> None:
 
         text = json.dumps(value, indent=2)
     sys.stdout.write(text + "\n")
+
+
+def print_notice(text: str) -> None:
+    """On the standard error: beside JSON too; and a terminal that is gone does not mind."""
+    with suppress(OSError):
+        page = Page()
+        page.add_line(text)
+        page.show(stderr=True)

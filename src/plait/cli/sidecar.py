@@ -1,22 +1,31 @@
-"""`plait run --web`: the page beside a batch, served for as long as this front watches it."""
+"""`plait run --web`: the page beside a batch, served for as long as this front watches it.
+
+`python -m plait.cli.sidecar FOLDER`: a server beside a front, for as long as that has the other end of the standard input.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import IO
 
-from plait.cli.commands.serve import is_output_logged
-from plait.cli.live.renderers import print_notice
-from plait.cli.output import Page, describe_os_error
+from plait.cli.commands.serve import ServeArguments, is_output_logged, serve_command
+from plait.cli.error_handling import describe_os_error, exit_now, prepare_streams, run_guarded
+from plait.cli.output import Page, print_notice
+from plait.core.errors import UserError
 
 SIDECAR_START_TIMEOUT_SECONDS = 30.0  # seconds for the server to begin in
+
+
 SIDECAR_STOP_TIMEOUT_SECONDS = 5.0  # … and to end in
 
 
@@ -39,7 +48,7 @@ def run_sidecar(folder: Path, *, as_json: bool) -> Iterator[None]:
 def _start_server(folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """In a session of its own: Ctrl+C is said to the front, which ends it when it ends."""
     return subprocess.Popen(  # noqa: S603 - our own words
-        [sys.executable, "-P", "-m", "plait.cli.sidecar__beside", str(folder.resolve())],
+        [sys.executable, "-P", "-m", "plait.cli.sidecar", str(folder.resolve())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
@@ -92,3 +101,34 @@ def _stop_server(server: subprocess.Popen[bytes]) -> None:
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
         server.kill()
         server.wait()
+
+
+DEFAULT_PORT = 3001
+
+
+HOST = "127.0.0.1"
+
+
+def main(folder: str) -> int:
+    """On the usual port if that is free, else on any. Raises PlaitError."""
+    Thread(target=_exit_with_parent, daemon=True).start()
+    try:
+        return _serve(folder, DEFAULT_PORT)
+    except UserError:  # nothing was started; if it is not about the port, it is said again
+        return _serve(folder, 0)
+
+
+def _serve(folder: str, port: int) -> int:
+    return serve_command(Path(folder), ServeArguments(HOST, port, as_json=True))
+
+
+def _exit_with_parent() -> None:
+    """However the front ends, its end of the pipe is closed then."""
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    prepare_streams()
+    exit_now(run_guarded(lambda: main(sys.argv[1]), as_json=False))

@@ -1,1 +1,1 @@
-"""The world's side of the ports: each adapter knows ports, codec and core, and none of its siblings."""
+"""What every front end shares: a session with a project, planning, history, logs, doctor, gc."""

@@ -1,13 +1,29 @@
-"""How agents are called: the settings, as the agents know them."""
+"""How agents are called: the settings, as the agents know them.
+
+The agents' programs: which are on this PATH. None is run.
+
+The template of prompts that the settings name.
+"""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from plait.agents import templates
 from plait.agents.interface import AgentSpec, Permission, Price, PromptDelivery
-from plait.agents.table__known import KNOWN_AGENTS
-from plait.config.config import COMMAND_AGENT, Config, ModelConfig
-from plait.config.key__choices import PromptDeliveryChoice as Asked
+from plait.agents.table import AGENTS_BY_NAME, KNOWN_AGENTS
+from plait.config.config import COMMAND_AGENT, Config, Layer, ModelConfig
+from plait.config.key import PromptDeliveryChoice as Asked
+from plait.core.errors import ConfigError
+from plait.git.location import RepoLocation
+
+if TYPE_CHECKING:
+    from plait.agents.interface import AgentSpec
+
 
 MODEL_AGENT = "model"
 
@@ -70,3 +86,76 @@ def _build_command_spec(config: Config) -> AgentSpec:
     by = None if config.run.prompt_by is Asked.AUTO else PromptDelivery(config.run.prompt_by.value)
     assert config.run.agent_command is not None
     return build_command_spec(config.run.agent_command, shell=config.run.agent_shell, prompt_by=by)
+
+
+def find_default_agent(config: Config) -> tuple[str, ...]:
+    """Who serves where no setting names anybody: the first of the known agents whose program is here, if there is one."""
+    programs = dict(config.agents.programs)
+    for known in KNOWN_AGENTS:
+        if known.tested and known.program and shutil.which(programs.get(known.name, known.program)):
+            return (known.name,)
+    return ()
+
+
+def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
+    """Why an agent can't be run, and the way out; None: its program is here, or nobody can tell."""
+    known = AGENTS_BY_NAME.get(spec.name)
+    if known is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
+        return (
+            "the agent model needs the openai client, which is not installed here",
+            f"Install it: {known.install}.",
+        )
+    program = spec.program or (known.program if known else "")
+    if spec.command or not program or shutil.which(program):
+        return None
+    if spec.program:
+        return (
+            f"{program}, which is set for the agent {spec.name}, is not here",
+            "Look at [agents.programs] in the settings, and at the PATH.",
+        )
+    install = f"Install it ({known.install}), or say" if known and known.install else "Put it on the PATH, or say"
+    return (
+        f"the agent {spec.name} is not installed here",
+        f"{install} who else works it: --agent; plait agents lists them.",
+    )
+
+
+_MAX_TEMPLATE_BYTES = 1 << 20  # bytes
+
+
+def load_prompt_template(place: RepoLocation, config: Config) -> str:
+    """Its text; "" where plait's own will do. Raises ConfigError."""
+    named, given = config.run.prompt, config.origins["run.prompt"]
+    if not named:
+        return ""
+    path = place.top / Path(named).expanduser()
+    inside = path.resolve().is_relative_to(place.top.resolve())
+    if given.layer is Layer.REPOSITORY and not inside:  # what it is read for, a stranger's model sees
+        raise ConfigError(
+            f"{given}: the template of prompts {named} lies outside of the repository",
+            hint="A repository's own settings name files of its own; yours may name any.",
+        )
+    try:
+        text = _read_template(path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(
+            f"{given}: the template of prompts {named} can't be read: {why}",
+            hint="Put a text with {task} in it there, or take run.prompt out of the settings.",
+        ) from error
+    templates.check_template(text, named)
+    return text
+
+
+def _read_template(path: Path) -> str:
+    if not path.is_file():  # a device would never end
+        raise FileNotFoundError(2, "there is no such file")
+    if path.stat().st_size > _MAX_TEMPLATE_BYTES:
+        raise ValueError(f"it has more than {_MAX_TEMPLATE_BYTES >> 20} MB")
+    return path.read_bytes().decode("utf-8-sig")
+
+
+def load_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
+    """How agents are called where their names alone do not say; raises ConfigError."""
+
+    return build_agent_specs(config)

@@ -1,13 +1,18 @@
-"""Problems and errors as programs see them: what is wrong, where, and the way out."""
+"""Problems and errors as programs see them: what is wrong, where, and the way out.
+
+Refusals that a program can act on: what was named is not there, is not in a state for it, or has a wrong field.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.core.errors import Bug, Fault, PlaitError
+from plait.core.errors import Bug, Fault, PlaitError, UserError
 from plait.core.plan import Problem, Severity
 
 DEBUG_VARIABLE = "PLAIT_DEBUG"
+
+
 BUG_REPORT_HINT = f"Please report it, with `plait --version` and what {DEBUG_VARIABLE}=1 shows."
 
 
@@ -32,3 +37,23 @@ def problem_json(problem: Problem) -> dict[str, object]:
         "line": (problem.at.line or None) if problem.at else None,
         "hint": problem.hint or None,
     }
+
+
+class NotFoundError(UserError):
+    """Nothing goes by that name."""
+
+
+class StateError(UserError):
+    """It is there, and not now: `state` is the state that it is in, in the words of its shape."""
+
+    def __init__(self, message: str, *, state: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.state = state
+
+
+class FieldError(UserError):
+    """A field of what was asked for can't be so; `field` is its name in the shape, `taskIds` or `settings.budget`."""
+
+    def __init__(self, message: str, *, field: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field

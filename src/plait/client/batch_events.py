@@ -1,12 +1,21 @@
-"""What is decided about a batch, and what happens to its branch."""
+"""Requests, when they are answered.
+
+What is decided about a batch, and what happens to its branch.
+
+How gates go: begun, told as gating; over, told as progress.
+
+How publishing goes, told as progress: begun, done, failed.
+
+What bounds all batches: providers, the machine, the engine itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.client import batch_events__gating, batch_events__publishing
-from plait.client.record_context import RecordContext
+from plait.client.json_encoding import to_iso
+from plait.client.record_context import RecordContext, find_machine_shortage
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.decisions import (
     BatchDecision,
@@ -15,26 +24,115 @@ from plait.core.decisions import (
     BatchPaused,
     BatchUnpaused,
     BranchDecision,
+    BreakerClosed,
+    BreakerOpened,
+    DeadlinesMoved,
     GateEnding,
     GateStarted,
+    LimitDecision,
+    LimitRaised,
     MergeStarted,
     PhaseOpened,
     PublishStarted,
     RebuildStarted,
+    RequestDecision,
+    RequestGranted,
+    RequestRefused,
 )
 from plait.core.reports import (
     BranchReport,
+    CapacityChanged,
+    ClockJumped,
+    EngineReleased,
+    EngineTaken,
     GateDone,
     GateLost,
+    MachineReport,
     MergeConflicted,
     MergeDone,
     MergeFailed,
+    PressureChanged,
     PublishDone,
     PublishFailed,
+    RateLimited,
     RebuildDone,
     RebuildFailed,
 )
+from plait.core.requests import (
+    Approve,
+    CancelBatch,
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Request,
+    Resume,
+    Retry,
+    SaveSettings,
+    Ship,
+    Stop,
+    Submit,
+    Unpause,
+)
+from plait.core.state import BatchState
 from plait.core.status import BatchStatus
+
+
+def map_request_answer(context: RecordContext, answer: RequestDecision) -> Iterator[StreamEvent]:
+    request = context.before.request
+    match answer:
+        case RequestGranted():
+            if request is not None and context.batch is not None:
+                yield from _map_granted_request(context, context.batch, request, answer.tasks)
+        case RequestRefused():
+            # Whoever asked is told by the front they asked. Only a batch that will never be has nobody else to say so.
+            if isinstance(request, Submit) and context.batch is None:
+                more = {"error": answer.why, "reason": answer.why}
+                record = context.record
+                yield StreamEvent(record.seq, record.at, EventType.BATCH_FAILED, request.batch, data=more)
+        case _:
+            assert_never(answer)
+
+
+def _map_granted_request(
+    context: RecordContext, batch: BatchState, request: Request, names: tuple[str, ...]
+) -> Iterator[StreamEvent]:
+    if not context.before.open and not isinstance(request, Submit) and batch.ended is None:
+        yield context.make_event(EventType.BATCH_STARTED, again=True)
+    match request:
+        case Submit():
+            yield context.make_event(EventType.BATCH_CREATED, **_batch_created_fields(batch))
+            yield from context.make_waiting_events(range(len(batch.tasks)))
+        case Pause() | Stop():
+            yield _make_paused_event(context, batch)
+        case Unpause() | Resume():
+            yield context.make_event(EventType.BATCH_UNPAUSED, reason="by request")
+            yield from context.make_waiting_events(context.before.interrupted)
+            yield from context.make_queue_head_events()
+        case Approve() | Retry() | Feedback():
+            yield from context.make_waiting_events(batch.index[name] for name in names if name in batch.index)
+        case CancelBatch() | CancelTask() | Drop() | Ship():
+            return  # what comes of it is told when it comes
+        case ChangeSettings() | ChangeEngineSettings() | SaveSettings():
+            return  # what comes of it is told when it comes
+        case _:
+            assert_never(request)
+
+
+def _batch_created_fields(batch: BatchState) -> dict[str, object]:
+    return {
+        "mode": batch.settings.mode.value,
+        "tasks": sum(task.task.entrant is None for task in batch.tasks),
+        "sources": batch.sources,
+        "branch": batch.branch or None,
+    }
+
+
+def _make_paused_event(context: RecordContext, batch: BatchState) -> StreamEvent:
+    cause, why = (batch.paused.cause.value, batch.paused.why) if batch.paused else (None, "")
+    return context.make_event(EventType.BATCH_PAUSED, cause=cause, reason=why)
 
 
 def map_batch_decision(context: RecordContext, decision: BatchDecision) -> Iterator[StreamEvent]:
@@ -63,7 +161,7 @@ def map_batch_decision(context: RecordContext, decision: BatchDecision) -> Itera
 def _make_batch_end_event(context: RecordContext, decision: BatchEnded) -> StreamEvent:
     match decision.status:
         case BatchStatus.COMPLETED:
-            url = batch_events__publishing.find_pull_request_url(context)
+            url = find_pull_request_url(context)
             return context.make_event(EventType.BATCH_COMPLETED, prUrl=url, reason=decision.reason)
         case BatchStatus.CANCELLED:
             return context.make_event(EventType.BATCH_CANCELLED, reason=decision.reason)
@@ -81,9 +179,9 @@ def map_branch_decision(context: RecordContext, decision: BranchDecision) -> Ite
         case RebuildStarted():
             yield context.make_event(EventType.BATCH_MERGING, without=decision.without)
         case GateStarted():
-            yield from batch_events__gating.map_gate_started(context, decision)
+            yield from map_gate_started(context, decision)
         case PublishStarted():
-            yield from batch_events__publishing.map_publish_started(context, decision)
+            yield from map_publish_started(context, decision)
         case GateEnding():
             return
         case _:
@@ -102,9 +200,9 @@ def map_branch_report(context: RecordContext, report: BranchReport) -> Iterator[
             for clash in report.clashes:
                 yield from _map_conflicted_task(context, clash.task)
         case PublishDone() | PublishFailed():
-            yield from batch_events__publishing.map_publish_ended(context, report)
+            yield from map_publish_ended(context, report)
         case GateDone() | GateLost():
-            yield from batch_events__gating.map_gate_ended(context, report)
+            yield from map_gate_ended(context, report)
         case MergeConflicted() | MergeFailed() | RebuildFailed():
             return
         case _:
@@ -115,3 +213,108 @@ def _map_conflicted_task(context: RecordContext, name: str) -> Iterator[StreamEv
     task = context.batch.find_task(name) if context.batch is not None else None
     if task is not None:
         yield from context.make_waiting_events([task.place])
+
+
+def map_gate_started(context: RecordContext, decision: GateStarted) -> Iterator[StreamEvent]:
+    yield context.make_event(EventType.BATCH_GATING, **_gate_fields(decision), command=decision.command)
+
+
+def map_gate_ended(context: RecordContext, report: GateDone | GateLost) -> Iterator[StreamEvent]:
+    gate = context.before.gate
+    if gate is None or gate.n != report.n or context.tracker is None:
+        return
+    told: dict[str, object] = _gate_fields(gate)
+    match report:
+        case GateDone(passed=True):
+            told["result"] = "passed"
+        case GateDone():
+            told |= {"result": "failed", "error": report.detail, "suspects": _list_suspects(context)}
+        case GateLost():
+            told |= {"result": "lost", "error": report.why}
+        case _:
+            assert_never(report)
+    yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress(), gating=told)
+
+
+def _list_suspects(context: RecordContext) -> tuple[str, ...]:
+    """Those that the guilty one is among."""
+    batch = context.batch
+    if batch is None or batch.gate_bad_size is None:
+        return ()
+    return tuple(batch.tasks[entry.place].task.id for entry in batch.merges[batch.gate_good_size : batch.gate_bad_size])
+
+
+def _gate_fields(gate: GateStarted) -> dict[str, object]:
+    return {"gate": gate.n, "commit": gate.commit, "merges": gate.size}
+
+
+def map_publish_started(context: RecordContext, decision: PublishStarted) -> Iterator[StreamEvent]:
+    yield from _make_progress_event(
+        context, publishing="started", publish=decision.publish.value, commit=decision.commit
+    )
+
+
+def map_publish_ended(context: RecordContext, report: PublishDone | PublishFailed) -> Iterator[StreamEvent]:
+    if context.before.publishing != report.n:
+        return
+    match report:
+        case PublishDone():
+            yield from _make_progress_event(context, publishing="done", commit=report.commit)
+        case PublishFailed():
+            yield from _make_progress_event(context, publishing="failed", error=report.why, hint=report.hint)
+        case _:
+            assert_never(report)
+
+
+def find_pull_request_url(context: RecordContext) -> str | None:
+    """The batch's pull request."""
+    published = context.batch.published if context.batch is not None else None
+    return published.url or None if published is not None else None
+
+
+def _make_progress_event(context: RecordContext, **more: object) -> Iterator[StreamEvent]:
+    if context.tracker is not None:
+        counts = context.tracker.progress()
+        yield context.make_event(EventType.BATCH_PROGRESS, **counts, prUrl=find_pull_request_url(context), **more)
+
+
+MACHINE_PROVIDER = "machine"  # it refuses work like a provider, and never says until when
+
+
+def map_limit_decision(context: RecordContext, decision: LimitDecision) -> Iterator[StreamEvent]:
+    match decision:
+        case BreakerOpened():
+            until = to_iso(decision.until)
+            yield context.make_event(
+                EventType.LIMIT_OPENED, provider=decision.provider, until=until, reason=decision.why
+            )
+        case BreakerClosed():
+            yield context.make_event(EventType.LIMIT_CLOSED, provider=decision.provider)
+        case LimitRaised() | DeadlinesMoved():
+            return
+        case _:
+            assert_never(decision)
+
+
+def map_machine_report(context: RecordContext, report: MachineReport) -> Iterator[StreamEvent]:
+    match report:
+        case EngineTaken():
+            yield context.make_event(EventType.ENGINE_TAKEN, pid=report.pid, host=report.host, version=report.version)
+        case EngineReleased():
+            yield context.make_event(EventType.ENGINE_RELEASED, pid=report.pid)
+        case PressureChanged() | CapacityChanged():
+            pass
+        case RateLimited() | ClockJumped():
+            pass  # what follows from it is decided, and told then
+        case _:
+            assert_never(report)
+    yield from _map_machine_shortage(context)
+
+
+def _map_machine_shortage(context: RecordContext) -> Iterator[StreamEvent]:
+    """A new engine, too, forgets what the last one's sensors saw."""
+    was, now = context.before.short_of, find_machine_shortage(context.state)
+    if was != now and now is not None:
+        yield context.make_event(EventType.LIMIT_OPENED, provider=MACHINE_PROVIDER, until=None, reason=now)
+    elif was != now:
+        yield context.make_event(EventType.LIMIT_CLOSED, provider=MACHINE_PROVIDER)

@@ -1,19 +1,24 @@
-"""BATCH: a batch as programs see it, the same from the command line and over HTTP. The shape is relied upon."""
+"""BATCH: a batch as programs see it, the same from the command line and over HTTP. The shape is relied upon.
+
+A task as a batch has it, and where the tasks of a batch stand, as programs see it.
+
+The graph of a batch as programs see it: its tasks with where they stand, and every edge with its reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from plait.client.json_encoding__instant import to_iso, to_iso_or_none
-from plait.client.record_context__book import progress_json
-from plait.core.settings import Budget, Isolation, Settings, Spend
-from plait.core.state import BatchState, State
-from plait.core.status import PauseCause, Waiting
-from plait.core.views import BatchView, TaskView, make_batch_view
+from plait.client.json_encoding import Json, cost_json, diffstat_json, progress_json, to_iso, to_iso_or_none
+from plait.core.explain import explain_status
+from plait.core.fast_dataclass import dataclass
+from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
+from plait.core.settings import Budget, Isolation, Settings
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import PauseCause, TaskStatus, Waiting
+from plait.core.views import BatchView, TaskView, make_batch_view, make_task_view
+from plait.engine.daemon import EngineInfo
 from plait.git import refs
-from plait.store.project_files import EngineInfo
-
-Json = dict[str, object]
 
 
 def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
@@ -59,9 +64,7 @@ def _batch_view_json(view: BatchView, eta: float | None, project_id: str | None)
 def waiting_json(batch: BatchState, task: TaskView) -> Json:
     """What it waits on, and whether that is a person: a question, an approval, or a batch that was not paused by one."""
     waiting, paused = task.waiting, batch.paused
-    own = waiting is Waiting.PAUSE and (
-        paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP}
-    )
+    own = waiting is Waiting.PAUSE and (paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP})
     return {
         "waiting": waiting.value if waiting else None,
         "needsYou": waiting is not None and waiting.is_on_person and not own,
@@ -101,14 +104,6 @@ def _find_task_branch(batch: BatchView, task: TaskView) -> str | None:
     return refs.task_branch(batch.id, task.id)
 
 
-def diffstat_json(stat: tuple[int, int, int] | None) -> Json | None:
-    return None if stat is None else dict(zip(("files", "added", "removed"), stat, strict=True))
-
-
-def cost_json(spend: Spend) -> Json:
-    return {"usd": spend.microusd / 1e6, "tokens": spend.tokens}
-
-
 def settings_json(settings: Settings) -> Json:
     """In the words of the HTTP interface; times in seconds."""
     return {
@@ -141,3 +136,100 @@ def _budget_json(budget: Budget | None) -> Json | None:
         return None
     usd = None if budget.microusd is None else budget.microusd / 1e6
     return {"usd": usd, "tokens": budget.tokens}
+
+
+RunJson = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """A task as a batch has it."""
+
+    batch: BatchState
+    task: TaskState
+
+
+def task_run_json(state: State, run: TaskRun) -> RunJson:
+    """`taskId` is what the batch calls it; `review`: it is done on a batch branch that has not been shipped."""
+    view = make_task_view(state, run.batch, run.task)
+    published = run.batch.published
+    shipped = published is not None and published.commit == run.batch.head
+    return {
+        "batchId": run.batch.id,
+        "taskId": view.id,
+        "status": view.status.value,
+        "reason": view.reason,
+        **waiting_json(run.batch, view),
+        "category": view.category.value if view.category else None,
+        "agent": view.agent,
+        "attempt": view.attempt,
+        "phase": view.phase,
+        "startedAt": to_iso_or_none(view.started_at),
+        "completedAt": to_iso_or_none(view.ended_at),
+        "cost": cost_json(view.cost),
+        "diffstat": diffstat_json(view.diffstat),
+        "commit": view.commit,
+        "shipped": shipped,
+        "review": view.status is TaskStatus.DONE and bool(view.commit) and not shipped,
+    }
+
+
+def task_runs_json(
+    state: State, batch: BatchState, names: Sequence[str], *, eta: float | None, project_id: str | None
+) -> RunJson:
+    """Of the tasks that are asked for, one run each, in that order; without names, of all that were selected."""
+    runs = (TaskRun(batch, task) for task in _select_tasks(batch, names))
+    head = batch_summary_json(state, batch, eta=eta, project_id=project_id)
+    return {"batch": head, "tasks": [task_run_json(state, run) for run in runs]}
+
+
+def _select_tasks(batch: BatchState, names: Sequence[str]) -> Iterable[TaskState]:
+    """An entrant belongs to its task, and is told by its own name only."""
+    if not names:
+        return [task for task in batch.tasks if task.task.entrant is None]
+    known = (batch.find_task(name) for name in dict.fromkeys(names))
+    return [task for task in known if task is not None]
+
+
+GraphJson = dict[str, object]
+
+
+def graph_json(state: State, batch: BatchState) -> GraphJson:
+    """An edge leads from the task that is needed to the one that needs it."""
+    plan = batch.plan
+    levels = group_waves(plan)
+    wave = {name: number for number, ids in enumerate(levels, 1) for name in ids}
+    return {
+        "batchId": batch.id,
+        "nodes": [_node_json(state, batch, task, wave[task.task.id]) for task in batch.tasks],
+        "edges": [
+            {
+                "from": need.on,
+                "to": task.id,
+                "kind": need.kind.value,
+                "reason": need.reason,
+                "at": str(need.at) if need.at else None,
+            }
+            for task, need in list_edges(plan)
+        ],
+        "waves": levels,
+        "criticalPath": find_critical_path(plan),
+        "conflicts": [{"file": shared.file, "tasks": shared.tasks} for shared in find_file_conflicts(plan)],
+    }
+
+
+def _node_json(state: State, batch: BatchState, task: TaskState, wave: int) -> GraphJson:
+    stands = explain_status(state, batch, task)
+    return {
+        "taskId": task.task.id,
+        "title": task.task.title,
+        "status": stands.status.value,
+        "reason": stands.reason,
+        "waiting": stands.waiting.value if stands.waiting else None,
+        "wave": wave,
+        "phase": task.task.phase,
+        "weight": task.task.weight,
+        "rank": batch.plan.ranks[task.place],
+        "touches": task.task.touches,
+        "entrantOf": task.task.entrant,
+    }

@@ -35,9 +35,7 @@ def find_batch(state: State, word: str | None) -> BatchState:
             hint = f"It is a task of batch {last.id}."
         raise UserError(f"there is no batch {word}", hint=hint)
     if len(found) > 1:
-        raise UserError(
-            f"{word} could be {_join_with_or(f'batch {name}' for name in found)}", hint="Write more of it."
-        )
+        raise UserError(f"{word} could be {_join_with_or(f'batch {name}' for name in found)}", hint="Write more of it.")
     return state.batches[found[0]]
 
 

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.core.errors import WorldError
 from plait.git.location import RepoLocation
-from plait.store.project_files import LOCKS_FOLDER, load_batch_inputs
+from plait.store.project_files import LOCKS_FOLDER
 
-if TYPE_CHECKING:  # reading and writing sources needs a lot, and not every engine has anything to tell
-    from plait.core.plan import Problem
-    from plait.engine.status_writeback__settle import WriteStatuses
-    from plait.sources.source_model import StatusChange, StatusFileWriter
-
-
-def open_source_writer(place: RepoLocation) -> WriteStatuses:
-    """How statuses reach the files of this checkout."""
-    from plait.system.status_files import write_statuses  # noqa: PLC0415 - the fronts that only read go without
-
-    def write(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
-        top = _find_checkout(place, changes[0].batch) if changes else place.top
-        if writer.creates and not (top / writer.path).parent.is_dir():
-            return ()
-        return write_statuses(top, writer, changes, locks=place.state / LOCKS_FOLDER).problems
-
-    return write
-
-
-def _find_checkout(place: RepoLocation, batch: str) -> Path:
-    """The checkout that the batch was submitted from: a repository may have several, and one engine for all."""
-    try:
-        return Path(load_batch_inputs(place, batch).top)
-    except WorldError:
-        return place.top
+if TYPE_CHECKING:
+    pass
 
 
 def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
@@ -69,7 +45,14 @@ def replace_text(place: RepoLocation, path: Path, before: str, after: str) -> bo
 @contextmanager
 def lock_folder_names(place: RepoLocation, folder: Path) -> Iterator[None]:
     """Between the look at a folder's names and the file that gets the next one, no other plait makes one there."""
-    from plait.system.status_files__lock import hold_file_lock  # noqa: PLC0415
+    from plait.system.status_files import hold_file_lock  # noqa: PLC0415
 
     with hold_file_lock(place.state / LOCKS_FOLDER / "naming.lock", folder, time.sleep, "no file was made"):
         yield
+
+
+def create_text_file(path: Path, text: str, *, replace: bool) -> None:
+    """Raises OSError; FileExistsError if there is one already, and it is not to be replaced."""
+    from plait.system.atomic_write import write_new_file  # noqa: PLC0415
+
+    write_new_file(path, text, replace=replace)

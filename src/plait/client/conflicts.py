@@ -1,14 +1,36 @@
-"""The conflict that a task is in, with both sides of it, as people and programs see it."""
+"""How a conflict is read, by fronts: in folders of its own, so that nothing in the repository is touched.
+
+The conflict that a task is in, with both sides of it, as people and programs see it.
+"""
 
 from __future__ import annotations
 
-from plait.client.conflicts__conflicts import read_batch_conflict
-from plait.client.history__clashes import MergeConflict, find_earlier_changes, has_conflict
+import os
+from collections.abc import Mapping
+
+from plait.client.history import MergeConflict, find_earlier_changes, has_conflict
 from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
+from plait.git.interfaces import ConflictedFile, MergeRules
 from plait.git.location import RepoLocation
-from plait.store.interfaces import ConflictedFile
+from plait.git.merge.conflict_view import ConflictingMerge, read_conflict_sides
+from plait.git.worktrees.paths import find_git_dir
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputsError
+
+
+def read_batch_conflict(
+    place: RepoLocation, batch: str, change: Change, onto: str, merged: Mapping[str, Change]
+) -> tuple[list[ConflictedFile], int]:
+    """The files in conflict, and how many more there are. `merged` are the changes that `onto` has, by task."""
+    try:
+        blending = project_files.load_batch_inputs(place, batch).gear.blending
+    except BatchInputsError:  # it was forgotten; the conflict is not
+        blending = MergeRules()
+    return read_conflict_sides(
+        find_git_dir(place).absolute(), ConflictingMerge(change, onto, merged), blending, os.environ
+    )
 
 
 @dataclass(frozen=True, slots=True)

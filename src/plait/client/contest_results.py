@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from plait.client.batch_json import cost_json
+from plait.client.json_encoding import cost_json
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
@@ -55,9 +55,7 @@ def view_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> Con
     """The winner first, then by rank, then as they stand in the plan."""
     told = _read_judge_result(folder, task)
     rows = told.get("rows")
-    said = (
-        {row.get("entrant"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
-    )
+    said = {row.get("entrant"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
     entrants = (batch.tasks[place] for place in task.entrants)
     views = [_view_entrant(batch, task, each, said.get(each.task.id, {})) for each in entrants]
     why = told.get("why")
@@ -68,9 +66,7 @@ def view_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> Con
     )
 
 
-def _view_entrant(
-    batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, Any]
-) -> EntrantView:
+def _view_entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, Any]) -> EntrantView:
     rank, score, why = row.get("rank"), row.get("score"), row.get("why")
     ended, begun = entrant.ended_at, entrant.started_at
     return EntrantView(

@@ -21,9 +21,7 @@ from plait.core.task import Attempt, Step
 
 # Seconds. Agents take minutes or hours, checks take seconds or minutes.
 DURATION_BOUNDS_SECONDS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
-MAX_LABELS = (
-    50  # of agents, and of providers, that are told apart: a journal may have seen any number of them
-)
+MAX_LABELS = 50  # of agents, and of providers, that are told apart: a journal may have seen any number of them
 MAX_LABEL_CHARS = 80
 OTHER_LABEL = "(others)"
 
@@ -103,9 +101,7 @@ class JournalCounters:
         self.retries = Counter[Category]()
         self.tasks = Counter[TaskStatus]()
         self.batches = Counter[BatchStatus]()
-        self.branch_operations = Counter[
-            tuple[str, str]
-        ]()  # merges, rebuilds, gates, publishes, and how they ended
+        self.branch_operations = Counter[tuple[str, str]]()  # merges, rebuilds, gates, publishes, and how they ended
         self.breaker_openings = Counter[str]()  # of breakers, by provider
         self.requests = Counter[str]()
         self.engine_starts = 0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.reports import MachineReport
+from plait.engine import daemon
 from plait.git.location import RepoLocation
-from plait.store import project_files
 
 if TYPE_CHECKING:
     from plait.engine.daemon import HeldProcess
@@ -24,7 +24,7 @@ START_TIMEOUT_SECONDS = 30.0  # until an engine that runs, and has not taken the
 LOG_LINES = 8
 LOG_BYTES = 4096
 
-_start: Callable[[RepoLocation], int] = project_files.start_engine
+_start: Callable[[RepoLocation], int] = daemon.start_engine
 
 
 class EngineLauncher:
@@ -45,8 +45,8 @@ class EngineLauncher:
     def prestart(self, begun: HeldProcess | None = None) -> None:
         """There will be work: let one get ready meanwhile, if it is not `begun`. With one at work, none is needed."""
         self._prestarted = self._prestarted or begun
-        if self._prestarted is None and project_files.find_engine(self._place) is None:
-            self._prestarted = project_files.spawn_held_engine(self._place)
+        if self._prestarted is None and daemon.find_engine(self._place) is None:
+            self._prestarted = daemon.spawn_held_engine(self._place)
 
     def close(self) -> None:
         if self._prestarted is not None:
@@ -59,7 +59,7 @@ class EngineLauncher:
 
     def ensure_running(self) -> None:
         """There is work: see that somebody does it. Raises WorldError when engines do not stay."""
-        if project_files.find_engine(self._place) is not None:
+        if daemon.find_engine(self._place) is not None:
             self._took_lease = True
             return
         if self._started is not None:
@@ -90,7 +90,7 @@ class EngineLauncher:
             raise self._make_crash_loop_error()
 
     def _make_crash_loop_error(self) -> WorldError:
-        path = self._place.state / project_files.LOG_FILE
+        path = self._place.state / daemon.LOG_FILE
         told = "".join(f"\n    {line}" for line in _read_last_log_lines(path))
         return WorldError(
             f"the engine has ended {MAX_EXITS} times within {EXIT_WINDOW_SECONDS:.0f} seconds; nothing is lost, and nothing is done",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-from plait.core.estimate import forecast_batch
-from plait.core.estimate__preview import has_agent_history
+from plait.core.estimate import forecast_batch, has_agent_history
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus
 from plait.core.views import find_batch_status

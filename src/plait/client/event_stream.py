@@ -1,15 +1,62 @@
-"""The feed: records in, events out. A record costs as much as it changes, however large its batch is."""
+"""What follows from each kind of record for those who listen: a kind is told, or it is named as one that is not.
+
+The feed: records in, events out. A record costs as much as it changes, however large its batch is.
+"""
 
 from __future__ import annotations
 
-from plait.client.event_stream__telling import map_record
-from plait.client.record_context import RecordContext, capture_state, find_live_attempt, find_subject
-from plait.client.record_context__book import StatusTracker
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, get_args
+
+from plait.client import batch_events, task_events
+from plait.client.record_context import (
+    RecordContext,
+    StatusTracker,
+    capture_state,
+    find_live_attempt,
+    find_subject,
+)
 from plait.client.stream_event import StreamEvent
+from plait.core import decisions, reports, requests
 from plait.core.events import Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import AttemptExited, AttemptLost
 from plait.core.state import AttemptState, State
+
+# Any: each teller takes its own union; the table below gives it nothing else.
+RecordMapper = Callable[[RecordContext, Any], Iterator[StreamEvent]]
+
+
+def _map_to_nothing(_moment: RecordContext, _fact: requests.Request | reports.SourcesWritten) -> Iterator[StreamEvent]:
+    """A request is told when it is granted; that sources were written is between plait and them."""
+    return iter(())
+
+
+MAPPERS_BY_UNION: Iterable[tuple[object, RecordMapper]] = (
+    (requests.Request, _map_to_nothing),
+    (decisions.RequestDecision, batch_events.map_request_answer),
+    (decisions.AttemptDecision, task_events.map_attempt_decision),
+    (decisions.TaskDecision, task_events.map_task_decision),
+    (decisions.BranchDecision, batch_events.map_branch_decision),
+    (decisions.LimitDecision, batch_events.map_limit_decision),
+    (decisions.BatchDecision, batch_events.map_batch_decision),
+    (reports.AttemptProgress, task_events.map_attempt_sign),
+    (reports.AttemptEnd, task_events.map_attempt_exit),
+    (reports.BranchReport, batch_events.map_branch_report),
+    (reports.ConflictPrediction, task_events.map_conflict_prediction),
+    (reports.MachineReport, batch_events.map_machine_report),
+)
+
+
+MAPPERS = {fact: teller for union, teller in MAPPERS_BY_UNION for fact in get_args(union)}
+
+
+MAPPERS[reports.SourcesWritten] = _map_to_nothing
+
+
+def map_record(context: RecordContext) -> list[StreamEvent]:
+    fact = context.record.event
+    return list(MAPPERS[type(fact)](context, fact))
 
 
 class EventStream:
@@ -32,9 +79,7 @@ class EventStream:
         task = batch.find_task(task_name or "") if batch is not None else None
         if batch is not None and batch.id not in self._trackers:
             self._trackers[batch.id] = StatusTracker(batch)
-        told = map_record(
-            RecordContext(self.state, record, seen, batch, task, self._trackers.get(name or ""))
-        )
+        told = map_record(RecordContext(self.state, record, seen, batch, task, self._trackers.get(name or "")))
         if batch is not None and batch.ended is not None:
             # What is told of a batch that is taken up again must not depend on who was listening before.
             self._trackers.pop(batch.id, None)
@@ -49,9 +94,7 @@ class EventStream:
         """Seconds that all attempts of a batch have taken, one after another."""
         known = self.state.batches.get(batch)
         alive = known.alive.values() if known is not None else ()
-        return self._agent_seconds.get(batch, 0.0) + sum(
-            max(0.0, now - attempt.started_at) for attempt in alive
-        )
+        return self._agent_seconds.get(batch, 0.0) + sum(max(0.0, now - attempt.started_at) for attempt in alive)
 
     def _apply_to_state(self, record: Record, attempt: AttemptState | None) -> None:
         """`attempt` is the one that it is about: it is alive until this is folded."""

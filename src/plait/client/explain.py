@@ -1,4 +1,7 @@
-"""Why a task is where it is, what it has been through, and what came of it."""
+"""Why a task is where it is, what it has been through, and what came of it.
+
+The result of a task: what it changed, where that is, as what it was merged, and what the gate said.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,22 @@ from dataclasses import replace
 
 from plait.client.conflicts import ConflictView, conflict_json, view_conflict
 from plait.client.contest_results import ContestView, contest_json, view_contest
-from plait.client.explain__results import TaskResultDetails, confirm_result, derive_result
-from plait.client.history import GateHistory, GateRun
-from plait.client.history__clashes import ConflictHistory, MergeConflict
-from plait.client.history__past import AttemptHistory, PastAttempt
-from plait.client.json_encoding__instant import to_iso, to_iso_or_none
+from plait.client.history import (
+    AttemptHistory,
+    ConflictHistory,
+    GateHistory,
+    GateRun,
+    MergeConflict,
+    PastAttempt,
+)
+from plait.client.json_encoding import to_iso, to_iso_or_none
 from plait.client.next_step import suggest_next_step
 from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
+from plait.core.settings import Isolation
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Need
+from plait.git import refs
 from plait.git.location import RepoLocation
 from plait.store import project_files
 from plait.store.interfaces import JournalMissingError
@@ -52,9 +61,7 @@ def build_explanation(  # noqa: PLR0913, PLR0917 - all that is told of it
     batch, task = subject
     contest = view_contest(project_files.open_state_paths(place), batch, task) if task.entrants else None
     result = derive_result(batch, task, _find_changed_files(attempts), gate)
-    return FullExplanation(
-        state, batch, task, attempts, result, contest, view_conflict(batch, task, conflict)
-    )
+    return FullExplanation(state, batch, task, attempts, result, contest, view_conflict(batch, task, conflict))
 
 
 def _read_history(
@@ -154,3 +161,67 @@ def explain_need(state: State, batch: BatchState, need: Need) -> TaskExplanation
     """Where a task stands that another one needs; None: it is not in this batch."""
     other = batch.find_task(need.on)
     return None if other is None else explain_status(state, batch, other)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResultDetails:
+    """`branch` is the task's own, and `tip` its commit there ("": it is gone, and then `kept` is the ref that still has
+    its work, if one does). `merged` is the commit in the batch branch, `place` its number in the line, from 1.
+    """
+
+    branch: str
+    tip: str = ""
+    kept: str = ""
+    workspace: str = ""
+    files: tuple[str, ...] = ()
+    diffstat: tuple[int, int, int] | None = None
+    merged: str = ""
+    place: int = 0
+    gate: GateRun | None = None
+    published: str = ""
+
+
+def derive_result(
+    batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None
+) -> TaskResultDetails | None:
+    """As far as the state tells it: `kept` is where its work should lie. None: it has none, or not one of its own.
+
+    `files` are those that its last good attempt changed.
+    """
+    if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt_counts:
+        return None
+    leased = task.status is None and task.last is not None
+    return TaskResultDetails(
+        refs.task_branch(batch.id, task.task.id),
+        kept=refs.attempt_ref(task.last_write.name) if task.last_write is not None else "",
+        workspace=task.last.workspace if leased and task.last is not None else "",
+        files=tuple(files),
+        diffstat=task.diffstat,
+        merged=(task.commit or "") if task.is_merged else "",
+        place=task.merge_position + 1 if task.is_merged else 0,
+        gate=gate,
+        published=_find_published_commit(batch) if task.is_merged else "",
+    )
+
+
+def confirm_result(place: RepoLocation, known: TaskResultDetails | None) -> TaskResultDetails | None:
+    """Branches are git's: only git knows whether they are still there."""
+    from plait.git.command import Git, GitError  # noqa: PLC0415 - only for whoever looks at one task
+
+    if known is None or not place.repository:
+        return None
+    branch = f"refs/heads/{known.branch}"
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", "--", *filter(None, (branch, known.kept)))
+    try:
+        told = Git(place.state.parent).text(*words)
+    except GitError:
+        return replace(known, kept="")
+    there = dict(line.split(" ", 1) for line in told.splitlines())
+    tip = there.get(branch, "")
+    return replace(known, tip=tip, kept=known.kept if not tip and known.kept in there else "")
+
+
+def _find_published_commit(batch: BatchState) -> str:
+    """The commit that was pushed, if that is the branch as it is now."""
+    known = batch.published
+    return known.commit if known is not None and known.commit == batch.head else ""

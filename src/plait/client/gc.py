@@ -1,16 +1,38 @@
-"""Tidying up: what of the things that batches left behind is whose, and which batches can be forgotten."""
+"""What batches leave behind: for `plait gc`.
+
+Tidying up: what of the things that batches left behind is whose, and which batches can be forgotten.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from plait.client.batch_lookup import find_batch
-from plait.client.gc__attic import open_collector
 from plait.client.session import Session
 from plait.config.config import Config
 from plait.core.errors import UserError
 from plait.core.state import BatchState, State
+from plait.git.command import Git
 from plait.git.gc.collector import GarbageCollector, JournalFacts
-from plait.git.gc.items import GcBatch, GcFacts
+from plait.git.gc.items import (
+    GcBatch,
+    GcFacts,
+)
 from plait.git.gc.ref_inventory import RefNames
+from plait.git.location import RepoLocation
+from plait.git.worktrees.paths import find_git_dir, find_worktrees_folder
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout
+from plait.store.project_files import open_state_paths
+
+
+def open_collector(place: RepoLocation, config: Config, known: Callable[[], JournalFacts]) -> GarbageCollector:
+    layout = WorkspaceLayout(find_worktrees_folder(place, config).resolve())
+    return GarbageCollector(Repository(find_git_dir(place)), layout, open_state_paths(place), known)
+
+
+def open_repository_git(place: RepoLocation) -> Git:
+    """Git in the repository's own folder, whichever of its worktrees this is."""
+    return Repository(find_git_dir(place)).git
 
 
 def open_session_collector(desk: Session, config: Config) -> GarbageCollector:
@@ -46,9 +68,7 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
 def _collect_known(desk: Session) -> JournalFacts:
     state = desk.preview_state()
     asked = {getattr(request, "batch", "") for request in desk.list_pending()}
-    batches = {
-        each.id: _view_gc_batch(state, each, asked=each.id in asked) for each in state.batches.values()
-    }
+    batches = {each.id: _view_gc_batch(state, each, asked=each.id in asked) for each in state.batches.values()}
     return JournalFacts(batches, {each.id: _list_task_ids(each) for each in state.batches.values()})
 
 

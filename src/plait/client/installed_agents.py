@@ -1,26 +1,34 @@
-"""The agents, as they are here: which are installed, which are logged in, and what the settings say of each."""
+"""The agents, as they are here: which are installed, which are logged in, and what the settings say of each.
+
+Programs: where they are, and which version they say they are. All are asked at once, and none is waited for long.
+
+Whether a tool is logged in, as far as that shows without asking its provider, which may cost something.
+
+An agent as programs see it: whether it is here, and whether it is logged in.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from enum import StrEnum
 from importlib.metadata import entry_points
 from pathlib import Path
+from signal import SIGKILL
+from tempfile import TemporaryFile
 
 from plait.agents.interface import AgentSpec
-from plait.agents.table import AGENTS, ENTRY_POINT_GROUP
-from plait.agents.table__known import KNOWN_AGENTS, KnownAgent
-from plait.client.agent_specs import build_agent_specs
-from plait.client.agent_specs__tools import explain_missing, find_default_agent
-from plait.client.installed_agents__logins import LoggedIn, LoginStatus, detect_login
-from plait.client.installed_agents__programs import Program, probe_programs
+from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, KNOWN_AGENTS, AgentLogin, KnownAgent
+from plait.client.agent_specs import build_agent_specs, explain_missing, find_default_agent
 from plait.config.config import Config, Layer
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Settings
-
-__all__ = ["InstalledAgent", "LoggedIn", "list_agents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +69,7 @@ def _find_programs(config: Config, known: Sequence[KnownAgent]) -> Mapping[str, 
     own = dict(config.agents.programs)
     theirs = config.origins["agents.programs"].layer is Layer.REPOSITORY
     wanted = {each.name: own.get(each.name, each.program) for each in known}
-    asked = probe_programs(
-        [program for name, program in wanted.items() if program and not (theirs and name in own)]
-    )
+    asked = probe_programs([program for name, program in wanted.items() if program and not (theirs and name in own)])
     return {
         name: asked.get(program) or Program(program, shutil.which(program))
         for name, program in wanted.items()
@@ -72,10 +78,137 @@ def _find_programs(config: Config, known: Sequence[KnownAgent]) -> Mapping[str, 
 
 
 def _list_plugins() -> list[KnownAgent]:
-    points = {
-        point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in AGENTS
-    }
+    points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in AGENTS}
     return [
         KnownAgent(name, f"from the package {point.dist.name}" if point.dist else "from another package")
         for name, point in sorted(points.items())
     ]
+
+
+VERSION_TIMEOUT_SECONDS = 10.0  # seconds; some start slowly
+
+
+_VERSION_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+
+
+_MAX_OUTPUT_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`path` None: it is not there. `version` None: it did not say; then `trouble` tells why, where that is known."""
+
+    name: str
+    path: str | None = None
+    version: str | None = None
+    trouble: str = ""
+
+
+def probe_programs(
+    names: Sequence[str], path: str | None = None, *, timeout: float = VERSION_TIMEOUT_SECONDS
+) -> Mapping[str, Program]:
+    """`path` is the PATH to look on; None: this process's own."""
+    with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
+        return dict(zip(names, pool.map(lambda name: _probe_program(name, path, timeout), names), strict=True))
+
+
+def _probe_program(name: str, path: str | None, patience: float) -> Program:
+    found = shutil.which(name, path=path)
+    if found is None:
+        return Program(name)
+    try:
+        said, code = _read_output([found, "--version"], patience)
+    except subprocess.TimeoutExpired:
+        return Program(name, found, trouble=f"no answer in {patience:g} seconds")
+    except OSError as error:
+        return Program(name, found, trouble=error.strerror or str(error))
+    number = _VERSION_NUMBER.search(said)
+    if code:
+        return Program(name, found, trouble=f"--version ended with exit status {code}")
+    return Program(name, found, number[0] if number else None)
+
+
+def _read_output(words: Sequence[str], patience: float) -> tuple[str, int]:
+    """To a file, not to a pipe: what a program leaves running would keep a pipe open for ever."""
+    with TemporaryFile() as out:
+        process = subprocess.Popen(  # noqa: S603 - a program that a person installed, and a fixed word
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd="/",
+        )
+        try:
+            code = process.wait(patience)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, SIGKILL)
+            process.wait()
+            raise
+        out.seek(0)
+        return out.read(_MAX_OUTPUT_BYTES).decode("utf-8", "replace"), code
+
+
+_EMPTY_BYTES = 2  # bytes: `{}`
+
+
+class LoggedIn(StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class LoginStatus:
+    """`by` is the name of a variable or of a file, and never what is in it; `how` is how to log in."""
+
+    logged_in: LoggedIn
+    by: str = ""
+    how: str = ""
+
+
+def detect_login(
+    login: AgentLogin | None, environment: Mapping[str, str], home: Path, *, keychain: bool = False
+) -> LoginStatus:
+    """`keychain`: this system keeps what tools would write into files. Whoever leaves no file may be logged in unseen."""
+    if login is None:
+        return LoginStatus(LoggedIn.UNKNOWN)
+    variable = next((name for name in login.variables if environment.get(name, "").strip()), None)
+    if variable is not None:
+        return LoginStatus(LoggedIn.YES, variable, login.how)
+    file = next((name for name in login.files if _has_content(home / name)), None)
+    if file is not None:
+        return LoginStatus(LoggedIn.YES, f"~/{file}", login.how)
+    unseen = keychain or not login.files
+    return LoginStatus(LoggedIn.UNKNOWN if unseen else LoggedIn.NO, how=login.how)
+
+
+def _has_content(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size > _EMPTY_BYTES
+    except OSError:
+        return False
+
+
+def agent_json(each: InstalledAgent) -> dict[str, object]:
+    known, program, spec = each.known, each.program, each.spec
+    return {
+        "name": known.name,
+        "description": known.description,
+        "available": each.is_available,
+        "path": program.path if program else None,
+        "version": program.version if program else None,
+        "problem": (program.trouble or None) if program else None,
+        "tested": known.tested,
+        "install": known.install or None,
+        "login": {
+            "loggedIn": each.login.logged_in.value,
+            "by": each.login.by or None,
+            "how": each.login.how or None,
+        },
+        "default": each.default,
+        "model": spec.model or None,
+        "permission": spec.permission.value,
+        "account": spec.account or None,
+    }

@@ -1,4 +1,7 @@
-"""A mirror as a place to work: fetched just now, with a checkout to read sources from."""
+"""Remote repositories: where their mirrors are kept.
+
+A mirror as a place to work: fetched just now, with a checkout to read sources from.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,38 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from plait.client.mirrors__mirror import find_mirrors_folder, open_project_mirror, remove_unused_checkouts
-from plait.client.project_sources import read_past_batches
+from plait.client.project_state import read_past_batches
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 from plait.store.project_files import load_batch_inputs
+
+if TYPE_CHECKING:
+    from plait.git.mirror import Mirror
+
+
+def find_mirrors_folder() -> Path:
+    """No cache: journals lie there, and branches that may be nowhere else."""
+    from platformdirs import user_data_path  # noqa: PLC0415
+
+    return user_data_path("plait", appauthor=False) / "mirrors"
+
+
+def open_project_mirror(url: str, *, environment: Mapping[str, str], log: Callable[[str], None]) -> Mirror:
+    """Cloned or fetched just now. Raises UserError or WorldError."""
+    from plait.git.mirror import open_mirror as open_  # noqa: PLC0415
+
+    return open_(url, find_mirrors_folder(), environment=environment, report=log)
+
+
+def remove_unused_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
+    """Remove the checkouts that nobody needs, with what was left in them saved; how many."""
+    from plait.git.mirror_checkouts import list_stale_checkouts, remove_checkout  # noqa: PLC0415
+
+    return sum(remove_checkout(mirror, path) for path in list_stale_checkouts(mirror, in_use))
+
 
 # Nobody reads statuses in a mirror's checkout, so they go to the branch; and nobody would see what is done in it.
 _MIRROR_SETTINGS: Mapping[str, object] = {"sources.write_back": "branch", "run.isolation": "worktree"}

@@ -58,9 +58,7 @@ class ModelJobs:
 
 
 def list_model_jobs(folder: StateFolder, view: BatchView) -> ModelJobs:
-    return ModelJobs(
-        tuple(_view_job(folder, view.id, task) for task in view.tasks if task.agent == MODEL_AGENT)
-    )
+    return ModelJobs(tuple(_view_job(folder, view.id, task) for task in view.tasks if task.agent == MODEL_AGENT))
 
 
 def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from plait.agents.table__known import AGENTS_BY_NAME
+from plait.agents.table import AGENTS_BY_NAME
 from plait.core.explain import explain_status
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import Category, PauseCause, TaskStatus, Waiting
-from plait.core.status__owed import NextAction
+from plait.core.status import Category, NextAction, PauseCause, TaskStatus, Waiting
 
 _MAX_SHOWN = 3
 _TIME_ONLY_SECONDS = 18 * 3600  # seconds
@@ -141,9 +140,7 @@ def _suggest_unpause(batch: BatchState) -> str:
         case PauseCause.BUDGET:
             return "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
         case PauseCause.STOP | PauseCause.PROVIDER:
-            return (
-                f"plait resume {batch.id} lets the batch go on, with the keys of the terminal you say it in."
-            )
+            return f"plait resume {batch.id} lets the batch go on, with the keys of the terminal you say it in."
         case _:
             return f"plait unpause {batch.id} lets the batch go on."
 
@@ -155,19 +152,14 @@ def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
         for provider in providers
         if (breaker := state.breakers.get(provider)) is not None and breaker.until is not None
     ]
-    return (
-        f", not before {_format_clock(min(open_until))} ({_format_time_left(min(open_until))})"
-        if open_until
-        else ""
-    )
+    return f", not before {_format_clock(min(open_until))} ({_format_time_left(min(open_until))})" if open_until else ""
 
 
 def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
     """The needs at the end of the chain: those that do not themselves wait for another."""
     roots = list(dict.fromkeys(_find_root_needs(batch, task)))
     told = [
-        f"{other.task.id} ({_format_status(state, batch, other)})"
-        for other in _get_tasks(batch, roots)[:_MAX_SHOWN]
+        f"{other.task.id} ({_format_status(state, batch, other)})" for other in _get_tasks(batch, roots)[:_MAX_SHOWN]
     ]
     more = f" and {len(roots) - _MAX_SHOWN} more" if len(roots) > _MAX_SHOWN else ""
     return f"It runs when what it needs is done; that hangs on {', '.join(told)}{more}."
@@ -181,8 +173,7 @@ def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
         missing = [
             need
             for need in batch.plan.needs[place]
-            if (status := batch.tasks[need].status) is not TaskStatus.DONE
-            and (status is None or need not in entrants)
+            if (status := batch.tasks[need].status) is not TaskStatus.DONE and (status is None or need not in entrants)
         ]
         if not missing:
             yield place
@@ -196,9 +187,7 @@ def _get_tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
 
 def _format_status(state: State, batch: BatchState, task: TaskState) -> str:
     stands = explain_status(state, batch, task)
-    return (
-        f"{stands.status.value.replace('_', ' ')}: {stands.reason}" if stands.reason else stands.status.value
-    )
+    return f"{stands.status.value.replace('_', ' ')}: {stands.reason}" if stands.reason else stands.status.value
 
 
 def _format_time_left(until: float) -> str:

@@ -1,32 +1,130 @@
-"""Changing settings: what was asked for is judged as a whole, and either all of it is sound or nothing is saved."""
+"""Preferences: the settings as the page and the API show them, save them, and have them count at once.
+
+Settings as programs see them: a value for each name, who gave it, and what may be said in its place.
+
+Changing settings: what was asked for is judged as a whole, and either all of it is sound or nothing is saved.
+
+What changed settings mean for what is going on: they count at once, and whoever has a value of its own keeps it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import msgspec
 
 from plait.agents import table
 from plait.agents.interface import AgentSpec
-from plait.client.api_errors__refusals import FieldError
-from plait.client.preferences__shape import GIVEN_FIELD
-from plait.client.project_sources import load_agent_specs
+from plait.client.agent_specs import load_agent_specs
+from plait.client.api_errors import FieldError
+from plait.client.planning.agent_assignment import check_budgets
+from plait.client.planning.plan_preview import measure_agent_capacity
+from plait.client.planning.submission import derive_parallel_limit
+from plait.client.session import new_request_id
 from plait.client.trust import list_repo_commands
-from plait.config.config import Config
+from plait.config.config import Config, Layer
 from plait.config.key import AnyKey
-from plait.config.keys import KEYS_BY_FIELD, KEYS_BY_NAME, KEYS_BY_SAVED_NAME, find_similar
-from plait.config.layers import SettingsError
-from plait.config.layers__outside import saved_origin
-from plait.config.loading__load import load_config
-from plait.config.toml_file__toml import format_short
-from plait.config.value_types import InvalidValue
-from plait.core import settings__saved as saving
+from plait.config.keys import (
+    KEYS,
+    KEYS_BY_FIELD,
+    KEYS_BY_NAME,
+    KEYS_BY_SAVED_NAME,
+    TABLES,
+    find_similar,
+    list_table_keys,
+)
+from plait.config.layers import SettingsError, saved_origin
+from plait.config.loading import load_config
+from plait.config.toml_file import format_short
+from plait.config.value_types import InvalidValue, ValueType
+from plait.core import settings as saving
 from plait.core.contest import REFEREE
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
+from plait.core.requests import ChangeEngineSettings, ChangeSettings, Request, SaveSettings
+from plait.core.settings import Isolation, Settings
+from plait.core.state import BatchState, State
 from plait.git.location import RepoLocation
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputsError
+
+GIVEN_FIELD = "given"
+
+
+# What a kind is called, by something that only this kind and those further down can read.
+_KIND_SAMPLES: tuple[tuple[str, object], ...] = (
+    ("text", "any words"),
+    ("switch", True),
+    ("table", {}),
+    ("duration", "1h"),
+    ("size", "64MB"),
+    ("amount", "20usd"),
+    ("number", 1),
+)
+
+
+KINDS = (*(name for name, _ in _KIND_SAMPLES), "choice", "choices", "list")
+
+
+def preferences_json(config: Config, saved: Mapping[str, str]) -> dict[str, object]:
+    """Every setting by its name, and under `given` who gave it. Lengths of time are in seconds, sizes in bytes."""
+    values: dict[str, object] = {key.saved_name: key.to_public(config.value(key)) for key in KEYS}
+    return values | {GIVEN_FIELD: {key.saved_name: _given_json(config, saved, key) for key in KEYS}}
+
+
+def _given_json(config: Config, saved: Mapping[str, str], key: AnyKey) -> dict[str, object]:
+    """`hidden`: something is saved, and a stronger layer counts. `problem`: what is saved can't be read, and does not count."""
+    given = config.origins[key.name]
+    at = saved_origin(key.saved_name)
+    problem = next((warning.message for warning in config.warnings if warning.at == at), None)
+    return {
+        "layer": given.layer.value,
+        "at": str(given.at) if given.at else None,
+        "saved": key.saved_name in saved,
+        "hidden": key.saved_name in saved and problem is None and given.layer is not Layer.SAVED,
+        "problem": problem,
+    }
+
+
+def preferences_schema() -> dict[str, object]:
+    """What a page needs to show the settings and to ask for others, in the order of the documents."""
+    return {"tables": dict(TABLES), "settings": [_key_json(key) for key in KEYS]}
+
+
+def _key_json(key: AnyKey) -> dict[str, object]:
+    return {
+        "name": key.saved_name,
+        "key": key.name,
+        "table": key.table,
+        "kind": name_kind(key.value_type),
+        "choices": list(key.value_type.choices),
+        "allowed": key.value_type.allowed,
+        "default": key.value_type.plain(key.default),
+        "about": key.about,
+        "variable": key.env_variable,
+        "canBeSaved": not key.is_secret,
+    }
+
+
+def name_kind(kind: ValueType[object]) -> str:
+    """By what it reads: a form for it needs to know no more."""
+    listed = can_read(kind, [])
+    if kind.choices:
+        return "choices" if listed else "choice"
+    if listed:
+        return "list"
+    return next((name for name, sample in _KIND_SAMPLES if can_read(kind, sample)), "text")
+
+
+def can_read(kind: ValueType[object], sample: object) -> bool:
+    try:
+        kind.read(sample)
+    except InvalidValue:
+        return False
+    return True
+
 
 # The settings that name agents, and how each of them names them.
 _AGENT_KEYS = ("run.agent", "run.fallback", "run.judge", "agents.permissions")
@@ -63,9 +161,7 @@ def load_effective_config(place: RepoLocation, saved: Mapping[str, str]) -> Conf
     return replace(config, warnings=(*config.warnings, *minor))
 
 
-def check_changes(
-    place: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]
-) -> SettingsChanges:
+def check_changes(place: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
     """`patch` has values by name, as JSON says them; null forgets what was saved. Raises UnfitSettingsError or ConfigError."""
     before, known = _load_config(place, saved)
     texts, wrong = _encode_values(saved, patch)
@@ -97,9 +193,7 @@ def _load_config(place: RepoLocation, saved: Mapping[str, str]) -> tuple[Config,
             left = {name: text for name, text in left.items() if guilty and name not in guilty}
 
 
-def _attribute_problems(
-    problems: Sequence[Problem], patch: Mapping[str, object]
-) -> Iterator[tuple[str, Problem]]:
+def _attribute_problems(problems: Sequence[Problem], patch: Mapping[str, object]) -> Iterator[tuple[str, Problem]]:
     """What several settings have wrong together is told of all that were named now."""
     for problem in problems:
         own = [name for name in patch if problem.at == saved_origin(name)]
@@ -152,9 +246,7 @@ def _encode_value(saved: Mapping[str, str], name: str, said: object) -> str | No
 
 def _unknown_setting(name: str) -> _InvalidSetting:
     if name == GIVEN_FIELD:
-        return _InvalidSetting(
-            f"{GIVEN_FIELD} tells who gave each setting, and can't be set", "Name settings alone."
-        )
+        return _InvalidSetting(f"{GIVEN_FIELD} tells who gave each setting, and can't be set", "Name settings alone.")
     same = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
     alike = same.saved_name if same else find_similar(name, KEYS_BY_SAVED_NAME)
     hint = f"Did you mean {alike}?" if alike else "GET /api/settings lists them all."
@@ -194,3 +286,107 @@ def _check_agent(spec: AgentSpec) -> Problem | None:
     except PlaitError as error:
         return Problem(Severity.ERROR, error.message, hint=error.hint)
     return None
+
+
+_BATCH_FIELDS = {one.name for one in fields(Settings)}
+
+
+# What of a batch may change while it is open. Where it works is settled when it is submitted.
+_LIVE_KEYS = tuple(key for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name != "run.isolation")
+
+
+_BUDGETS = frozenset({"budget", "task_budget"})
+
+
+_PARALLEL_LIMIT_KEY = "engine.parallel_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePlan:
+    """What to ask for, in this order; `notes` say which open batches keep what they have, and why."""
+
+    requests: tuple[Request, ...]
+    notes: tuple[Problem, ...] = ()
+
+
+def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> ChangePlan:
+    """A batch that went by the old value of a changed setting goes by the new one; one with a value of its own keeps it."""
+    if not changes.texts:
+        return ChangePlan(())
+    size, notes = measure_agent_capacity(), list[Problem]()
+    found = [_BatchChange(place, batch, changes, size) for batch in state.open.values()]
+    batches = [request for each in found if (request := each.make_request(notes)) is not None]
+    limits = _make_engine_request(state, changes, batches)
+    save = SaveSettings(new_request_id(), changes.texts)
+    return ChangePlan((save, *((limits,) if limits else ()), *batches), tuple(notes))
+
+
+class _BatchChange:
+    """An open batch, and what the changes mean for it."""
+
+    def __init__(self, place: RepoLocation, batch: BatchState, changes: SettingsChanges, size: int) -> None:
+        self._place, self._batch, self._changes = place, batch, changes
+        self._old = changes.before.batch_settings(tasks=len(batch.tasks), cores=size)
+        self._new = changes.after.batch_settings(tasks=len(batch.tasks), cores=size)
+
+    def make_request(self, notes: list[Problem]) -> ChangeSettings | None:
+        names = [key.field for key in _LIVE_KEYS if self._follows(key)]
+        kept = dict(self._find_kept_fields(names))
+        notes += [_kept_value_problem(self._batch, name, why) for name, why in kept.items()]
+        wanted = tuple(name for name in names if name not in kept)
+        return ChangeSettings(new_request_id(), self._batch.id, self._new, wanted) if wanted else None
+
+    def _follows(self, key: AnyKey) -> bool:
+        old, new, own = (getattr(each, key.field) for each in (self._old, self._new, self._batch.settings))
+        return bool(own == old != new)
+
+    def _find_kept_fields(self, names: list[str]) -> Iterator[tuple[str, str]]:
+        """What this batch can't have, or nobody has agreed to."""
+        for name in names:
+            if f"run.{name}" in self._changes.untrusted:
+                yield name, "only the repository's own settings say the new one, and nobody has trusted it"
+        if "gate" in names and self._new.gate and self._batch.settings.isolation is Isolation.IN_PLACE:
+            yield "gate", "it merges nothing that a gate could run on"
+        budgets = tuple(name for name in names if name in _BUDGETS)
+        settings = self._batch.settings.with_fields(self._new, budgets)
+        tasks = [task.task for task in self._batch.tasks]
+        for problem in check_budgets(settings, tasks, self._agents()) if budgets else ():
+            yield from ((name, problem.message) for name in budgets)
+
+    def _agents(self) -> tuple[AgentSpec, ...]:
+        """As they were submitted."""
+        try:
+            return project_files.load_batch_inputs(self._place, self._batch.id).agents
+        except BatchInputsError:
+            return ()
+
+
+def _kept_value_problem(batch: BatchState, name: str, why: str) -> Problem:
+    called = KEYS_BY_NAME[f"run.{name}"].saved_name
+    return Problem(Severity.WARNING, f"batch {batch.id} goes on with the {called} that it has: {why}")
+
+
+def _make_engine_request(
+    state: State, changes: SettingsChanges, batches: list[ChangeSettings]
+) -> ChangeEngineSettings | None:
+    before, after = changes.before, changes.after
+    wanted = replace(after.engine_settings(), parallel_limit=_find_parallel_limit(state, changes, batches))
+    moved = {
+        "parallel_limit": wanted.parallel_limit != state.settings.parallel_limit,
+        "agent_limits": wanted.agent_limits != before.engine.agent_limits,
+    }
+    names = tuple(name for name, changed in moved.items() if changed)
+    return ChangeEngineSettings(new_request_id(), wanted, names) if names else None
+
+
+def _find_parallel_limit(state: State, changes: SettingsChanges, batches: list[ChangeSettings]) -> int:
+    """What is set; what nobody has set follows the open batches."""
+    before, after = changes.before, changes.after
+    wider = {request.batch: request.settings for request in batches if "max_parallel" in request.fields}
+    same = before.origins[_PARALLEL_LIMIT_KEY] == after.origins[_PARALLEL_LIMIT_KEY] and before.engine == after.engine
+    if same and not wider:
+        return state.settings.parallel_limit
+    if after.origins[_PARALLEL_LIMIT_KEY].layer is not Layer.DEFAULT:
+        return after.engine.parallel_limit
+    open_ = {name: batch.settings for name, batch in state.open.items()}
+    return derive_parallel_limit(settings.max_parallel for settings in (open_ | wider).values())

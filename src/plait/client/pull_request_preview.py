@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from plait.agents.redaction import Redactor
-from plait.client.api_errors__refusals import FieldError
+from plait.client.api_errors import FieldError
 from plait.client.repository import check_publish_target, find_target_branch
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.pull_request_text import PullRequestText, write_pull_request
-from plait.core.requests__wording import PullRequestOverride, check_body, check_title
+from plait.core.requests import PullRequestOverride, check_body, check_title
 from plait.core.settings import Publish
 from plait.core.views import BatchView
 from plait.git.location import RepoLocation
 from plait.store import project_files
-from plait.store.batch_files__secrets import load_redactor
+from plait.store.batch_files import load_redactor
 from plait.store.batch_inputs import BatchInputsError, PublishTarget
 
 

@@ -1,21 +1,58 @@
-"""One record at the moment it is folded: what folding forgets is looked at before, what it makes is read after."""
+"""The book of one batch: where each of its tasks was last told to be.
+
+One record at the moment it is folded: what folding forgets is looked at before, what it makes is read after.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from plait.client.record_context__book import StatusTracker
+from plait.client.json_encoding import progress_json
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.decisions import GateStarted, RequestGranted, RequestRefused
 from plait.core.events import Event as Fact, Record
-from plait.core.explain import explain_status
+from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import Request, Resume, Unpause
 from plait.core.settings import Mode
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import TaskStatus
+from plait.core.status import TaskStatus, Waiting
 from plait.core.task import Attempt, Step
+
+
+class StatusTracker:
+    """What is noted here costs one task at a time, so that progress can be told without a recount."""
+
+    def __init__(self, batch: BatchState) -> None:
+        """Nothing of it was told yet. Entrants are told of, and not counted: their task is."""
+        self._entrants = {task.place for task in batch.tasks if task.task.entrant is not None}
+        size = len(batch.tasks)
+        self._last_status: list[tuple[TaskStatus, Waiting | None] | None] = [None] * size
+        self._counts = dict.fromkeys(TaskStatus, 0)
+
+    @classmethod
+    def from_state(cls, state: State, batch: BatchState) -> StatusTracker:
+        """As if everything had been told up to now."""
+        book = cls(batch)
+        for task in batch.tasks:
+            book.update(task.place, explain_status(state, batch, task))
+        return book
+
+    def update(self, place: int, stands: TaskExplanation) -> bool:
+        """Whether that is news."""
+        before, after = self._last_status[place], (stands.status, stands.waiting)
+        if before == after:
+            return False
+        if place not in self._entrants:
+            if before is not None:
+                self._counts[before[0]] -= 1
+            self._counts[stands.status] += 1
+        self._last_status[place] = after
+        return True
+
+    def progress(self) -> dict[str, int]:
+        return progress_json(len(self._last_status) - len(self._entrants), self._counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from plait.client.source_reader import read_named_sources
-from plait.client.source_reader__find import discover_sources
-from plait.client.verify_suggestions import PREFERRED_AGENTS, find_installed_agents, suggest_test_command
-from plait.client.verify_suggestions__suggestion import CommandSuggestion
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.client.source_reader import discover_sources, read_named_sources
+from plait.client.verify_suggestions import (
+    CommandSuggestion,
+    suggest_test_command,
+)
+from plait.config.loading import PYPROJECT
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Severity
 from plait.git.location import RepoLocation
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,10 @@ class FoundSource:
     open: int = 0
     total: int = 0
     problem: str | None = None
+
+
+# Those that plait takes without being told to, the first that is there.
+PREFERRED_AGENTS = ("claude", "codex", "gemini", "opencode", "aider")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +79,29 @@ def examine_source(location: RepoLocation, name: str) -> FoundSource:
 def _is_storable_name(name: str) -> bool:
     """Whether a name comes back as it is from a text file: bytes that are not UTF-8 and spaces at the ends don't."""
     return name == name.strip() and not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+OTHER_AGENTS = ("qwen", "copilot", "mini", "pi", "cn", "cline", "cube", "amp", "goose", "cursor-agent")
+
+
+def find_installed_agents(path: str) -> tuple[str, ...]:
+    """The known agents that are on this PATH."""
+    return tuple(name for name in (*PREFERRED_AGENTS, *OTHER_AGENTS) if shutil.which(name, path=path))
+
+
+def scan_project(place: RepoLocation, path: str) -> RepoScan:
+    """What `plait init` goes by; `path` is the PATH that agents are looked for on."""
+
+    return scan_repo(place, path)
+
+
+def inspect_source(place: RepoLocation, name: str) -> FoundSource:
+    """A source by its name."""
+
+    return examine_source(place, name)
+
+
+def has_settings_in_pyproject(top: Path) -> bool:
+    from plait.system.safe_read import get_nested, read_toml  # noqa: PLC0415
+
+    return get_nested(read_toml(top / PYPROJECT), "tool", "plait") is not None

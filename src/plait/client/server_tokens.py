@@ -1,5 +1,7 @@
 """The tokens that the server asks for: random, made once, for their owner's eyes alone. One opens everything, the other,
 which is made when somebody wants it, lets look.
+
+The tokens that the server asks for, and where they are kept.
 """
 
 from __future__ import annotations
@@ -10,12 +12,21 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
+if TYPE_CHECKING:
+    pass
+
+
 _TOKEN_BYTES = 32
+
+
 _VALID_TOKEN = re.compile(r"[0-9a-f]{64}")
+
+
 _OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -153,6 +164,42 @@ def _fsync_folder(folder: Path) -> None:
 
 
 def _build_storage_error(path: Path, error: OSError) -> WorldError:
-    return WorldError(
-        f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld."
-    )
+    return WorldError(f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld.")
+
+
+def get_full_token() -> tuple[str, Path]:
+    """What opens the server, and where it is kept. The first time, it is made."""
+
+    path = open_token_files().full
+    return read_or_create_token(path), path
+
+
+def get_read_only_token() -> tuple[str, Path]:
+    """What lets look and change nothing, and where it is kept. The first time, it is made."""
+
+    path = open_token_files().read_only
+    return read_or_create_token(path), path
+
+
+def rotate_full_token() -> tuple[str, Path]:
+    """A new token. Both old ones, and all links and logins that came of them, are dead, also for a server that runs."""
+    files = open_token_files()
+    return files.rotate(), files.full
+
+
+def rotate_read_only_token() -> tuple[str, Path]:
+    """Only the one that lets look, with its links and logins."""
+
+    path = open_token_files().read_only
+    return replace_token(path), path
+
+
+def open_token_files() -> TokenFiles:
+
+    return TokenFiles(find_user_state_folder())
+
+
+def find_user_state_folder() -> Path:
+    from platformdirs import user_state_path  # noqa: PLC0415
+
+    return user_state_path("plait")

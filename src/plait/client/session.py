@@ -1,38 +1,138 @@
-"""The desk: where a front reads what is so, asks for what should be, and sees to it that somebody does it."""
+"""Asking: what a front brings, and what becomes of it. A request that was accepted and one that was answered differ.
+
+What is asked for and not taken yet, shown as if it were: a batch is there as soon as its request is durable.
+
+The desk: where a front reads what is so, asks for what should be, and sees to it that somebody does it.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from plait.client.engine_launcher import EngineLauncher
-from plait.client.session__ahead import with_pending_submits
-from plait.client.session__asking import PendingAnswers, RequestAnswer, Submission, new_request_id
+from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.errors import WorldError
-from plait.core.events import Record
+from plait.core.events import Event, Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers.dispatch import evolve
-from plait.core.requests import Request, Submit
+from plait.core.requests import Drop, Feedback, Request, Resume, Retry, Ship, Submit
 from plait.core.state import State
+from plait.engine import daemon
+from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation
 from plait.store import project_files
 from plait.store.interfaces import Inbox, InboxError, JournalMissingError, JournalReader
-from plait.store.project_files import EngineInfo
 
-if TYPE_CHECKING:  # only for those who tell what happens
+if TYPE_CHECKING:
+    from plait.agents.interface import AgentSpec
     from plait.client.event_stream import EventStream
     from plait.client.stream_event import StreamEvent
+    from plait.core.plan import Plan
+    from plait.core.settings import Settings
     from plait.engine.daemon import HeldProcess
+    from plait.store.batch_inputs import RepoOptions
+
+
+# What can open a batch that has ended: by then the environment it was submitted with is gone.
+REOPENING_REQUESTS = (Retry, Feedback, Resume, Drop, Ship)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A batch to be. `plan` is whole; `environment` None: this process's own. `base` and `gear` are for worktrees."""
+
+    plan: Plan
+    settings: Settings
+    agents: tuple[AgentSpec, ...] = ()
+    sources: tuple[str, ...] = ()
+    base: str = ""
+    gear: RepoOptions | None = None
+    template: str = ""
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAnswer:
+    """`granted` None: the request is safe in the inbox, and no engine has answered it yet."""
+
+    request: str
+    granted: bool | None = None
+    tasks: tuple[str, ...] = ()
+    why: str = ""
+
+
+class PendingAnswers:
+    """The answers that somebody waits for; others pass by."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, RequestAnswer] = {}
+
+    def expect(self, requests: Iterable[Request]) -> None:
+        self._answers.update({request.id: RequestAnswer(request.id) for request in requests})
+
+    def handle_record(self, record: Record) -> None:
+        event = record.event
+        if isinstance(event, RequestGranted | RequestRefused) and event.request in self._answers:
+            told = (
+                RequestAnswer(event.request, granted=True, tasks=event.tasks)
+                if isinstance(event, RequestGranted)
+                else RequestAnswer(event.request, granted=False, why=event.why)
+            )
+            self._answers[event.request] = told
+
+    def are_complete(self, requests: Iterable[Request]) -> bool:
+        return all(self._answers[request.id].granted is not None for request in requests)
+
+    def collect(self, requests: Iterable[Request]) -> list[RequestAnswer]:
+        """In this order; nobody waits for them any more."""
+        return [self._answers.pop(request.id) for request in requests]
+
+
+def new_request_id() -> str:
+    from uuid import uuid4  # noqa: PLC0415 - only whoever asks needs one
+
+    return str(uuid4())
+
+
+def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
+    """The state itself where there is nothing to add; else a twin of it."""
+    submits = [request for request in pending if isinstance(request, Submit)]
+    if not submits:
+        return state
+    from plait.core.scheduler.request_answers import why_not_submit  # noqa: PLC0415 - seldom needed
+    from plait.core.state import copy_state  # noqa: PLC0415
+
+    twin = copy_state(state)
+    for submit in submits:
+        if why_not_submit(twin, submit) is None:
+            _append_event(twin, submit)
+            _append_event(twin, RequestGranted(submit.id))
+    return twin
+
+
+def _append_event(twin: State, event: Event) -> None:
+    evolve(twin, Record(twin.seq + 1, time.time(), event))
+
 
 ANSWER_TIMEOUT_SECONDS = (
     15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
 )
+
+
 SUBMIT_TIMEOUT_SECONDS = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
+
+
 ENGINE_CHECK_SECONDS = 0.25  # at the engine, while an answer is awaited
+
+
 JOURNAL_CHECK_SECONDS = 1.0  # between two looks whether the journal was replaced
+
+
 JOURNAL_POLL_SECONDS = 0.02  # between two looks for a journal that is not there yet
 
 
@@ -147,15 +247,13 @@ class Session:
             return True
 
     def find_engine(self) -> EngineInfo | None:
-        return project_files.find_engine(self.place)
+        return daemon.find_engine(self.place)
 
     def list_pending(self) -> Sequence[Request]:
         """Requests that no engine has taken yet."""
         if self._inbox is None and not (self.place.state / project_files.INBOX_FILE).exists():
             return ()
-        return [
-            request for request in self._open_inbox().pending() if request.id not in self.state.seen_requests
-        ]
+        return [request for request in self._open_inbox().pending() if request.id not in self.state.seen_requests]
 
     def preview_state(self) -> State:
         """The state, and in it the batches that are accepted and not taken yet: who has just submitted one sees it."""
@@ -163,7 +261,7 @@ class Session:
 
     def ensure_engine(self) -> None:
         """Start an engine if there is work and none is there. Raises WorldError when engines do not stay."""
-        from plait.core.scheduler.rules__needed import is_engine_needed  # noqa: PLC0415 - it knows all rules, and few need them
+        from plait.core.scheduler.rules import is_engine_needed  # noqa: PLC0415 - it knows all rules, and few need them
 
         if is_engine_needed(self.state) or self.list_pending():
             self._launcher.ensure_running()
@@ -209,7 +307,7 @@ class Session:
         if answer.granted is None:
             raise WorldError(
                 f"batch {request.batch} is accepted, but no engine has taken it within {SUBMIT_TIMEOUT_SECONDS:.0f} seconds",
-                hint=f"It starts as soon as one does. The engine's log is {self.place.state / project_files.LOG_FILE}.",
+                hint=f"It starts as soon as one does. The engine's log is {self.place.state / daemon.LOG_FILE}.",
             )
         return request.batch
 
@@ -230,7 +328,7 @@ class Session:
         self._answers.expect(requests)
         for request in requests:
             self._open_inbox().put(request)
-        project_files.wake_engine(self.place)
+        daemon.wake_engine(self.place)
 
     def are_answered(self, requests: Sequence[Request]) -> bool:
         """Whether all of them are, as far as has been read."""

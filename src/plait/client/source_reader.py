@@ -1,4 +1,11 @@
-"""From what a person named to readings: files, folders and globs."""
+"""The checkout: where the repository is, which files it has, and which of them are sources.
+
+What a person named: files, folders and globs, as paths.
+
+Sources that are found without being named.
+
+From what a person named to readings: files, folders and globs.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from plait.client.source_cache import SourceCache
-from plait.client.source_reader__named import drop_known, expand_name, report_missing
 from plait.core.errors import Bug, PlaitError, UserError
 from plait.core.fast_dataclass import dataclass
-from plait.core.plan import Problem
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
 from plait.git.location import RepoLocation
 from plait.sources.detection import UnknownFormatError, detect_format
 from plait.sources.formats import FORMATS, ONE_TASK_PER_FILE, Format, load_format
@@ -21,11 +28,81 @@ from plait.sources.problem_reports import check_text
 from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles
 from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
+from plait.system import safe_read
+
+
+def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
+    """Those that were not met before; now they are."""
+    found = []
+    for path in paths:
+        whole = path.resolve()
+        if whole not in known:
+            known.add(whole)
+            found.append(path)
+    return found
+
+
+def report_missing(value: str) -> Problem:
+    what = "nothing fits this pattern" if glob.has_magic(value) else "there is no such file or folder"
+    return Problem(Severity.WARNING, f"{what}: skipped", Origin(value))
+
+
+def expand_name(where: Path, value: str) -> list[Path]:
+    if not value:  # a variable that was not set, and not this folder
+        return []
+    path = where / value
+    if path.exists():
+        return [path]
+    if not glob.has_magic(value):
+        return []
+    found = glob.glob(value, root_dir=where, recursive=True)  # noqa: PTH207 - it takes absolute patterns too
+    return sorted(where / name for name in found)
+
+
+# In the order in which people are asked about them; the first pattern that finds nothing is no loss.
+DEFAULT_SOURCE_PATTERNS = (
+    "tasks/",
+    "docs/tasks/",
+    "specs/*/tasks.md",
+    ".kiro/specs/*/tasks.md",
+    "openspec/changes/*/tasks.md",
+    ".taskmaster/tasks/tasks.json",
+    ".beads/issues.jsonl",
+    "backlog/tasks/",
+    ".claude/epics/*/",
+    "jobs/",
+    "prd.json",
+    "TODO.md",
+    "docs/TODO.md",
+)
+
+
+PLAN_POINTER = ".claude/current-plan.txt"
+
+
+def discover_sources(top: Path) -> list[Path]:
+    """What lies where sources usually lie. A folder counts if it has a markdown file."""
+    found = [*_find_pointed_plan(top)]
+    for pattern in DEFAULT_SOURCE_PATTERNS:
+        for path in sorted(top.glob(pattern.rstrip("/"))):
+            if path.is_dir() if pattern.endswith("/") else path.is_file():
+                found += [path] if path.is_file() or any(path.glob("*.md")) else []
+    return list(dict.fromkeys(found))
+
+
+def _find_pointed_plan(top: Path) -> list[Path]:
+    """The plan that another tool is at, if its pointer names a file here."""
+    path = top / safe_read.read_text_or_empty(top / PLAN_POINTER).strip()
+    return [path] if safe_read.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []
+
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024  # bytes; a longer list of tasks is some other file by mistake
 
+
 # Files by which a folder that holds a source is known: naming the folder is naming the file.
 _SOURCE_FILES_IN_FOLDER = ("tasks.md", "tasks/tasks.json", "tasks.json", "issues.jsonl", "prd.json")
+
+
 _CHECKLIST = "checklist"  # the format that is content with any box
 
 
@@ -66,9 +143,7 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     if not found:
         names = ", ".join(said or '""' for said in named)
         what = f"{names} {'is' if len(named) == 1 else 'are'}"
-        raise UserError(
-            f"nothing to read: {what} not there", hint="Name a folder, a file or a glob that exists."
-        )
+        raise UserError(f"nothing to read: {what} not there", hint="Name a folder, a file or a glob that exists.")
     return found, problems
 
 
@@ -131,18 +206,14 @@ class _SourceLoader:
         return replace(self._make_source_files(path, files), folder=True)
 
     def _make_source_files(self, path: Path, files: Sequence[Path]) -> SourceFiles:
-        return SourceFiles(
-            self._relative_name(path), tuple(map(self._read_document, files)), options=self._options
-        )
+        return SourceFiles(self._relative_name(path), tuple(map(self._read_document, files)), options=self._options)
 
     def group(self, materials: Sequence[SourceFiles]) -> Iterator[SourceFiles]:
         """Task files that lie in one folder are one source, at the place of the first of them.
 
         Shells turn a pattern into names, so a file about a folder may be among them: it is no source beside others.
         """
-        single = self._find_task_files(
-            [each for each in materials if not each.folder and not _is_folder_file(each)]
-        )
+        single = self._find_task_files([each for each in materials if not each.folder and not _is_folder_file(each)])
         homes = {_parent_folder(path) for path in single}
         order: dict[str, dict[str, SourceFiles]] = {}
         for material in materials:
@@ -231,9 +302,7 @@ class _SourceLoader:
             elif self._kept is None:
                 found = _make_document(name, decode(path.read_bytes()))
             else:
-                found = self._kept.read_text(
-                    path, name, about, lambda: _make_document(name, decode(path.read_bytes()))
-                )
+                found = self._kept.read_text(path, name, about, lambda: _make_document(name, decode(path.read_bytes())))
         document, self._wrong[name] = found
         return document
 

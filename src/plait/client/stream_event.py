@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from plait.client.json_encoding import encode_json
-from plait.client.json_encoding__instant import to_iso
+from plait.client.json_encoding import encode_json, to_iso
 from plait.core.fast_dataclass import dataclass
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from plait.agents.redaction import Redactor, build_env_redactor
-from plait.client.session__asking import REOPENING_REQUESTS, Submission
+from plait.client.session import REOPENING_REQUESTS, Submission
 from plait.core.errors import UserError, WorldError
 from plait.core.requests import Request, Resume
 from plait.core.state import State
@@ -17,7 +17,7 @@ from plait.core.task import Task
 from plait.git.location import RepoLocation
 from plait.store import project_files
 from plait.store.batch_inputs import BatchInputs, RepoOptions
-from plait.system.state_paths import make_private_folder
+from plait.system.atomic_files import make_private_folder
 
 MIN_ID_DIGITS = 4  # hexadecimal digits
 TRIES_PER_LENGTH = 16  # at each length
@@ -52,9 +52,7 @@ def redact_submission(submission: Submission) -> Submission:
     hide = build_env_redactor(environment, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
     tasks = tuple(_redact_task(task, hide) for task in plan.tasks)
-    phases = tuple(
-        replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases
-    )
+    phases = tuple(replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases)
     return replace(submission, plan=replace(plan, tasks=tasks, phases=phases))
 
 

@@ -1,4 +1,7 @@
-"""Steering: what a front checks before it asks the engine for something, and in which order it asks."""
+"""Steering: what a front checks before it asks the engine for something, and in which order it asks.
+
+What became of requests, as programs see it: granted, refused and why, or safe and not answered yet.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
 
+from plait.client.session import RequestAnswer
 from plait.core.errors import UserError
+from plait.core.explain import explain_status
 from plait.core.requests import ChangeSettings, Request
-from plait.core.state import BatchState, TaskState
+from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
+from plait.core.views import find_batch_status
 
 # What a retry without names takes up; what was blocked by it follows by itself.
 RETRIED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
 
+
 _NEGATIVE_ANSWERS = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
 
+
 TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its batch, its task
+
+
 BatchRequestFactory = Callable[[str, str], Request]
 
 
@@ -61,3 +71,33 @@ def check_agent(batch: BatchState, agent: str) -> None:
         from plait.agents.table import load_agent  # noqa: PLC0415
 
         load_agent(AgentSpec(agent))
+
+
+# The task that a request names (None: it is about the batch), and the answer.
+TaskAnswer = tuple[str | None, RequestAnswer]
+
+
+def answer_json(state: State, batch_id: str, result: TaskAnswer) -> dict[str, object]:
+    """`status` and `reason` are what is so now; of a refusal, `reason` says why, and of what no engine can answer, too."""
+    name, answer = result
+    words = {True: "granted", False: "refused", None: "accepted"}
+    status, reason = _find_status(state, batch_id, name or next(iter(answer.tasks), None))
+    return {
+        "taskId": name,
+        "result": words[answer.granted],
+        "reason": answer.why or reason,
+        "status": status,
+        "tasks": answer.tasks,
+    }
+
+
+def _find_status(state: State, batch_id: str, name: str | None) -> tuple[str | None, str | None]:
+    batch = state.batches.get(batch_id)
+    task = batch.find_task(name) if batch is not None and name is not None else None
+    if batch is None:
+        return None, None
+    if task is None:
+        status, reason = find_batch_status(batch)
+        return status.value, reason
+    stands = explain_status(state, batch, task)
+    return stands.status.value, stands.reason

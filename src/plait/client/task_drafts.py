@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plait.client.api_errors__refusals import FieldError
+from plait.client.api_errors import FieldError
 from plait.core.fast_dataclass import dataclass
 
 MAX_TITLE_LENGTH = 200
@@ -107,9 +107,7 @@ def _normalize_text(name: str, value: str | None) -> str | None:
 
 def _check_list(name: str, items: Sequence[str]) -> None:
     if len(items) > _MAX_LIST_ITEMS:
-        raise FieldError(
-            f"{name} has {len(items)} items; {_MAX_LIST_ITEMS} are enough for any task", field=name
-        )
+        raise FieldError(f"{name} has {len(items)} items; {_MAX_LIST_ITEMS} are enough for any task", field=name)
     for item in items:
         if not item.strip():
             raise FieldError(f"{name} has an empty item", field=name)

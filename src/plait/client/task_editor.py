@@ -1,16 +1,98 @@
-"""Read back: what a draft asked for is what the sources say now. Else it is told which field is not so, and why."""
+"""Tasks made and edited as files.
+
+What came of a draft: the task as the sources tell it now, and what a person should know of it.
+
+Read back: what a draft asked for is what the sources say now. Else it is told which field is not so, and why.
+
+A new task, as a file in the folder of tasks.
+
+A task that is a file of its own, changed: what the draft does not name stays, to the byte.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
 
-from plait.client.api_errors__refusals import FieldError
-from plait.client.project_sources import LoadedSources
-from plait.client.task_drafts import TaskDraft
-from plait.client.task_file_text__keys import FOLDER_FORMAT, KEYS_BY_FORMAT
-from plait.client.task_lookup import LocatedTask, find_task_of_file
+from plait.client.api_errors import FieldError, StateError
+from plait.client.checkout_files import create_text_file, lock_folder_names, read_text_file, replace_text
+from plait.client.planning.submission_checks import iter_task_keys
+from plait.client.project_sources import LoadedSources, read_sources
+from plait.client.task_drafts import TaskDraft, validate_draft
+from plait.client.task_file_names import find_task_folder, iter_file_names
+from plait.client.task_file_text import FOLDER_FORMAT, KEYS_BY_FORMAT, apply_draft, compose_task_file
+from plait.client.task_lookup import (
+    LocatedTask,
+    find_located_task,
+    find_task_of_file,
+    get_own_file,
+    spell_needs,
+)
+from plait.config.config import Config
+from plait.core.errors import UserError, WorldError
+from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
+from plait.core.state import State
+from plait.git.location import RepoLocation
+from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import SourceStatus
+from plait.sources.source_set import SourceSet
+from plait.sources.text import BOM, TextLines, encode, find_invalid_utf8_line
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTask:
+    """`seen` has the sources with the task in them. `version` is the one that the next edit goes by."""
+
+    survey: LoadedSources
+    located: LocatedTask
+    version: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        return self.located.entry.task.id
+
+    @property
+    def file(self) -> str:
+        return self.located.file
+
+
+def hash_version(text: str) -> str:
+    """The same bytes have the same one."""
+    return hashlib.sha256(encode(text)).hexdigest()[:32]
+
+
+def make_saved_task(survey: LoadedSources, located: LocatedTask, text: str) -> SavedTask:
+    return SavedTask(survey, located, hash_version(text), tuple(dict.fromkeys(_find_plan_problems(survey, located))))
+
+
+def _find_plan_problems(survey: LoadedSources, located: LocatedTask) -> list[Problem]:
+    """Those of its file, and whatever keeps the tasks from being planned: a cycle may have come with it."""
+    wish = replace(PlanOptions(), unknown=survey.config.sources.unknown_needs)
+    found = (*survey.problems, *plan_tasks(survey.pile, wish).problems)
+    return [
+        problem
+        for problem in found
+        if problem.severity is Severity.ERROR or (problem.at is not None and problem.at.file == located.file)
+    ]
+
+
+def find_running_copies(source_set: SourceSet, located: LocatedTask, state: State | None) -> list[Problem]:
+    """A batch has the texts of its tasks from when it was submitted."""
+    if state is None:
+        return []
+    ((mine, _),) = iter_task_keys([located.entry.task], [str(source) for source in source_set.sources])
+    found = []
+    for batch in state.open.values():
+        left = (task.task for task in batch.tasks if task.status is None and task.task.entrant is None)
+        if any(name == mine for name, _ in iter_task_keys(left, batch.sources)):
+            message = f"batch {batch.id} has its own copy of {located.entry.task.id}, and goes on with that"
+            found.append(Problem(Severity.INFO, message, hint="The next batch has what is written now."))
+    return found
 
 
 def check_written_task(
@@ -46,9 +128,7 @@ def check_written_task(
     _check_values(survey, told, draft)
     task = told.source_entry.task
     if draft.title is not None and task.title != draft.title:
-        raise FieldError(
-            f"the title would be read as {task.title!r}", field="title", hint="Say it in other words."
-        )
+        raise FieldError(f"the title would be read as {task.title!r}", field="title", hint="Say it in other words.")
     _check_lists(told, draft)
     if draft.needs:
         _check_known(survey, told, unknown)
@@ -60,9 +140,7 @@ def _check_values(survey: LoadedSources, located: LocatedTask, draft: TaskDraft)
     problems = _find_file_problems(survey, located.file)
     for name, value in (*draft.words.items(), *draft.lists.items()):
         keys = KEYS_BY_FORMAT[located.source.format].get(name, (name,))
-        about = [
-            problem for problem in problems if problem.message.startswith(tuple(f"{key} " for key in keys))
-        ]
+        about = [problem for problem in problems if problem.message.startswith(tuple(f"{key} " for key in keys))]
         if value and about:
             raise _make_field_error(name, about, f"{name} can't be used")
 
@@ -76,9 +154,7 @@ def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
     for name, asked in draft.lists.items():
         missing = [item for item in asked if item not in said[name]]
         if missing:
-            raise FieldError(
-                f"{name}: {missing[0]} would not be read as such", field=name, hint="Spell it out."
-            )
+            raise FieldError(f"{name}: {missing[0]} would not be read as such", field=name, hint="Spell it out.")
         more = [item for item in said[name] if item not in asked]
         if more:
             where = said[name][more[0]]
@@ -111,3 +187,145 @@ def _make_field_error(field: str, problems: list[Problem], otherwise: str) -> Fi
         return FieldError(otherwise, field=field)
     first = next((problem for problem in problems if "can't be" in problem.message), problems[0])
     return FieldError(f"{first.message} ({first.at})", field=field, hint=first.hint)
+
+
+def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -> SavedTask:
+    """The task, once its file is there and reads as what was asked for; else there is no file.
+
+    The settings are trusted as far as they name code. Raises FieldError, StateError or WorldError.
+    """
+    draft = _require_title(validate_draft(draft))
+    before = _read_current_sources(location, config)
+    folder = find_task_folder(location, config, before)
+    needs = spell_needs(before, location.relative_name(folder), draft.needs or ())
+    draft = replace(draft, needs=needs.needs or None)
+    text = apply_draft(
+        FOLDER_FORMAT,
+        "new.md",
+        compose_task_file(draft.title or "", draft.body or ""),
+        replace(draft, title=None, body=None),
+    )
+    made = _list_missing_folders(folder)
+    with _remove_folders_on_error(made):
+        path = _create_file(location, folder, draft, text, before)
+        with _remove_on_error(path, text):
+            seen = read_sources(location, config)
+            told = check_written_task(seen, location.relative_name(path), draft, unknown=needs.unknown)
+    return make_saved_task(seen, told, text)
+
+
+def _require_title(draft: TaskDraft) -> TaskDraft:
+    if draft.text is not None:
+        raise FieldError("a new task is made of title and body", field="text", hint="Leave it out.")
+    if draft.title is None:
+        raise FieldError("a task needs a title", field="title", hint="Say in a few words what is to be done.")
+    said = {name: word for name, word in draft.words.items() if word}
+    return TaskDraft(draft.title, draft.body, draft.needs or None, draft.touches or None, **said)
+
+
+def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet | None:
+    """The first task of all may be the one that is made."""
+    try:
+        return read_sources(location, config).pile
+    except UserError:
+        return None
+
+
+def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: str, before: SourceSet | None) -> Path:
+    ids = before.by_id if before is not None else ()
+    try:
+        with lock_folder_names(location, folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            there = [each.name for each in folder.iterdir()]
+            for name in iter_file_names(there, draft.title or "", ids):
+                with suppress(FileExistsError):
+                    create_text_file(folder / name, text, replace=False)
+                    return folder / name
+    except OSError as error:
+        raise WorldError(
+            f"no task file could be made in {folder}: {error.strerror or error}",
+            hint="Look at the folder's owner and mode, and at the room on the disk.",
+        ) from error
+    raise WorldError(f"no name is left for this task in {folder}", hint="Give it another title.")
+
+
+@contextmanager
+def _remove_on_error(path: Path, text: str) -> Iterator[None]:
+    """A file that is not what was asked for goes again, unless somebody has written into it."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            if path.read_bytes() == text.encode():
+                path.unlink()
+        raise
+
+
+@contextmanager
+def _remove_folders_on_error(folders: Sequence[Path]) -> Iterator[None]:
+    """So do folders that were made for it, if nothing else is in them."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for each in folders:
+                each.rmdir()
+        raise
+
+
+def _list_missing_folders(folder: Path) -> list[Path]:
+    """The folders that are to be made, the inner ones first."""
+    return [each for each in (folder, *folder.parents) if not each.exists()]
+
+
+CHANGED_STATE = "changed"
+
+
+def edit_task_file(location: RepoLocation, config: Config, name: str, draft: TaskDraft, *, version: str) -> SavedTask:
+    """The task as it is then. Nothing is written unless the file is of this version, and reads as what was asked for.
+
+    The settings are trusted as far as they name code. Raises UnknownError, StateError, FieldError or WorldError.
+    """
+    draft = validate_draft(draft)
+    seen = read_sources(location, config)
+    told = find_located_task(seen.pile, name)
+    path = get_own_file(location, told)
+    text = read_task_file(path, told.file)
+    if hash_version(text) != version:
+        raise _changed_error(told)
+    needs = spell_needs(seen.pile, told.source.path, draft.needs or ())
+    draft = draft if draft.needs is None else replace(draft, needs=needs.needs)
+    new = _make_new_text(told, text, draft)
+    after = read_sources(location, config, overrides={told.file: new})
+    then = check_written_task(after, told.file, draft, before=told, unknown=needs.unknown)
+    if new != text and not replace_text(location, path, text, new):
+        raise _changed_error(told)
+    return make_saved_task(after, then, new)
+
+
+def read_task_file(path: Path, file: str) -> str:
+    """Raises WorldError."""
+    try:
+        return read_text_file(path)
+    except OSError as error:
+        hint = "It may have been moved or removed just now."
+        raise WorldError(f"{file} can't be read: {error.strerror or error}", hint=hint) from error
+
+
+def _make_new_text(located: LocatedTask, text: str, draft: TaskDraft) -> str:
+    if find_invalid_utf8_line(text) is not None and (draft.text is not None or draft.body is not None):
+        # What is shown of such bytes is not what they are: saving it would lose them.
+        field = "body" if draft.text is None else "text"
+        raise FieldError(f"{located.file} has bytes that are not UTF-8", field=field, hint="Save it as UTF-8 first.")
+    if draft.text is None:
+        return apply_draft(located.source.format, located.file, text, draft)
+    bom = BOM if text.startswith(BOM) and not draft.text.startswith(BOM) else ""
+    return bom + draft.text.replace("\n", TextLines(text).eol)
+
+
+def _changed_error(located: LocatedTask) -> StateError:
+    return StateError(
+        f"{located.file} was changed meanwhile, and nothing was written",
+        state=CHANGED_STATE,
+        hint="Look at what it says now, and put your change into that.",
+    )

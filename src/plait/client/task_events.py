@@ -1,23 +1,48 @@
-"""What is decided about a task: again, ask, over."""
+"""What is decided about a task: again, ask, over.
+
+Attempts: started, in another of their phases, asking. What their exit means is told when it has been judged.
+
+Conflicts that are foreseen, or not any more, told as progress of the task that was looked at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.client.json_encoding__instant import to_iso
+from plait.client.json_encoding import to_iso
 from plait.client.record_context import RecordContext
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.decisions import (
     AnswerAwaited,
+    AttemptDecision,
+    AttemptEnding,
+    AttemptStarted,
     BackoffEnded,
     RetryGranted,
+    StepPassed,
     TaskDecision,
     TaskEnded,
     TaskInterrupted,
 )
+from plait.core.reports import (
+    AttemptActive,
+    AttemptAsked,
+    AttemptEnd,
+    AttemptExited,
+    AttemptLaunched,
+    AttemptLost,
+    AttemptPhase,
+    AttemptProgress,
+    AttemptSession,
+    AttemptUsed,
+    ConflictCleared,
+    ConflictPredicted,
+    ConflictPrediction,
+)
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
+from plait.core.task import Step
 
 _END_EVENTS = {
     TaskStatus.DONE: EventType.TASK_COMPLETED,
@@ -61,9 +86,7 @@ def _map_task_end(
 ) -> Iterator[StreamEvent]:
     context.update_status(task)
     yield context.make_event(_END_EVENTS[decision.status], task, **_end_fields(context, decision))
-    yield from context.make_waiting_events(
-        place for place in task.dependents if not batch.tasks[place].pending_needs
-    )
+    yield from context.make_waiting_events(place for place in task.dependents if not batch.tasks[place].pending_needs)
     yield from context.make_queue_head_events()
     if context.tracker is not None:
         yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress())
@@ -82,3 +105,77 @@ def _end_fields(context: RecordContext, decision: TaskEnded) -> dict[str, object
         case _:
             pass
     return how
+
+
+def map_attempt_decision(context: RecordContext, decision: AttemptDecision) -> Iterator[StreamEvent]:
+    task = context.task
+    if task is None:
+        return
+    context.update_status(task)
+    match decision:
+        case AttemptStarted():
+            if context.before.attempt is None and decision.attempt in task.alive:
+                yield from _map_attempt_started(context, task, decision)
+        case StepPassed():
+            if decision.attempt.step is Step.VERIFY:
+                yield context.make_event(EventType.TASK_VERIFIED, task)
+        case AttemptEnding():
+            return
+        case _:
+            assert_never(decision)
+
+
+def _map_attempt_started(context: RecordContext, task: TaskState, decision: AttemptStarted) -> Iterator[StreamEvent]:
+    if not context.before.begun:
+        yield context.make_event(EventType.BATCH_STARTED, again=False)
+    title = task.task.title
+    if decision.attempt.step is Step.VERIFY:
+        yield context.make_event(EventType.TASK_VERIFYING, task, title=title, command=decision.command)
+    else:
+        yield context.make_event(EventType.TASK_STARTED, task, title=title, agent=decision.agent)
+
+
+def map_attempt_sign(context: RecordContext, report: AttemptProgress) -> Iterator[StreamEvent]:
+    before, task = context.before, context.task
+    if task is None or before.attempt is None:
+        return
+    context.update_status(task)
+    match report:
+        case AttemptPhase():
+            if report.name != before.phase:
+                yield context.make_event(EventType.TASK_PHASE, task, phase=report.name)
+        case AttemptAsked():
+            if report.question != before.question:
+                yield context.make_event(EventType.TASK_NEEDS_INPUT, task, question=report.question)
+        case AttemptLaunched() | AttemptActive() | AttemptUsed() | AttemptSession():
+            return
+        case _:
+            assert_never(report)
+
+
+def map_attempt_exit(context: RecordContext, report: AttemptEnd) -> Iterator[StreamEvent]:
+    if context.task is not None:
+        context.update_status(context.task)
+    match report:
+        case AttemptExited() | AttemptLost():
+            yield from ()
+        case _:
+            assert_never(report)
+
+
+def map_conflict_prediction(context: RecordContext, report: ConflictPrediction) -> Iterator[StreamEvent]:
+    task, known = context.task, context.before.foreseen
+    if task is None or context.tracker is None:
+        return
+    match report:
+        case ConflictPredicted():
+            files = task.predicted_conflicts.get(report.other, ())
+        case ConflictCleared():
+            files = ()
+        case _:
+            assert_never(report)
+    if files != known.get(report.other, ()):
+        counts = context.tracker.progress()
+        yield context.make_event(
+            EventType.BATCH_PROGRESS, task, **counts, conflictsWith=report.other or None, files=files
+        )

@@ -1,20 +1,30 @@
-"""One key of a file's front matter put, changed or taken out. All other bytes stay: keys, comments, their order."""
+"""One key of a file's front matter put, changed or taken out. All other bytes stay: keys, comments, their order.
+
+The text of a task file in its parts: front matter, the heading that is its title, and its body.
+
+Which keys of the front matter say a task's fields, in each format whose files hold one task.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import yaml
 
-from plait.client.api_errors__refusals import StateError
+from plait.client.api_errors import FieldError, StateError
+from plait.client.task_drafts import TaskDraft
 from plait.core.fast_dataclass import dataclass
-from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.front_matter__front import FrontMatterValue, compose_yaml
+from plait.sources.formats.folder_task import NEEDS_KEYS, TOUCHES_KEYS
+from plait.sources.front_matter import FrontMatterKeys, FrontMatterValue, compose_yaml
+from plait.sources.markdown import Block, BlockKind
 from plait.sources.source_model import Document
+from plait.sources.task_files import read_task_title as heading_of
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
 _UNSUPPORTED = "odd"
+
+
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
 
 
@@ -79,6 +89,8 @@ def _represent_list(dumper: yaml.SafeDumper, said: list[str]) -> yaml.SequenceNo
 
 
 _KeyDumper.add_representer(str, _represent_text)
+
+
 _KeyDumper.add_representer(list, _represent_list)
 
 
@@ -103,9 +115,7 @@ def _add_key(path: str, text: str, name: str, value: str | Sequence[str]) -> str
     eol = markdown.lines.eol
     lines = format_key(name, value, eol)
     if markdown.front_matter is not None:
-        return apply_edits(
-            text, [TextEdit(place := markdown.lines.starts[markdown.front_matter[1]], place, lines)]
-        )
+        return apply_edits(text, [TextEdit(place := markdown.lines.starts[markdown.front_matter[1]], place, lines)])
     begin = len(BOM) if text.startswith(BOM) else 0
     return apply_edits(text, [TextEdit(begin, begin, f"---{eol}{lines}---{eol}{eol}")])
 
@@ -125,11 +135,7 @@ def _find_pairs(path: str, text: str) -> list[_KeyValue]:
         return []
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
         raise _unsupported_error(path)
-    return [
-        _make_pair(document, first, key, value)
-        for key, value in node.value
-        if isinstance(key, yaml.ScalarNode)
-    ]
+    return [_make_pair(document, first, key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
 
 
 def _make_pair(document: Document, first: int, key: yaml.ScalarNode, value: yaml.Node) -> _KeyValue:
@@ -165,9 +171,7 @@ def _check_others_unchanged(path: str, before: str, after: str, names: Sequence[
     """Whatever was not named reads as it did."""
     old, new = read_front_matter_keys(path, before), read_front_matter_keys(path, after)
     kept = {name: _comparable(value) for name, value in old.values.items() if name not in names}
-    if new.front_matter.is_broken or kept != {
-        k: _comparable(v) for k, v in new.values.items() if k not in names
-    }:
+    if new.front_matter.is_broken or kept != {k: _comparable(v) for k, v in new.values.items() if k not in names}:
         raise _unsupported_error(path)
 
 
@@ -181,3 +185,177 @@ def _unsupported_error(path: str) -> StateError:
         state=_UNSUPPORTED,
         hint="Edit the whole text.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFileParts:
+    """Together they are the whole text. `head` is the first heading, if nothing is before it, with the empty lines after it."""
+
+    front: str
+    head: str
+    body: str
+
+    @property
+    def has_front_matter(self) -> bool:
+        return self.front not in {"", BOM}
+
+
+def split_parts(path: str, text: str) -> TaskFileParts:
+    markdown = _make_document(path, text).markdown
+    starts = markdown.lines.starts
+    front = starts[markdown.front_matter[1] + 1] if markdown.front_matter else len(BOM) if text.startswith(BOM) else 0
+    first = next(iter(markdown.blocks), None)
+    if first is None or not _is_title(first):
+        return TaskFileParts(text[:front], "", text[front:])
+    stop = first.stop
+    while stop < len(markdown.lines) and not markdown.lines.strip_end(stop).strip():
+        stop += 1
+    return TaskFileParts(text[:front], text[front : starts[stop]], text[starts[stop] :])
+
+
+def _is_title(block: Block) -> bool:
+    return block.kind is BlockKind.HEADING and block.level == 1 and not block.quoted and bool(block.text.strip())
+
+
+def get_editable_body(path: str, text: str) -> str:
+    """The body as people edit it: with plain line ends."""
+    return to_printable(split_parts(path, text).body).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def compose_task_file(title: str, body: str) -> str:
+    """A new file without keys, that reads as this title and this body."""
+    body = normalize_body(body)
+    own = split_parts("new.md", body)
+    if own.head and not own.front and heading_of(Document("new.md", body)) == title:
+        return body
+    text = f"{format_heading(title)}\n\n{body}" if body else f"{format_heading(title)}\n"
+    if heading_of(Document("new.md", text)) != title:  # `# Task 4: x`, `# C #`: the heading alone says something else
+        text = f"---\n{format_key('title', title)}---\n\n{text}"
+    return text
+
+
+def format_heading(title: str) -> str:
+    """Signs alone would be a heading that says nothing."""
+    return f"# {title}" if title.strip("# ") else f"# \\{title}"
+
+
+def normalize_body(body: str) -> str:
+    """Without the empty lines around it, and with an end."""
+    lines = body.split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    kept = "\n".join(lines[first:]).rstrip()
+    return f"{kept}\n" if kept else ""
+
+
+def replace_body(path: str, text: str, body: str) -> str:
+    """The text with another body, and still with its title, unless the body begins with a heading of its own."""
+    now, eol = split_parts(path, text), TextLines(text).eol
+    if body == get_editable_body(path, text):
+        return text
+    new = normalize_body(body).replace("\n", eol)
+    own = split_parts(path, new)
+    if own.head and not own.front:
+        return now.front + _front_matter_gap(now, eol) + new
+    if now.head:
+        return now.front + _end_heading(now, eol) + new
+    plain, title = now.front + _front_matter_gap(now, eol) + new, heading_of(_make_document(path, text))
+    if now.has_front_matter and new and heading_of(_make_document(path, plain)) == title:
+        return plain
+    return f"{now.front}{_front_matter_gap(now, eol)}{format_heading(title)}{eol}{eol if new else ''}{new}"
+
+
+def replace_heading(path: str, text: str, title: str) -> str:
+    """The text with another title as its first heading of the first level."""
+    markdown = _make_document(path, text).markdown
+    lines = markdown.lines
+    for block in markdown.headings(1):
+        if block.parent is None and _is_title(block):
+            bom = BOM if block.start == 0 and text.startswith(BOM) else ""
+            before, after = text[: lines.starts[block.start]], text[lines.starts[block.stop] :]
+            return f"{before}{bom}{format_heading(title)}{lines.line_end(block.stop - 1)}{after}"
+    now = split_parts(path, text)
+    rest = now.body.lstrip("\r\n")
+    return f"{now.front}{_front_matter_gap(now, lines.eol)}{format_heading(title)}{lines.eol}{lines.eol if rest else ''}{rest}"
+
+
+def _front_matter_gap(now: TaskFileParts, eol: str) -> str:
+    """An empty line after front matter, where there was one."""
+    return eol if now.has_front_matter and (now.head or now.body).startswith(("\n", "\r")) else ""
+
+
+def _end_heading(now: TaskFileParts, eol: str) -> str:
+    """The heading, with an empty line after it where nothing followed yet."""
+    return now.head if now.body else now.head.rstrip("\r\n") + eol + eol
+
+
+def _make_document(path: str, text: str) -> Document:
+    return Document(path, to_printable(text))
+
+
+FOLDER_FORMAT = "folder"  # the format of files that are made here
+
+
+KeyNames = Mapping[str, tuple[str, ...]]
+
+
+# The first key of each is the one that is written where there is none.
+_FOLDER_KEYS: KeyNames = {
+    "title": ("title",),
+    "needs": NEEDS_KEYS,
+    "touches": TOUCHES_KEYS,
+    "phase": ("phase",),
+    "priority": ("priority",),
+    "weight": ("weight", "complexity"),
+    "agent": ("agent",),
+    "model": ("model",),
+    "verify": ("verify",),
+    "run": ("run",),
+}
+
+
+KEYS_BY_FORMAT: Mapping[str, KeyNames] = {
+    FOLDER_FORMAT: _FOLDER_KEYS,
+    "jobs": {"needs": ("depends_on",)},
+    "backlog": {"title": ("title",), "needs": ("dependencies",), "priority": ("priority",)},
+    "ccpm": {"title": ("name",), "needs": ("depends_on",)},
+}
+
+
+def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str:
+    """The text with all that the draft says of it; needs are spelt as this source spells them. Raises FieldError."""
+    if draft.body is not None:
+        text = replace_body(path, text, draft.body)
+    if draft.title is not None:
+        text = _replace_title(format_name, path, text, draft.title)
+    for name, value in (*draft.lists.items(), *draft.words.items()):
+        names = KEYS_BY_FORMAT[format_name].get(name)
+        if names is None:
+            hint = "Say it in its text."
+            raise FieldError(f"files of the format {format_name} have no key for {name}", field=name, hint=hint)
+        text = set_key(path, text, names, value)
+        _check_written(path, text, name, value)
+    return text
+
+
+def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
+    """What is in the file is what was said, whatever characters are in it."""
+    found = [
+        said
+        for said in read_front_matter_keys(path, text).values.values()
+        if value in (said.text.strip(), list(said.items))
+    ]
+    if value and not found:
+        raise FieldError(f"{name} would be read as something else", field=name, hint="Say it in plain letters.")
+
+
+def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
+    """In the heading, if that alone says it; by a key where there is one, or it must be."""
+    names = KEYS_BY_FORMAT[format_name].get("title")
+    said = read_front_matter_keys(path, text).text(names[0]) if names else None
+    if said is None and format_name in {FOLDER_FORMAT, "jobs"}:
+        text = replace_heading(path, text, title)
+        if not names or heading_of(Document(path, to_printable(text))) == title:
+            return text
+    elif said is not None and split_parts(path, text).head and heading_of(Document(path, to_printable(text))) == said:
+        text = replace_heading(path, text, title)
+    return set_key(path, text, names or (), title)

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from plait.client.api_errors import problem_json
-from plait.client.batch_json__run_shape import TaskRun, task_run_json
+from plait.client.batch_json import TaskRun, task_run_json
 from plait.client.planning.submission_checks import TaskKey, iter_task_keys
 from plait.client.project_sources import LoadedSources
-from plait.client.task_editor__edit import read_task_file
-from plait.client.task_editor__saved import SavedTask, find_running_copies, hash_version
-from plait.client.task_file_text__text import get_editable_body
+from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
+from plait.client.task_file_text import get_editable_body
 from plait.client.task_lookup import (
     EditableCheck,
     LocatedTask,
@@ -39,10 +38,7 @@ def task_list_json(seen: LoadedSources, state: State | None) -> Json:
 
 def tasks_json(seen: LoadedSources, state: State | None) -> list[Json]:
     editable, runs = EditableCheck(seen.place), find_newest_runs(seen.pile, state)
-    return [
-        _task_json(seen.pile, told, editable, state, runs.get(name))
-        for told, name in _iter_with_keys(seen.pile)
-    ]
+    return [_task_json(seen.pile, told, editable, state, runs.get(name)) for told, name in _iter_with_keys(seen.pile)]
 
 
 def task_json(seen: LoadedSources, name: str, state: State | None) -> Json:
@@ -62,9 +58,7 @@ def saved_task_json(saved: SavedTask, state: State | None) -> Json:
     }
 
 
-def _full_task_json(
-    seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]
-) -> Json:
+def _full_task_json(seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]) -> Json:
     name = _find_task_key(seen.pile, told.entry.task)
     run = find_newest_runs(seen.pile, state, {name}).get(name)
     text = _read_text(seen, told)

@@ -1,14 +1,17 @@
-"""A task and the source that told of it; and whether it has a file of its own, which alone can be edited here."""
+"""A task and the source that told of it; and whether it has a file of its own, which alone can be edited here.
+
+Needs as a file spells them: ids are told apart by their source only where they clash, and a file says its own.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.api_errors import NotFoundError, StateError
 from plait.client.checkout_files import resolve_checkout_path
 from plait.client.project_sources import LoadedSources
 from plait.config.config import Layer
@@ -36,9 +39,7 @@ class LocatedTask:
 
 def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
     """In the pile's order, which is that of its sources."""
-    own = chain.from_iterable(
-        ((source, entry) for entry in source.reading.entries) for source in source_set.sources
-    )
+    own = chain.from_iterable(((source, entry) for entry in source.reading.entries) for source in source_set.sources)
     for entry, (source, as_told) in zip(source_set.entries, own, strict=True):
         yield LocatedTask(entry, as_told, source)
 
@@ -48,9 +49,7 @@ def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
     by_id = [told for told in iter_located_tasks(source_set) if told.entry.task.id == name]
     found = by_id or [told for told in iter_located_tasks(source_set) if name in told.entry.aliases]
     if not found:
-        raise NotFoundError(
-            f"no source has a task {name}", hint="It may have been renamed, or taken out of its file."
-        )
+        raise NotFoundError(f"no source has a task {name}", hint="It may have been renamed, or taken out of its file.")
     if len(found) > 1:
         places = " and ".join(str(told.entry.task.origin or told.source.path) for told in found)
         hint = "Give each of them an id of its own."
@@ -123,3 +122,24 @@ def _explain_shared(located: LocatedTask) -> str | None:
 
 def _explain_outside(located: LocatedTask) -> str:
     return f"{located.file} is no regular file inside this checkout"
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledNeeds:
+    """`unknown` are those of them that no task answers to."""
+
+    needs: tuple[str, ...]
+    unknown: frozenset[str]
+
+
+def spell_needs(source_set: SourceSet | None, source: str, ids: Sequence[str]) -> SpelledNeeds:
+    """How a file of the source at this path names these tasks."""
+    by_id = {told.entry.task.id: told for told in iter_located_tasks(source_set)} if source_set is not None else {}
+    names = {name: _spell_need(by_id[name], source) if name in by_id else name for name in ids}
+    unknown = frozenset(name for name in ids if name not in by_id)
+    return SpelledNeeds(tuple(dict.fromkeys(names.values())), unknown)
+
+
+def _spell_need(located: LocatedTask, source: str) -> str:
+    own = located.source_entry.task.id
+    return own if located.source.path == source else f"{located.source.name}:{own}"

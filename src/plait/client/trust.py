@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plait.config.config import Config, ValueOrigin, find_repository_commands
 from plait.config.keys import KEYS_BY_NAME
-from plait.config.loading__files import find_user_file
+from plait.config.loading import find_user_file
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
@@ -47,18 +47,14 @@ class RepoCommand:
 
 def list_repo_commands(config: Config, place: RepoLocation | None) -> list[RepoCommand]:
     """All of it, with what is known of each in this repository; nothing is known of nowhere."""
-    found = [
-        _make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)
-    ]
+    found = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
     if not found or place is None:
         return found
-    from plait.client.trust_store__trust import open_trust_store  # noqa: PLC0415 - only where there is something to trust
+    from plait.client.trust_store import open_trust_store  # noqa: PLC0415 - only where there is something to trust
 
     known = [(each.key, each.value) for each in open_trust_store(place).list_commands()]
     last = dict(known)
-    return [
-        replace(each, trusted=(each.name, each.value) in known, before=last.get(each.name)) for each in found
-    ]
+    return [replace(each, trusted=(each.name, each.value) in known, before=last.get(each.name)) for each in found]
 
 
 def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoCommand:
@@ -71,7 +67,7 @@ def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoComm
 
 def save_trust(place: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
     """Raises WorldError if it can't be kept."""
-    from plait.client.trust_store__trust import open_trust_store  # noqa: PLC0415
+    from plait.client.trust_store import open_trust_store  # noqa: PLC0415
 
     open_trust_store(place).add((each.name, each.value) for each in repo_commands)
 
@@ -123,9 +119,7 @@ def _format_untrusted(found: Sequence[RepoCommand]) -> str:
     ]
     known = [each.name for each in found if each.trusted]
     rest = [f"  trusted already: {', '.join(known)}"] if known else []
-    return "\n".join(
-        ["this repository's own settings would run commands that nobody has trusted yet:", *told, *rest]
-    )
+    return "\n".join(["this repository's own settings would run commands that nobody has trusted yet:", *told, *rest])
 
 
 def _format_change(each: RepoCommand) -> str:

@@ -1,4 +1,6 @@
-"""What people trust repositories to have run: one small file for each command, in the user's own state folder.
+"""What people trust repositories to have run, and where that is kept.
+
+What people trust repositories to have run: one small file for each command, in the user's own state folder.
 
 A file's name is the hash of what it tells, and its folder's name that of the repository, so nothing is ever written over:
 two who say yes at once both have, and whatever is damaged, or could have been put there by somebody else, counts for nothing.
@@ -19,11 +21,37 @@ from secrets import token_hex
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.system.state_paths import make_private_folder
+from plait.git.location import RepoLocation
+from plait.system.atomic_files import make_private_folder
+
+
+def open_trust_store(place: RepoLocation) -> TrustStore:
+    """Outside of the repository: nothing in it, and nobody who can only write there, says what is trusted."""
+
+    return TrustStore(_find_trust_root(), place.state)
+
+
+def list_all_trusted() -> list[TrustedCommand]:
+    """Of all repositories."""
+
+    return read_all_trusted(_find_trust_root())
+
+
+def _find_trust_root() -> Path:
+    from platformdirs import user_state_path  # noqa: PLC0415
+
+    return user_state_path("plait") / "trust"
+
 
 IDENTITY_FILE = "identity"
+
+
 _VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
+
+
 _OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
+
+
 _MAX_BYTES = 1 << 20  # bytes; a command is no book
 
 
@@ -60,9 +88,7 @@ class TrustStore:
         try:
             folder = self._folder(_read_or_create_identity(self._identity))
             if folder is None:
-                raise WorldError(
-                    f"{self._identity} is damaged", hint="Remove it, and say again what you trust."
-                )
+                raise WorldError(f"{self._identity} is damaged", hint="Remove it, and say again what you trust.")
             make_private_folder(folder)
             for key, value in commands:
                 _write_command(folder / _digest(key, value), TrustedCommand(key, value, self.repository, now))
@@ -112,9 +138,7 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
         text = None if name.startswith(".") else _read_own_file(folder / name)
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             told = json.loads(text or "")
-            command = TrustedCommand(
-                str(told["key"]), str(told["value"]), str(told["repository"]), float(told["when"])
-            )
+            command = TrustedCommand(str(told["key"]), str(told["value"]), str(told["repository"]), float(told["when"]))
             if _digest(command.key, command.value) == name:
                 yield command
 
@@ -127,9 +151,7 @@ def _read_own_file(path: Path) -> str | None:
         return None
     with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
         found = os.fstat(fd)
-        own = (
-            stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_MODE
-        )
+        own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_MODE
         return file.read(_MAX_BYTES).decode("utf-8", "replace").strip() if own else None
 
 

@@ -1,24 +1,251 @@
-"""What there is to work with: the agents that are installed, and the command that runs a repository's tests."""
+"""Which targets a Makefile or a justfile has: those that would do something when they are asked for.
+
+How a Python project runs its tests.
+
+What there is to work with: the agents that are installed, and the command that runs a repository's tests.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from plait.client.verify_suggestions__python_tests import suggest_python_tests
-from plait.client.verify_suggestions__recipes import has_just_recipe, has_make_target
-from plait.client.verify_suggestions__suggestion import CommandSuggestion
+from plait.core.fast_dataclass import dataclass
 from plait.system import safe_read
-from plait.system.safe_read import get_nested, get_table
+from plait.system.safe_read import Tree, get_nested, get_table
 
-# Those that plait takes without being told to, the first that is there.
-PREFERRED_AGENTS = ("claude", "codex", "gemini", "opencode", "aider")
-OTHER_AGENTS = ("qwen", "copilot", "mini", "pi", "cn", "cline", "cube", "amp", "goose", "cursor-agent")
+
+@dataclass(frozen=True, slots=True)
+class CommandSuggestion:
+    """A command, and what was seen that speaks for it.
+
+    The words are our own, but for names that no shell takes for anything else: no file's text gets into a command.
+    """
+
+    command: str
+    why: str
+
+
+_CONTINUED = re.compile(r"\\\r?\n")
+
+
+_PREFIX = re.compile(r"\.RECIPEPREFIX\s*(?:::?:?|\?)?=\s*(\S?)")
+
+
+_RULE = re.compile(r"(?P<targets>[^:=#]+):{1,2}(?![:=])(?P<rest>.*)")
+
+
+_VARIABLE = re.compile(r"\s*(?:(?:export|unexport|override|private)\s+)*[^\s:#=?+!]+\s*(?:::?:?|[?+!])?=")
+
+
+_DEFINE = re.compile(r" *(?:(?:export|override|private) +)*define\b")
+
+
+_ENDEF = re.compile(r" *endef\b")
+
+
+_VALUE = r"""'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|\([^()]*\)|[\w./-]+"""
+
+
+_PARAMETER = re.compile(rf"\s+(?P<many>[*+]?)\$?[A-Za-z_][\w-]*(?P<value>\s*=\s*(?:{_VALUE}))?")
+
+
+_HEAD_END = re.compile(r"\s*:(?!=)(?P<rest>[^#]*)")
+
+
+def has_make_target(text: str, target: str) -> bool:
+    """Whether a rule for it has a recipe or names what it needs; that it is `.PHONY` makes no rule."""
+    prefix, mine, defining = "\t", False, False
+    for line in _CONTINUED.sub(" ", text).split("\n"):
+        if defining or _DEFINE.match(line):
+            defining = not _ENDEF.match(line)
+        elif line.startswith(prefix):
+            if mine and line.strip():
+                return True
+        elif found := _PREFIX.match(line):
+            prefix = found[1] or "\t"
+        elif rule := _RULE.match(line):
+            if _VARIABLE.match(rule["rest"]):  # a variable for this target alone
+                continue
+            mine = _lists_target(rule["targets"], target)
+            if mine and rule["rest"].partition("#")[0].strip():
+                return True
+    return False
+
+
+def _lists_target(targets: str, target: str) -> bool:
+    """A colon inside of a function's call ends no list of targets; `&` before it says that one recipe makes them all."""
+    whole = targets.count("(") == targets.count(")")
+    return whole and target in targets.rstrip().removesuffix("&").split()
+
+
+def has_just_recipe(text: str, recipe: str) -> bool:
+    """Whether it can be run without arguments and has a body or dependencies; an alias is as good."""
+    name = re.escape(recipe)
+    alias, own = re.compile(rf"alias\s+{name}\s*:="), re.compile(rf"@?{name}(?![\w-])")
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if alias.match(line):
+            return True
+        head = own.match(line)
+        rest = _read_dependencies(line, head.end()) if head else None
+        if rest is not None:
+            below = next(filter(str.strip, lines[number + 1 :]), "")
+            return bool(rest.strip()) or below[:1] in {" ", "\t"}
+    return False
+
+
+def _read_dependencies(line: str, place: int) -> str | None:
+    """The dependencies of a recipe; None if it is no recipe, or one that can't go without an argument."""
+    while found := _PARAMETER.match(line, place):
+        if found["many"] != "*" and not found["value"]:
+            return None
+        place = found.end()
+    end = _HEAD_END.match(line, place)
+    return end["rest"] if end else None
+
+
+_PYTHON_LOCK_FILES = {
+    "uv.lock": "uv run",
+    "poetry.lock": "poetry run",
+    "pdm.lock": "pdm run",
+    "Pipfile.lock": "pipenv run",
+}
+
+
+_PYTEST = re.compile(r"\s*pytest(?![A-Za-z0-9])", re.IGNORECASE)  # a plugin of it brings it along
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+_SESSION = re.compile(r"^def (tests?)\(", re.MULTILINE)
+
+
+_TOX = re.compile(r"^\[(?:tox|testenv)\b", re.MULTILINE)
+
+
+_TEST_FILE_PATTERNS = ("{}test_*.py", "{}*_test.py")
+
+
+_TEST_FOLDERS = ("", *(f"{folder}/{deeper}" for folder in ("tests", "test") for deeper in ("", "*/", "*/*/")))
+
+
+# Tables of other tools that list what is needed to work on the project.
+_DEPENDENCY_TABLES = (
+    ("tool", "uv", "dev-dependencies"),
+    ("tool", "poetry", "dev-dependencies"),
+    ("tool", "poetry", "dependencies"),
+)
+
+
+def suggest_python_tests(top: Path) -> CommandSuggestion | None:
+    """pytest, by way of what locks the environment; without a lock the project's own runner, else pytest as it is."""
+    project = safe_read.read_toml(top / "pyproject.toml")
+    why = _find_pytest_evidence(top, project)
+    lock = safe_read.find_first(top, _PYTHON_LOCK_FILES)
+    if why and lock:
+        run = " ".join(filter(None, (_PYTHON_LOCK_FILES[lock], _uv_flag(project) if lock == "uv.lock" else "")))
+        return CommandSuggestion(f"{run} pytest", f"{why}, and there is a {lock}")
+    return _suggest_runner(top, project) or (CommandSuggestion("pytest", why) if why else None)
+
+
+def _find_pytest_evidence(top: Path, project: Tree) -> str | None:
+    """What tells that the tests are for pytest."""
+    if "pytest" in get_table(project, "tool"):
+        return "pyproject.toml sets pytest up"
+    if any(_lists_pytest(entries) for _, entries in _list_requirements(project)):
+        return "pyproject.toml lists pytest"
+    ini = safe_read.find_first(top, ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"))
+    if ini:
+        return f"there is a {ini}"
+    if re.search(r"^\[pytest\]", safe_read.read_text_or_empty(top / "tox.ini"), re.MULTILINE):
+        return "tox.ini sets pytest up"
+    if re.search(r"^\[tool:pytest\]", safe_read.read_text_or_empty(top / "setup.cfg"), re.MULTILINE):
+        return "setup.cfg sets pytest up"
+    found = next(_find_test_files(top), None)
+    return f"there is {found}" if found else None
+
+
+def _find_test_files(top: Path) -> Iterator[str]:
+    try:
+        for folder in _TEST_FOLDERS:
+            for name in _TEST_FILE_PATTERNS:
+                yield from (path.relative_to(top).as_posix() for path in top.glob(name.format(folder)))
+    except OSError:
+        return
+
+
+def _list_requirements(project: Tree) -> Iterator[tuple[str, object]]:
+    """Every list of requirements, and what `uv run` has to be told to install it."""
+    yield "", get_nested(project, "project", "dependencies")
+    for names in _DEPENDENCY_TABLES:
+        yield "", get_nested(project, *names)
+    groups = get_table(project, "dependency-groups")
+    usual = get_nested(project, "tool", "uv", "default-groups")
+    for name in sorted(groups, key=lambda name: not _is_default_group(name, usual)):
+        yield (
+            "" if _is_default_group(name, usual) else f"--group {name}",
+            list(_expand_group(groups, name, set())),
+        )
+    for name, entries in get_table(project, "project", "optional-dependencies").items():
+        yield f"--extra {name}", entries
+    for owner, inner in (("poetry", "group"), ("pdm", "dev-dependencies")):
+        for entries in get_table(project, "tool", owner, inner).values():
+            yield "", get_nested(entries, "dependencies") if owner == "poetry" else entries
+
+
+def _is_default_group(group: str, value: object) -> bool:
+    return value == "all" or group in (value if isinstance(value, list) else ["dev"])
+
+
+def _expand_group(groups: Tree, name: str, met: set[str]) -> Iterator[object]:
+    """A group's requirements, with those of the groups that it includes."""
+    met.add(name)
+    entries = groups.get(name)
+    for entry in entries if isinstance(entries, list) else []:
+        other = get_nested(entry, "include-group")
+        if isinstance(other, str) and other not in met:
+            yield from _expand_group(groups, other, met)
+        else:
+            yield entry
+
+
+def _lists_pytest(entries: object) -> bool:
+    """A list of requirements, or a table that is keyed by them."""
+    names = entries if isinstance(entries, list | Mapping) else ()
+    return any(isinstance(name, str) and _PYTEST.match(name) for name in names)
+
+
+def _uv_flag(project: Tree) -> str:
+    flags = [flag for flag, entries in _list_requirements(project) if _lists_pytest(entries)]
+    flag = flags[0] if flags else ""
+    return flag if _PLAIN_NAME.fullmatch(flag.partition(" ")[2]) else ""
+
+
+def _suggest_runner(top: Path, project: Tree) -> CommandSuggestion | None:
+    """What makes the environment for the tests by itself."""
+    ini = safe_read.find_first(top, ("tox.ini", "tox.toml"))
+    if ini and (ini == "tox.toml" or _TOX.search(safe_read.read_text_or_empty(top / ini))):
+        return CommandSuggestion("tox -e py", f"there is a {ini}")
+    if get_table(project, "tool", "tox"):
+        return CommandSuggestion("tox -e py", "pyproject.toml sets tox up")
+    if safe_read.file_exists(top / "noxfile.py"):
+        session = _SESSION.search(safe_read.read_text_or_empty(top / "noxfile.py"))
+        return CommandSuggestion(f"nox -s {session[1]}" if session else "nox", "there is a noxfile.py")
+    environments = get_table(project, "tool", "hatch", "envs")
+    if "test" in get_table(environments, "default", "scripts"):
+        return CommandSuggestion("hatch run test", "pyproject.toml has a script test for hatch")
+    if "hatch-test" in environments:
+        return CommandSuggestion("hatch test", "pyproject.toml sets hatch test up")
+    return None
+
 
 _NODE_TEST_COMMANDS = {"npm": "npm test", "pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}
+
+
 _NODE_LOCK_FILES = {
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
@@ -27,18 +254,21 @@ _NODE_LOCK_FILES = {
     "package-lock.json": "npm",
     "npm-shrinkwrap.json": "npm",
 }
+
+
 _PLACEHOLDER = "no test specified"
+
+
 _WATCH_FLAG = re.compile(r"--watch(?:All)?(?![\w-])(?!=false)")
+
+
 _RSPEC = re.compile(r"""^[ \t]*gem[ \t(]+["']rspec(?:-rails)?["']""", re.MULTILINE)
-_RAKE_TEST = re.compile(
-    r"^[ \t]*(?:task[ \t(]+(?::test\b|test:|[\"']test[\"'])|.*Rake::TestTask\.new\b)", re.MULTILINE
-)
+
+
+_RAKE_TEST = re.compile(r"^[ \t]*(?:task[ \t(]+(?::test\b|test:|[\"']test[\"'])|.*Rake::TestTask\.new\b)", re.MULTILINE)
+
+
 _DENO_TESTS = ("*_test.ts", "*.test.ts", "*_test.js", "*.test.js")
-
-
-def find_installed_agents(path: str) -> tuple[str, ...]:
-    """The known agents that are on this PATH."""
-    return tuple(name for name in (*PREFERRED_AGENTS, *OTHER_AGENTS) if shutil.which(name, path=path))
 
 
 def suggest_test_command(top: Path) -> CommandSuggestion | None:
@@ -47,9 +277,7 @@ def suggest_test_command(top: Path) -> CommandSuggestion | None:
 
 
 def _suggest_make(top: Path) -> CommandSuggestion | None:
-    name = safe_read.find_first(
-        top, ("GNUmakefile", "makefile", "Makefile")
-    )  # make reads the first of these only
+    name = safe_read.find_first(top, ("GNUmakefile", "makefile", "Makefile"))  # make reads the first of these only
     if name and has_make_target(safe_read.read_text_or_empty(top / name), "test"):
         return CommandSuggestion("make test", "the makefile has a target test")
     return None
@@ -65,19 +293,12 @@ def _suggest_just(top: Path) -> CommandSuggestion | None:
 def _suggest_node(top: Path) -> CommandSuggestion | None:
     package = safe_read.read_json(top / "package.json")
     script = get_nested(package, "scripts", "test")
-    if (
-        not isinstance(script, str)
-        or not script.strip()
-        or _PLACEHOLDER in script
-        or _WATCH_FLAG.search(script)
-    ):
+    if not isinstance(script, str) or not script.strip() or _PLACEHOLDER in script or _WATCH_FLAG.search(script):
         return None
     said = get_nested(package, "packageManager")
     wanted = said.partition("@")[0] if isinstance(said, str) else ""
     if wanted in _NODE_TEST_COMMANDS:
-        return CommandSuggestion(
-            _NODE_TEST_COMMANDS[wanted], f"package.json has a script test, and asks for {wanted}"
-        )
+        return CommandSuggestion(_NODE_TEST_COMMANDS[wanted], f"package.json has a script test, and asks for {wanted}")
     lock = safe_read.find_first(top, _NODE_LOCK_FILES)
     why = f"package.json has a script test{f', and there is a {lock}' if lock else ''}"
     return CommandSuggestion(_NODE_TEST_COMMANDS[_NODE_LOCK_FILES[lock] if lock else "npm"], why)
@@ -87,11 +308,7 @@ def _suggest_cargo(top: Path) -> CommandSuggestion | None:
     tree = safe_read.read_toml(top / "Cargo.toml")
     if "package" in tree and "workspace" in tree:  # without the flag, the package at the top alone
         return CommandSuggestion("cargo test --workspace", "Cargo.toml is of a workspace")
-    return (
-        CommandSuggestion("cargo test", "there is a Cargo.toml")
-        if {"package", "workspace"} & tree.keys()
-        else None
-    )
+    return CommandSuggestion("cargo test", "there is a Cargo.toml") if {"package", "workspace"} & tree.keys() else None
 
 
 def _suggest_ruby(top: Path) -> CommandSuggestion | None:
@@ -136,9 +353,7 @@ def _suggest_deno(top: Path) -> CommandSuggestion | None:
 
 
 def _suggest_by_file(name: str, command: str) -> Callable[[Path], CommandSuggestion | None]:
-    return lambda top: (
-        CommandSuggestion(command, f"there is a {name}") if safe_read.file_exists(top / name) else None
-    )
+    return lambda top: CommandSuggestion(command, f"there is a {name}") if safe_read.file_exists(top / name) else None
 
 
 _SUGGESTERS: tuple[Callable[[Path], CommandSuggestion | None], ...] = (

@@ -1,15 +1,71 @@
-"""The settings of the `model` agent: a model that writes by itself, through a server."""
+"""The settings of agents.
+
+The settings of the `model` agent: a model that writes by itself, through a server.
+"""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
 from plait.config import value_types
-from plait.config.key import AnyKey, Key
+from plait.config.key import AnyKey, Key, PermissionChoice
 from plait.config.value_types import InvalidValue, ValueType
 
+AGENTS_KEYS: tuple[AnyKey, ...] = (
+    Key(
+        "agents.models",
+        value_types.text_table("agents", "a model"),
+        (),
+        "the model that each agent uses, for tasks that name none",
+    ),
+    Key(
+        "agents.args",
+        value_types.args_table("agents"),
+        (),
+        "further words for each agent's command line",
+        runs_code=bool,
+    ),
+    Key(
+        "agents.programs",
+        value_types.text_table("agents", "a program"),
+        (),
+        "what is run for each agent, in the place of its usual program",
+        runs_code=bool,
+    ),
+    Key(
+        "agents.permissions",
+        value_types.choice_table("agents", PermissionChoice),
+        (),
+        "what each agent may do unasked: everything (full), change files only (edits), what its own settings say (own)",
+        runs_code=lambda _: True,  # whatever it says, it takes the place of what a person allowed
+    ),
+    Key(
+        "agents.accounts",
+        value_types.text_table("agents", "an account's name"),
+        (),
+        "whose rate limits each agent runs into; agents with the same account are held back together",
+    ),
+    Key(
+        "agents.prices",
+        value_types.price_table(),
+        (),
+        "what models cost, by pattern of their names, for agents that tell only their tokens",
+    ),
+    Key(
+        "agents.replies",
+        value_types.text_list("an agent's name or a list of names", split=True),
+        (),
+        "agents that write no files themselves: plait applies what they answer (FILE: path, and a fence)",
+    ),
+)
+
+
 DEFAULT_MODEL_URL = "http://localhost:11434/v1"
+
+
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
 _MAX_TEMPERATURE = 2.0
 
 
@@ -29,9 +85,7 @@ def server_url() -> ValueType[str]:
             raise InvalidValue
         return url
 
-    return ValueType(
-        'the address of a server, such as "http://localhost:11434/v1"', read, lambda value: value
-    )
+    return ValueType('the address of a server, such as "http://localhost:11434/v1"', read, lambda value: value)
 
 
 def temperature() -> ValueType[float | None]:

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from plait.config.key import AnyKey
-from plait.config.key__choices import ForgeKind, PermissionChoice, PromptDeliveryChoice, WhenDone
+from plait.config.key import AnyKey, ForgeKind, PermissionChoice, PromptDeliveryChoice, WhenDone
 from plait.config.keys import KEYS
 from plait.core.dependencies import UnknownNeeds
 from plait.core.fast_dataclass import dataclass
-from plait.core.notifications__tiding import NotificationKind
 from plait.core.plan import Problem
 from plait.core.settings import (
     Budget,
@@ -19,6 +17,7 @@ from plait.core.settings import (
     FileConflicts,
     Isolation,
     Mode,
+    NotificationKind,
     OnConflict,
     Order,
     Publish,

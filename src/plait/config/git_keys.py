@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from plait.config import value_types
-from plait.config.key import AnyKey, Key
-from plait.config.key__choices import ForgeKind, WhenDone
+from plait.config.key import AnyKey, ForgeKind, Key, WhenDone
 
 WORKSPACE_KEYS: tuple[AnyKey, ...] = (
     Key(

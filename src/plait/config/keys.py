@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from plait.config import agent_keys, agent_keys__keys_agents, git_keys, notify_keys, value_types
-from plait.config.key import AnyKey, Key
-from plait.config.key__choices import PromptDeliveryChoice
+from plait.config import agent_keys, git_keys, notify_keys, value_types
+from plait.config.key import AnyKey, Key, PromptDeliveryChoice
 from plait.core.dependencies import UnknownNeeds
 from plait.core.settings import (
     EngineSettings,
@@ -155,9 +154,7 @@ KEYS: tuple[AnyKey, ...] = (
         _BATCH_DEFAULTS.verify_timeout,
         "how long verification may take",
     ),
-    Key(
-        "run.gate_timeout", value_types.duration(), _BATCH_DEFAULTS.gate_timeout, "how long the gate may take"
-    ),
+    Key("run.gate_timeout", value_types.duration(), _BATCH_DEFAULTS.gate_timeout, "how long the gate may take"),
     Key(
         "run.retries",
         value_types.whole_number(),
@@ -245,7 +242,7 @@ KEYS: tuple[AnyKey, ...] = (
         flag="--score",
         runs_code=bool,
     ),
-    *agent_keys__keys_agents.AGENTS_KEYS,
+    *agent_keys.AGENTS_KEYS,
     *agent_keys.MODEL_KEYS,
     Key(
         "sources.paths",

@@ -1,8 +1,11 @@
-"""Layers: what each of them says, and the settings that come out when the stronger replace the weaker."""
+"""Layers: what each of them says, and the settings that come out when the stronger replace the weaker.
+
+The layers that are no files: saved settings, variables, flags.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -22,9 +25,9 @@ from plait.config.config import (
     ValueOrigin,
     WorkspaceConfig,
 )
-from plait.config.key import AnyKey
-from plait.config.keys import KEYS
-from plait.config.toml_file__toml import format_short
+from plait.config.key import ENV_PREFIX, AnyKey
+from plait.config.keys import KEYS, KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS_BY_VARIABLE, find_similar
+from plait.config.toml_file import format_short
 from plait.config.value_types import InvalidValue
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
@@ -49,9 +52,7 @@ class SettingsError(ConfigError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         *others, last = (
-            ConfigError(
-                f"{problem.at}: {problem.message}" if problem.at else problem.message, hint=problem.hint
-            )
+            ConfigError(f"{problem.at}: {problem.message}" if problem.at else problem.message, hint=problem.hint)
             for problem in problems
         )
         super().__init__("\n".join([*map(str, others), last.message]), hint=last.hint)
@@ -131,9 +132,7 @@ def _check_gate(config: Config) -> Problem | None:
     message = config.batch_settings(tasks=1, cores=1).problem()
     if message is None:
         return None
-    given = max(
-        (config.origins[name] for name in ("run.gate", "run.isolation")), key=lambda given: given.strength
-    )
+    given = max((config.origins[name] for name in ("run.gate", "run.isolation")), key=lambda given: given.strength)
     return Problem(Severity.ERROR, message, given.at)
 
 
@@ -142,8 +141,80 @@ def _check_command(config: Config) -> Problem | None:
     named = config.run.agent
     if config.run.agent_command is None or not named or COMMAND_AGENT in named or config.agents_over_command:
         return None
-    message = (
-        f"run.agent_command and run.agent ({', '.join(named)}) both say who works tasks that name no agent"
-    )
+    message = f"run.agent_command and run.agent ({', '.join(named)}) both say who works tasks that name no agent"
     hint = f"Leave one of them out, or share the tasks: {', '.join((*named, COMMAND_AGENT))}."
     return Problem(Severity.ERROR, message, config.origins["run.agent_command"].at, hint)
+
+
+_MIN_ENV_SIMILARITY = 0.7
+
+
+# What attempts are told, so that a plait inside of one is not warned of its own surroundings.
+ATTEMPT_VARIABLES = frozenset(
+    ENV_PREFIX + name
+    for name in """TASK_ID BATCH ATTEMPT STEP WORKSPACE PORT PORTS NAME MARK FEEDBACK_FILE TASK_FILE PROMPT_FILE TITLE
+    DEBUG""".split()  # noqa: SIM905 - words read better in lines
+)
+
+
+def read_saved(settings: Mapping[str, str]) -> LayerValues:
+    """JSON texts by the names of the page and the API. A name of another version is passed over with a warning."""
+    heard = LayerValues(Layer.SAVED)
+    if not settings:
+        return heard
+    import msgspec  # noqa: PLC0415 - only those who have saved something need it
+
+    for name, text in settings.items():
+        at = saved_origin(name)
+        if name not in KEYS_BY_SAVED_NAME:
+            heard.add_warning(
+                "this version has no such setting; it is passed over", at, _suggest(name, KEYS_BY_SAVED_NAME)
+            )
+            continue
+        try:
+            said = msgspec.json.decode(text)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            heard.add_error("this is not JSON", at, "Save it again on the page or through the API.")
+        else:
+            heard.add(KEYS_BY_SAVED_NAME[name], said, at)
+    return heard
+
+
+def saved_origin(name: str) -> Origin:
+    """Where a saved setting was said."""
+    return Origin(f"saved setting {name}")
+
+
+def read_environment(variables: Mapping[str, str]) -> LayerValues:
+    """`PLAIT_RETRIES` is `run.retries`, `PLAIT_SOURCES_TAG` is `sources.tag`; an empty variable says nothing.
+
+    Attempts and plugins have `PLAIT_` variables of their own, so an unknown one is passed over; only one that looks like
+    a setting with a slip in it is worth a warning.
+    """
+    heard = LayerValues(Layer.ENVIRONMENT)
+    for name, text in variables.items():
+        if not name.startswith(ENV_PREFIX) or not text or name in ATTEMPT_VARIABLES:
+            continue
+        if name in KEYS_BY_VARIABLE:
+            heard.add(KEYS_BY_VARIABLE[name], text, Origin(name), from_text=True)
+            continue
+        known = {variable.removeprefix(ENV_PREFIX): variable for variable in KEYS_BY_VARIABLE}
+        alike = find_similar(name.removeprefix(ENV_PREFIX), known, _MIN_ENV_SIMILARITY)
+        if alike:
+            heard.add_warning("no setting goes by this name", Origin(name), f"Did you mean {known[alike]}?")
+    return heard
+
+
+def read_flags(given: Mapping[str, object]) -> LayerValues:
+    """Values by key, as the command line gives them: texts, or what it has made of them. None is a flag not given."""
+    heard = LayerValues(Layer.FLAG)
+    for name, said in given.items():
+        if said is not None:
+            key = KEYS_BY_NAME[name]
+            heard.add(key, said, Origin(key.flag or name), from_text=True)
+    return heard
+
+
+def _suggest(word: str, names: Mapping[str, object]) -> str:
+    alike = find_similar(word, names)
+    return f"Did you mean {alike}?" if alike else ""

@@ -1,13 +1,23 @@
-"""A file's settings: every one that is in it, or why it can't be."""
+"""A file's settings: every one that is in it, or why it can't be.
+
+The files that hold settings: where they are and what is in them. The only module here that touches the disk.
+
+All layers put together: what `plait` goes by, here and now.
+"""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping
+from pathlib import Path
 
-from plait.config.config import Layer
+from plait.config import layers as layers__outside, toml_file
+from plait.config.config import Config, Layer
 from plait.config.keys import KEYS_BY_NAME, TABLES, find_similar, suggest_key
-from plait.config.layers import LayerValues
-from plait.config.toml_file__toml import ParsedToml, format_toml_key
+from plait.config.layers import LayerValues, merge_layers
+from plait.config.toml_file import ParsedToml, format_toml_key
+from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin
 
@@ -77,3 +87,102 @@ def _report_unknown(heard: LayerValues, name: str, said: object, at: Origin) -> 
         heard.add_error(f"there is no table called {format_toml_key(name)}", at, hint)
     else:
         heard.add_error(f"there is no setting called {format_toml_key(name)}", at, suggest_key("", name))
+
+
+PLAIT_TOML = "plait.toml"
+
+
+PYPROJECT = "pyproject.toml"
+
+
+_PYPROJECT_TABLE = ("tool", "plait")
+
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def find_user_file() -> Path:
+    from platformdirs import user_config_path  # noqa: PLC0415 - `plait --help` goes without
+
+    return user_config_path("plait", appauthor=False) / "config.toml"
+
+
+def read_user_file(path: Path) -> ConfigDocument | None:
+    data = _read_bytes(path, str(path))
+    return None if data is None else _parse_document(data, str(path))
+
+
+def read_repository_file(top: Path) -> ConfigDocument | None:
+    own = _read_bytes(top / PLAIT_TOML, PLAIT_TOML)
+    ours = None if own is None else _parse_document(own, PLAIT_TOML)
+    theirs = _read_pyproject(top / PYPROJECT)
+    if ours and theirs:
+        raise ConfigError(
+            f"there are settings in {PLAIT_TOML} and under [tool.plait] at {theirs.origin_of()}",
+            hint=f"Keep one of them: move what is under [tool.plait] to {PLAIT_TOML}, or delete {PLAIT_TOML}.",
+        )
+    return ours or theirs
+
+
+def _read_pyproject(path: Path) -> ConfigDocument | None:
+    """That file is not ours: what is wrong with it concerns us only if it speaks of plait."""
+    try:
+        data = _read_bytes(path, PYPROJECT) or b""
+    except ConfigError:
+        return None
+    if b"plait" not in data:
+        return None
+    document = _parse_document(data, PYPROJECT, _PYPROJECT_TABLE)
+    return None if document.settings is None else document
+
+
+def _parse_document(data: bytes, file: str, table_path: tuple[str, ...] = ()) -> ConfigDocument:
+    data = data.removeprefix(_BOM)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{file}:{line}: this line is not UTF-8", hint="Save the file as UTF-8.") from error
+    return ConfigDocument(file, toml_file.parse_toml(text, file), table_path)
+
+
+def _read_bytes(path: Path, name: str) -> bytes | None:
+    """None if there is nothing of that name."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):  # a pipe would be waited for
+            what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+            raise ConfigError(f"{name} is {what}, where a file with settings should be", hint="Move it or rename it.")
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise ConfigError(f"{name} is a link that leads nowhere", hint="Mend it or delete it.") from None
+        return None
+    except OSError as error:
+        raise ConfigError(f"{name} can't be read: {error.strerror}", hint="See who may read it: ls -l.") from error
+
+
+def load_config(
+    top: Path,
+    *,
+    flags: Mapping[str, object] | None = None,
+    saved: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    user: Path | None = None,
+) -> Config:
+    """The settings of the repository at `top`; raises ConfigError. `flags` are by key (`run.retries`), None if not given.
+
+    `saved` is what `JournalReader.settings` gives. The process's own variables and the user's own file are the default.
+    """
+    layers = (
+        _read_layer(read_user_file(user or find_user_file()), Layer.USER),
+        _read_layer(read_repository_file(top), Layer.REPOSITORY),
+        layers__outside.read_saved(saved or {}),
+        layers__outside.read_environment(os.environ if environment is None else environment),
+        layers__outside.read_flags(flags or {}),
+    )
+    return merge_layers(layers)
+
+
+def _read_layer(found: ConfigDocument | None, layer: Layer) -> LayerValues:
+    return read_document(found, layer) if found else LayerValues(layer)

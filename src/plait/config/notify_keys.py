@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from plait.config import value_types
 from plait.config.key import AnyKey, Key
 from plait.config.value_types import InvalidValue, ValueType
-from plait.core.notifications__tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
+from plait.core.settings import DEFAULT_NOTIFICATION_KINDS, NotificationKind
 
 MASKED = "…"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://.)")
@@ -62,9 +62,7 @@ def absolute_path() -> ValueType[str | None]:
             raise InvalidValue("Write the whole path; ~/ is your own folder.")
         return path
 
-    return ValueType(
-        'the whole path of a file, or "" for none', read, one.plain, format_value=one.format_value
-    )
+    return ValueType('the whole path of a file, or "" for none', read, one.plain, format_value=one.format_value)
 
 
 def notification_kinds() -> ValueType[tuple[NotificationKind, ...]]:

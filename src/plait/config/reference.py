@@ -1,10 +1,56 @@
-"""The settings as a page: `python -m plait.config.reference` writes the tables of docs/configuration.md."""
+"""A `plait.toml` to begin with: every key with what it means; what is set as a value, the rest as a comment.
+
+The settings as a page: `python -m plait.config.reference` writes the tables of docs/configuration.md.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from plait.config.key import AnyKey
-from plait.config.keys import KEYS, TABLES
-from plait.config.toml_file__toml import format_toml
+from plait.config.keys import KEYS, KEYS_BY_NAME, TABLES, list_table_keys
+from plait.config.toml_file import format_short, format_toml
+from plait.config.value_types import InvalidValue, join_choices
+from plait.core.errors import UserError
+
+_TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows what is in force, and why."
+
+
+def render_config_template(values: Mapping[str, object]) -> str:
+    """`values` by key, as a file would say them. What is commented out is the default, and says so without a space."""
+    for name in values:
+        if name not in KEYS_BY_NAME:
+            raise UserError(f"there is no setting called {name}")
+    tables = (_template_table(table, about, values) for table, about in TABLES.items() if _repository_keys(table))
+    return "\n".join([_TEMPLATE_HEADER, *tables, ""])
+
+
+def _template_table(table: str, about: str, values: Mapping[str, object]) -> str:
+    lines = ["", f"# {about}", f"[{table}]"]
+    for key in _repository_keys(table):
+        mark = "" if key.name in values else "#"
+        lines += [f"# {_describe(key)}", f"{mark}{key.field} = {_format_setting(key, values)}"]
+    return "\n".join(lines)
+
+
+def _repository_keys(table: str) -> list[AnyKey]:
+    """Those that a repository may set."""
+    return [key for key in list_table_keys(table) if not key.user_only]
+
+
+def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
+    if key.name not in values:
+        return format_toml(key.value_type.format_for_file(key.default))
+    try:
+        return format_toml(key.value_type.format_for_file(key.value_type.read(values[key.name])))
+    except InvalidValue:
+        message = f"{key.name} must be {key.value_type.allowed}, not {format_short(values[key.name])}"
+        raise UserError(message) from None
+
+
+def _describe(key: AnyKey) -> str:
+    choices = f" One of {join_choices(key.value_type.choices)}." if key.value_type.choices else ""
+    return f"{key.about[:1].upper()}{key.about[1:]}.{choices}"
 
 
 def render_reference() -> str:

@@ -117,9 +117,7 @@ def optional_text(what: str) -> ValueType[str | None]:
     def read(said: object) -> str | None:
         return _require_text(said).strip() or None if said is not None else None
 
-    return ValueType(
-        f'{what}, or "" for none', read, lambda value: value, format_value=lambda value: value or ""
-    )
+    return ValueType(f'{what}, or "" for none', read, lambda value: value, format_value=lambda value: value or "")
 
 
 def required_text(what: str) -> ValueType[str]:
@@ -148,9 +146,7 @@ def count_table(what: str) -> ValueType[tuple[tuple[str, int], ...]]:
     def read(said: object) -> tuple[tuple[str, int], ...]:
         if not isinstance(said, Mapping):
             raise InvalidValue
-        return tuple(
-            (_require_text(one).strip() or _reject(), number.read(count)) for one, count in said.items()
-        )
+        return tuple((_require_text(one).strip() or _reject(), number.read(count)) for one, count in said.items())
 
     def hear(said: str) -> object:
         pairs = [part.rpartition("=") for part in _split_commas(said)]
@@ -228,9 +224,7 @@ def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
     def read(said: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
         if not isinstance(said, Mapping):
             raise InvalidValue
-        return tuple(
-            (_require_text(one).strip() or _reject(), amounts_of(value)) for one, value in said.items()
-        )
+        return tuple((_require_text(one).strip() or _reject(), amounts_of(value)) for one, value in said.items())
 
     def plain(values: tuple[tuple[str, tuple[float, ...]], ...]) -> PlainValue:
         return {one: list(value) for one, value in values}
@@ -247,9 +241,7 @@ def command_table(what: str) -> ValueType[tuple[tuple[str, str], ...]]:
     def read(said: object) -> tuple[tuple[str, str], ...]:
         if not isinstance(said, Mapping):
             raise InvalidValue
-        pairs = (
-            (_require_text(one).strip(), _require_text(command).strip()) for one, command in said.items()
-        )
+        pairs = ((_require_text(one).strip(), _require_text(command).strip()) for one, command in said.items())
         return tuple((one or _reject(), command or _reject()) for one, command in pairs)
 
     def hear(said: str) -> object:

@@ -1,1 +1,1 @@
-"""The pure core: it holds no clock, makes no I/O and imports nothing but the standard library."""
+"""The pure core: the model, its events, one fold over them, the scheduler, and what is shown of the state."""

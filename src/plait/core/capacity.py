@@ -7,36 +7,58 @@ fit beside that. An answer that depends on what was told before changes only whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import CapacityChanged
-from plait.core.scheduler.starts__verify import VERIFY_AGENT
+from plait.core.reports import (
+    CapacityChanged,
+)
+from plait.core.scheduler.starts import VERIFY_AGENT
 from plait.core.state import State
-from plait.core.status import Waiting
-from plait.core.status__owed import NextAction
+from plait.core.status import NextAction, Waiting
 from plait.core.task import Attempt
 
+if TYPE_CHECKING:
+    pass
+
+
 MIB = 1024**2
+
+
 GIB = 1024**3
+
 
 # Until something was measured: a coding tool is a runtime of a few hundred MiB and the compilers and tests it starts; a
 # script is a shell and one or two programs.
 DEFAULT_FOOTPRINT_BYTES = 512 * MIB
+
+
 FOOTPRINT_BYTES_BY_AGENT: Mapping[str, int] = {"shell": 64 * MIB}
+
+
 MIN_FOOTPRINT_SAMPLES = (
     3  # so many measured attempts are a history; before, one that died at once would tell too little
 )
 
+
 AMPLE_SLOTS = 8  # with so many slots still free, it does not matter how many more there are
+
+
 NO_BOUND = CapacityChanged(None)
+
 
 MIN_DISK_BYTES, MIN_DISK_DIVISOR = (
     GIB,
     50,
 )  # short of disk: less than a GiB, on a small disk less than a fiftieth of it
+
+
 MAX_LOAD_PER_CORE = 8.0  # short of processor: so many programs want each core
+
+
 MAX_MEMORY_STALL = 0.4  # short of memory: work stands still for so much of the time
+
+
 RECOVERY_FACTOR = 1.5  # short no longer: that much better than where it begins
 
 
@@ -101,14 +123,10 @@ def estimate_footprint(state: State, agent: str) -> int:
 def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
     alive = [attempt for batch in state.open.values() for attempt in batch.alive.values()]
     expected = (estimate_footprint(state, attempt.agent) * attempt.decision.slots for attempt in alive)
-    growth = sum(
-        max(0, most - sizes.get(attempt.name, 0)) for most, attempt in zip(expected, alive, strict=True)
-    )
+    growth = sum(max(0, most - sizes.get(attempt.name, 0)) for most, attempt in zip(expected, alive, strict=True))
     agent = _find_largest_agent(state)
     was = state.capacity.slots if state.capacity is not None and state.capacity.on is Waiting.MEMORY else None
-    return Demand(
-        state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, was
-    )
+    return Demand(state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, was)
 
 
 def memory_capacity(weather: MachineReadingsLike, demand: Demand) -> CapacityChanged:
@@ -131,9 +149,7 @@ def shared_capacity(limit: int, others: int, who: str, waiting: int = 0) -> Capa
     by = " ".join(who.split()) or "your other engines"
     even = -(-limit // (1 + waiting)) if waiting else limit
     if even < limit - others:
-        return CapacityChanged(
-            even, f"your {limit} slots are shared with {waiting} more that wait", Waiting.SLOT
-        )
+        return CapacityChanged(even, f"your {limit} slots are shared with {waiting} more that wait", Waiting.SLOT)
     left = max(0, limit - others)
     return CapacityChanged(left, f"{others} of your {limit} slots are taken by {by}", Waiting.SLOT)
 
@@ -196,10 +212,7 @@ def _find_largest_agent(state: State) -> str:
     """Of those that could start next (none: of all that the batches use), whoever takes the most."""
     going = [batch for batch in state.open.values() if batch.paused is None]
     next_ones = {
-        agent
-        for batch in going
-        for entry in state.start_queue.heads(batch.id)
-        for agent in entry.queue_key[1]
+        agent for batch in going for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key[1]
     }
     if any(batch.tasks_by_action[NextAction.VERIFY] for batch in going):
         next_ones.add(VERIFY_AGENT)
@@ -228,3 +241,16 @@ def _short_of_processor(weather: MachineReadingsLike, ease: float) -> str | None
     cores = max(1, weather.cores)
     short = weather.load / cores > MAX_LOAD_PER_CORE / ease
     return f"a load of {weather.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineReadings:
+    """What the machine has left. `squeeze` is the share of time that work stalls for want of memory (None: not told)."""
+
+    memory: int
+    memory_total: int
+    disk: int
+    disk_total: int
+    load: float
+    cores: int
+    memory_stall: float | None = None

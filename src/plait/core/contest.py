@@ -152,11 +152,7 @@ def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]
 def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
     """The entrants that are done, but for those that were chosen before and did not stand."""
     entrants = (batch.tasks[place] for place in task.entrants)
-    return [
-        each
-        for each in entrants
-        if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants
-    ]
+    return [each for each in entrants if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants]
 
 
 def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:

@@ -2,6 +2,8 @@
 
 Instants that follow from an earlier record are written out (`RetryGranted.at`); those that count from the decision
 itself are lengths (`AttemptStarted.timeout`), and the record's own time completes them: the core reads no clock.
+
+Something the core owes the world, and from when.
 """
 
 from __future__ import annotations
@@ -271,9 +273,34 @@ class DeadlinesMoved:
 
 
 RequestDecision = RequestGranted | RequestRefused
+
+
 AttemptDecision = AttemptStarted | AttemptEnding | StepPassed
+
+
 TaskDecision = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
+
+
 BranchDecision = MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
+
+
 LimitDecision = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
+
+
 BatchDecision = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
+
+
 Decision = RequestDecision | AttemptDecision | TaskDecision | BranchDecision | LimitDecision | BatchDecision
+
+
+IMMEDIATELY = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    at: float
+    decision: Decision
+
+
+def due_now(decision: Decision) -> Due:
+    return Due(IMMEDIATELY, decision)

@@ -1,21 +1,30 @@
-"""Needs: from ids to places, and what is said about those that no task of the plan answers to."""
+"""Needs: from ids to places, and what is said about those that no task of the plan answers to.
+
+Cycles: which tasks wait for one another, along which path, and the lines that say so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Origin, Task
 
 DependencyRow = tuple[int, ...]
+
+
 MissingNeeds = dict[str, list[Task]]
+
 
 # Looking for a near id costs about a millisecond per hundred ids: past these bounds the message goes without.
 _MAX_SUGGESTIONS = 5
+
+
 _MAX_CANDIDATES = 2_000
 
 
@@ -40,20 +49,14 @@ class UnplannedTasks:
     ) -> Problem:
         """The error for an unknown id, with the nearest one that exists."""
         near = suggest and get_close_matches(on, islice(self._list_ids(index), _MAX_CANDIDATES), n=1)
-        hint = (
-            f"Did you mean {near[0]}?"
-            if near
-            else "Correct the id, or take it as finished: --unknown-needs done."
-        )
+        hint = f"Did you mean {near[0]}?" if near else "Correct the id, or take it as finished: --unknown-needs done."
         return Problem(Severity.ERROR, f"{what}, which no source knows", at, hint)
 
     def _list_ids(self, index: Iterable[str]) -> Iterator[str]:
         return chain(index, sorted(self.known), sorted(self.finished))
 
 
-def resolve_needs(
-    tasks: Sequence[Task], index: Mapping[str, int]
-) -> tuple[list[DependencyRow], MissingNeeds]:
+def resolve_needs(tasks: Sequence[Task], index: Mapping[str, int]) -> tuple[list[DependencyRow], MissingNeeds]:
     """For each task the places it needs, sorted and without doubles; and, by id, who needs a task that is not in the plan."""
     rows: list[DependencyRow] = []
     missing: MissingNeeds = {}
@@ -67,9 +70,7 @@ def resolve_needs(
     return rows, missing
 
 
-def check_missing_needs(
-    missing: MissingNeeds, index: Mapping[str, int], outside: UnplannedTasks
-) -> list[Problem]:
+def check_missing_needs(missing: MissingNeeds, index: Mapping[str, int], outside: UnplannedTasks) -> list[Problem]:
     """One problem for each missing id, unless it is finished."""
     problems = []
     suggestions = _MAX_SUGGESTIONS
@@ -116,3 +117,112 @@ def describe_origin(at: Origin | None, reason: str) -> str:
     """` (file:line: "what it says")`, as far as it is known."""
     parts = [*([str(at)] if at else []), *([f'"{reason}"'] if reason else [])]
     return f" ({': '.join(parts)})" if parts else ""
+
+
+DependencyRows = Sequence[Sequence[int]]  # for each place, the places that come before it
+
+
+EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it was said
+
+
+def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
+    """The strongly connected components that hold a cycle, each in order, by their first place.
+
+    Tarjan's algorithm with its own stack: a chain of any length is fine.
+    """
+    number = [0] * len(rows)  # the order of meeting; 0 is not met yet
+    low = [0] * len(rows)
+    stack: list[int] = []
+    found = []
+    met = 0
+    for root in range(len(rows)):
+        walk = [] if number[root] else [(root, iter(rows[root]))]
+        while walk:
+            place, rest = walk[-1]
+            if not number[place]:
+                met += 1
+                number[place] = low[place] = met
+                stack.append(place)
+            for other in rest:
+                if not number[other]:
+                    walk.append((other, iter(rows[other])))
+                    break
+                low[place] = min(low[place], number[other])
+            else:
+                walk.pop()
+                if low[place] == number[place]:
+                    found.append(_pop_component(stack, place, number))
+                elif walk:
+                    low[walk[-1][0]] = min(low[walk[-1][0]], low[place])
+    return sorted(sorted(places) for places in found if len(places) > 1 or places[0] in rows[places[0]])
+
+
+def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
+    """Take the root's component off the stack; a number beyond all others keeps it out of later ones."""
+    places: list[int] = []
+    while not places or places[-1] != root:
+        places.append(stack.pop())
+        number[places[-1]] = len(number) + 1
+    return places
+
+
+def find_shortest_cycle(rows: DependencyRows, component: Sequence[int]) -> list[int]:
+    """A shortest cycle through the component's first place, in the order of work, that place at both ends."""
+    first, members = component[0], set(component)
+    seen_from = {first: first}
+    queue = deque([first])
+    while queue:
+        place = queue.popleft()
+        for other in rows[place]:
+            if other == first:
+                path = [first, place]
+                while path[-1] != first:
+                    path.append(seen_from[path[-1]])
+                return path
+            if other in members and other not in seen_from:
+                seen_from[other] = place
+                queue.append(other)
+    raise ValueError("no cycle runs through the first place of this component")
+
+
+def report_cycles(
+    rows: DependencyRows,
+    name: Callable[[int], str],
+    edge: Callable[[int, int], EdgeText],
+    *,
+    what: str,
+    hint: str = "",
+) -> list[Problem]:
+    """One error for each cyclic component. `edge(place, before)` states the edge between the two."""
+    return [
+        _cycle_problem(component, find_shortest_cycle(rows, component), name, edge, what, hint)
+        for component in find_cyclic_components(rows)
+    ]
+
+
+def _cycle_problem(  # noqa: PLR0913, PLR0917 - the parts of one sentence
+    component: list[int],
+    path: list[int],
+    name: Callable[[int], str],
+    edge: Callable[[int, int], EdgeText],
+    what: str,
+    hint: str,
+) -> Problem:
+    edges = [edge(place, before) for before, place in pairwise(path)]
+    alone = len(path) == 2
+    lead = f"{name(path[0])} waits for itself" if alone else f"{what} wait for one another"
+    lines = [f"{lead}: {' → '.join(map(name, path))}", *(f"  {line}" for line, _ in edges)]
+    tangled = len({name(place) for place in component})
+    if tangled >= len(path):
+        lines.append(f"  {tangled} {what} are tied up with one another in all")
+    return Problem(Severity.ERROR, "\n".join(lines), edges[-1][1], hint or _cycle_hint(edges[-1][1], alone=alone))
+
+
+def _cycle_hint(at: Origin | None, *, alone: bool) -> str:
+    """The path begins with the earliest task, so its last edge is the one that goes against the written order."""
+    where = f", at {at}," if at else ""
+    return (
+        f"Take that need out{where.rstrip(',')}."
+        if alone
+        else (f"Take one of these needs out; the last one{where} goes against the order of the plan.")
+    )

@@ -6,25 +6,22 @@ from dataclasses import replace
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
-from plait.core.scheduler.batches__phase import describe_phase_progress
-from plait.core.scheduler.merge_queue__rebuild import is_branch_stable
+from plait.core.scheduler.batches import describe_phase_progress
+from plait.core.scheduler.merge_queue import is_branch_stable
 from plait.core.scheduler.selection import (
-    find_fallback_agents,
-    is_affordable,
-    make_choice,
-    why_agent_unavailable,
-)
-from plait.core.scheduler.selection__slots import (
     clamp_slots,
+    find_fallback_agents,
     has_batch_slots,
+    is_affordable,
     is_within_capacity,
     is_within_limit,
+    make_choice,
+    why_agent_unavailable,
 )
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import EndWhy, TaskStatus, Waiting
-from plait.core.status__owed import NextAction
+from plait.core.status import EndWhy, NextAction, TaskStatus, Waiting
 from plait.core.task import NeedKind, Step
 
 _END_REASON_TEXTS = {
@@ -70,9 +67,7 @@ def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExpl
         return _explain_merging(state, batch, task)
     if task.step is Step.VERIFY and not task.undecided_exits:
         on, reason = (
-            _why_task_waits(batch, task)
-            or _why_batch_waits(state, batch)
-            or _why_slots_wait(state, batch, task)
+            _why_task_waits(batch, task) or _why_batch_waits(state, batch) or _why_slots_wait(state, batch, task)
         )
         return TaskExplanation(TaskStatus.VERIFYING, reason, on)
     return _explain_waiting(state, batch, task)
@@ -176,7 +171,9 @@ def _describe_needs(batch: BatchState, task: TaskState) -> str:
     needed = (batch.tasks[place] for place in batch.plan.needs[task.place] if place not in task.entrants)
     missing = {other.task.id for other in needed if other.status is not TaskStatus.DONE}
     if not missing and going:
-        return f"waits for its entrants: {_join_names(going)} ({len(awaited) - len(going)} of {len(awaited)} have ended)"
+        return (
+            f"waits for its entrants: {_join_names(going)} ({len(awaited) - len(going)} of {len(awaited)} have ended)"
+        )
     said = [need for need in task.task.needs if need.on in missing]
     names = list(dict.fromkeys(need.on for need in said)) or sorted(missing)
     shown = _join_names(names)

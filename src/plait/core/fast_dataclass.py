@@ -28,9 +28,7 @@ if not TYPE_CHECKING:
     from operator import attrgetter
 
     _FIELDS, _PARAMS = "__dataclass_fields__", "__dataclass_params__"
-    _OWN = frozenset(
-        {"__init__", "__repr__", "__eq__", "__hash__", "__post_init__", "__slots__", "__match_args__"}
-    )
+    _OWN = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__post_init__", "__slots__", "__match_args__"})
     _ODD = ("ClassVar", "InitVar", "KW_ONLY")  # in annotations: what is no field
 
     def _noted(*, frozen, slots):
@@ -42,9 +40,7 @@ if not TYPE_CHECKING:
         return noted
 
     _NOTED = {
-        (frozen, slots): _noted(frozen=frozen, slots=slots)
-        for frozen in (False, True)
-        for slots in (False, True)
+        (frozen, slots): _noted(frozen=frozen, slots=slots) for frozen in (False, True) for slots in (False, True)
     }
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, **more):
@@ -65,11 +61,7 @@ if not TYPE_CHECKING:
             or hasattr(cls, "__post_init__")
             or any(word in told for word in _ODD)
             or any(type(each) is not str for each in known.values())
-            or any(
-                _asks(each) or name not in known
-                for name, each in vars(cls).items()
-                if isinstance(each, Field)
-            )
+            or any(_asks(each) or name not in known for name, each in vars(cls).items() if isinstance(each, Field))
         )
 
     def _asks(each):
@@ -161,19 +153,13 @@ if not TYPE_CHECKING:
                 value = f"_make_{each.name}() if {each.name} is _missing else {each.name}"
             else:
                 words.append(each.name)
-            lines.append(
-                f"  _set(self, {each.name!r}, {value})" if frozen else f"  self.{each.name} = {value}"
-            )
+            lines.append(f"  _set(self, {each.name!r}, {value})" if frozen else f"  self.{each.name} = {value}")
         exec("\n".join([f"def __init__(self, {', '.join(words)}):", *(lines or ["  pass"])]), room)  # noqa: S102 - as the standard library does
         return room["__init__"]
 
     def _same(names):
         # With one name or none, it would not give a tuple.
-        values = (
-            attrgetter(*names)
-            if len(names) > 1
-            else lambda self: tuple(getattr(self, each) for each in names)
-        )
+        values = attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, each) for each in names)
 
         def eq(self, other):
             return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented

@@ -1,11 +1,16 @@
-"""The graph: from tasks to a checked Plan, or to all the reasons why there is none."""
+"""The graph: from tasks to a checked Plan, or to all the reasons why there is none.
+
+The shape of a plan: what is shown of it and decides nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 
-from plait.core import dependencies__cycles
+from plait.core import dependencies
 from plait.core.dependencies import (
     DependencyRow,
     UnknownNeeds,
@@ -15,12 +20,10 @@ from plait.core.dependencies import (
     resolve_needs,
 )
 from plait.core.fast_dataclass import dataclass
-from plait.core.file_locks import assign_locks, find_crowded_files
+from plait.core.file_locks import assign_locks, file_of_lock, find_crowded_files
 from plait.core.phases import add_phase_rows, check_phases, find_phase_contradictions
-from plait.core.plan import Plan, Problem, Severity
-from plait.core.task import Phase, Task
-
-__all__ = ["PlanCheck", "UnknownNeeds", "build_checked_plan"]
+from plait.core.plan import Conflict, Plan, Problem, Severity
+from plait.core.task import Need, Phase, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +63,11 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
     ordered = _sort_topologically(needs)
     if ordered is None:
         problems += _report_cycles(tasks, needs)
-    elif (
-        phases
-        and not _has_errors(disorder)
-        and _sort_topologically(add_phase_rows(tasks, needs, phases)) is None
-    ):
+    elif phases and not _has_errors(disorder) and _sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
         problems += find_phase_contradictions(tasks, needs, phases)
     if ordered is None or _has_errors(problems):
         return PlanCheck(None, tuple(problems))
-    ranks = _rank_tasks(
-        ordered, needs, [durations(task) if durations else task.expected_seconds for task in tasks]
-    )
+    ranks = _rank_tasks(ordered, needs, [durations(task) if durations else task.expected_seconds for task in tasks])
     return PlanCheck(Plan(tuple(tasks), tuple(needs), tuple(held), tuple(ranks), phases), tuple(problems))
 
 
@@ -86,9 +83,7 @@ def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Proble
         if len(same) > 1:
             places = " and ".join(str(task.origin or "an unknown place") for task in same)
             message = f"{len(same)} tasks are called {name}: {places}"
-            problems.append(
-                Problem(Severity.ERROR, message, same[1].origin, "Give each of them an id of its own.")
-            )
+            problems.append(Problem(Severity.ERROR, message, same[1].origin, "Give each of them an id of its own."))
     return [same[0] for same in by_id.values()], problems
 
 
@@ -101,19 +96,17 @@ def _sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
 
 
 def _report_cycles(tasks: Sequence[Task], needs: Sequence[DependencyRow]) -> list[Problem]:
-    def edge(place: int, before: int) -> dependencies__cycles.EdgeText:
+    def edge(place: int, before: int) -> dependencies.EdgeText:
         return describe_need(tasks[place], tasks[before].id)
 
-    return dependencies__cycles.report_cycles(needs, lambda place: tasks[place].id, edge, what="tasks")
+    return dependencies.report_cycles(needs, lambda place: tasks[place].id, edge, what="tasks")
 
 
 def _has_errors(problems: Sequence[Problem]) -> bool:
     return any(problem.severity is Severity.ERROR for problem in problems)
 
 
-def _rank_tasks(
-    ordered: Sequence[int], needs: Sequence[DependencyRow], durations: Sequence[float]
-) -> list[float]:
+def _rank_tasks(ordered: Sequence[int], needs: Sequence[DependencyRow], durations: Sequence[float]) -> list[float]:
     """The longest path from each task's start to the end, in seconds."""
     after = [0.0] * len(needs)
     ranks = [0.0] * len(needs)
@@ -122,3 +115,66 @@ def _rank_tasks(
         for before in needs[place]:
             after[before] = max(after[before], rank)
     return ranks
+
+
+def group_waves(plan: Plan) -> list[list[str]]:
+    """Ids by distance: each task one wave after the last of its needs and, if its phase holds it, of what opens that."""
+    rows = add_phase_rows(plan.tasks, plan.needs, plan.phases, early=True) if plan.phases else plan.needs
+    levels = _find_levels(rows, len(plan.tasks))
+    found: list[list[str]] = [[] for _ in range(max(levels, default=-1) + 1)]
+    for task, level in zip(plan.tasks, levels, strict=True):
+        found[level].append(task.id)
+    return found
+
+
+def _find_levels(rows: Sequence[DependencyRow], tasks: int) -> list[int]:
+    """Gates and ends, which come after the tasks, are passed at the level of what they wait for."""
+    levels = [-1] * len(rows)
+    for place in TopologicalSorter(dict(enumerate(rows))).static_order():
+        before = max((levels[other] for other in rows[place]), default=-1)
+        levels[place] = before + 1 if place < tasks else before
+    return levels[:tasks]
+
+
+def find_critical_path(plan: Plan) -> list[str]:
+    """The ids of a chain of needs that takes as long as the longest one; of equals the earliest in the plan."""
+    dependents: list[list[int]] = [[] for _ in plan.tasks]
+    for place, needs in enumerate(plan.needs):
+        for before in needs:
+            dependents[before].append(place)
+    path = []
+    choice = [place for place, needs in enumerate(plan.needs) if not needs]
+    while choice:
+        place = max(choice, key=lambda place: plan.ranks[place])
+        path.append(plan.tasks[place].id)
+        choice = dependents[place]
+    return path
+
+
+def list_edges(plan: Plan) -> Iterator[tuple[Task, Need]]:
+    """Every edge once, with the reason that was given first."""
+    ids = {task.id for task in plan.tasks}
+    for task in plan.tasks:
+        said: set[str] = set()
+        for need in task.needs:
+            if need.on in ids and need.on not in said:
+                said.add(need.on)
+                yield task, need
+
+
+def find_file_conflicts(plan: Plan) -> list[Conflict]:
+    """The files, folders and globs that two tasks or more have in common, by name."""
+    counts = Counter(chain.from_iterable(plan.holds))
+    shared: dict[str, list[str]] = {token: [] for token, count in counts.items() if count > 1 and file_of_lock(token)}
+    for task, hold in zip(plan.tasks, plan.holds, strict=True) if shared else ():
+        for token in hold:
+            if token in shared:
+                shared[token].append(task.id)
+    # Where globs meet is worth a line only if no file, folder or glob says the same of the same tasks.
+    named = {tuple(tasks) for token, tasks in shared.items() if not token.endswith("/")}
+    found = {
+        Conflict(file_of_lock(token) or token, tuple(tasks))
+        for token, tasks in shared.items()
+        if not token.endswith("/") or tuple(tasks) not in named
+    }
+    return sorted(found, key=lambda conflict: (conflict.file, conflict.tasks))

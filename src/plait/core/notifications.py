@@ -1,7 +1,11 @@
-"""From records to tidings: what of all that happens people want to be told of.
+"""A tiding: one thing that people want to be told of, wherever they are.
+
+From records to tidings: what of all that happens people want to be told of.
 
 A tiding says what is so: what has passed by the time somebody looks is not told. One cause is told once, however many
 records it takes; an entrant of a contest is none of its own, unless it asks for something.
+
+How ends and limits are told to somebody who is not there.
 """
 
 from __future__ import annotations
@@ -23,15 +27,53 @@ from plait.core.decisions import (
     TaskInterrupted,
 )
 from plait.core.events import Record
-from plait.core.notifications__tiding import Notification, NotificationKind, to_plain_line
-from plait.core.notifications__tidings_words import describe_batch_end, describe_task_failure, round_duration
+from plait.core.fast_dataclass import dataclass
+from plait.core.lazy_pattern import pattern
 from plait.core.reports import AttemptAsked, PublishFailed
-from plait.core.settings import Mode
+from plait.core.settings import Mode, NotificationKind
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 
+MAX_NOTIFICATION_LINE_CHARS = 300  # characters of what others say in one line
+
+
+# What moves cursors, changes colours or turns the reading around; and halves of letters, which no text can carry.
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """`title` is one line and `text` a few, both without control characters. `batch` None: it concerns all; `task` None: no
+    single one. `at` and `seq` are of the record that it follows from. `until`: when it passes by itself, where it does.
+    """
+
+    kind: NotificationKind
+    batch: str | None
+    task: str | None
+    title: str
+    text: str
+    at: float
+    seq: int
+    until: float | None = None
+
+    @property
+    def id(self) -> tuple[int, str]:
+        """No two tidings of one journal have the same, but for those that are told together."""
+        return self.seq, self.kind.value
+
+
+def to_plain_line(said: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
+    """What somebody said as one harmless line, cut where it gets long."""
+    line = " ".join(_CONTROL.sub(" ", said).split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
 REPEAT_LIMIT_SECONDS = 3600.0  # seconds: a limit that lasts so much longer than was told is told again
+
+
 _FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+
+
 # After these, it may be another task's turn in a queue.
 _QUEUE_EVENTS = (
     BackoffEnded,
@@ -42,6 +84,8 @@ _QUEUE_EVENTS = (
     TaskEnded,
     TaskInterrupted,
 )
+
+
 # The records that tidings can follow from; all others may be left out.
 NOTIFYING_EVENTS: tuple[type, ...] = (
     *_QUEUE_EVENTS,
@@ -115,17 +159,10 @@ class NotificationBuilder:
 
     def _notify_task_end(self, state: State, record: Record, fact: TaskEnded) -> Iterator[Notification]:
         batch, task = _find_batch_and_task(state, fact.batch, fact.task)
-        if (
-            batch is None
-            or task is None
-            or task.task.entrant is not None
-            or fact.status not in _FAILED_STATUSES
-        ):
+        if batch is None or task is None or task.task.entrant is not None or fact.status not in _FAILED_STATUSES:
             return
         if task.status is fact.status and task.ended_at == record.at:
-            yield _make_notification(
-                record, NotificationKind.TASK_FAILED, describe_task_failure(task), batch, task
-            )
+            yield _make_notification(record, NotificationKind.TASK_FAILED, describe_task_failure(task), batch, task)
 
     def _notify_question(
         self, state: State, record: Record, where: tuple[str, str], question: str
@@ -144,13 +181,9 @@ class NotificationBuilder:
         batch = state.batches.get(fact.batch)
         if batch is not None and batch.paused is not None and batch.paused.why == fact.why:
             title = f"batch {batch.id} is paused and needs you"
-            yield _make_notification(
-                record, NotificationKind.NEEDS_PERSON, (title, to_plain_line(fact.why)), batch
-            )
+            yield _make_notification(record, NotificationKind.NEEDS_PERSON, (title, to_plain_line(fact.why)), batch)
 
-    def _notify_publish_failure(
-        self, state: State, record: Record, fact: PublishFailed
-    ) -> Iterator[Notification]:
+    def _notify_publish_failure(self, state: State, record: Record, fact: PublishFailed) -> Iterator[Notification]:
         """Where the batch has ended over it, its end says so."""
         batch = state.batches.get(fact.batch)
         known = self._unpublished.get(fact.batch, 0)
@@ -176,25 +209,17 @@ class NotificationBuilder:
             title, kind = f"{fact.provider} rejects you: log in there, or pay", NotificationKind.NEEDS_PERSON
         else:
             title, kind = f"{fact.provider} takes no work for now", NotificationKind.LIMIT
-        yield Notification(
-            kind, None, None, to_plain_line(title), text, record.at, record.seq, until=fact.until
-        )
+        yield Notification(kind, None, None, to_plain_line(title), text, record.at, record.seq, until=fact.until)
 
     def _notify_approvals(self, state: State, records: Sequence[Record]) -> Iterator[Notification]:
         """Nothing in the journal says that a task waits for approval: it follows from what comes to an end, here or in
         another batch.
         """
-        record = next(
-            (record for record in reversed(records) if isinstance(record.event, _QUEUE_EVENTS)), None
-        )
+        record = next((record for record in reversed(records) if isinstance(record.event, _QUEUE_EVENTS)), None)
         queues = [batch for batch in state.open.values() if batch.settings.mode is Mode.QUEUE]
         for batch in queues if record is not None else ():
             task = _find_task_to_approve(state, batch)
-            if (
-                record is None
-                or task is None
-                or self._approvals.get(batch.id) == (task.task.id, task.generation)
-            ):
+            if record is None or task is None or self._approvals.get(batch.id) == (task.task.id, task.generation):
                 continue
             self._approvals[batch.id] = task.task.id, task.generation
             text = "\n".join(filter(None, (to_plain_line(task.task.title), f"plait approve {batch.id}")))
@@ -232,3 +257,98 @@ def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
     head = min(state.start_queue.heads(batch.id), key=lambda entry: entry.key, default=None)
     task = batch.tasks[head.ref[1]] if head is not None else None
     return None if task is None or task.approved or task.started else task
+
+
+MAX_TASKS_NAMED = 5  # tasks of a batch that ended badly
+
+
+MAX_BUNDLE_LINES = 10  # tidings that are told together
+
+
+_MINUTE_SECONDS, _HOUR_SECONDS, _DAY_SECONDS = 60, 3600, 86_400
+
+
+_FAILED_TASK_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+
+
+_BUNDLE_TITLES = {
+    NotificationKind.FINISHED: "batches are done",
+    NotificationKind.FAILED: "batches have failed",
+    NotificationKind.CANCELLED: "batches were cancelled",
+    NotificationKind.TASK_FAILED: "tasks have failed",
+    NotificationKind.NEEDS_PERSON: "things need you",
+    NotificationKind.LIMIT: "providers take no work for now",
+    NotificationKind.UNPUBLISHED: "batches could not be published",
+}
+
+
+def describe_batch_end(batch: BatchState) -> tuple[str, str]:
+    """Title and text of a batch's end."""
+    asked = [task for task in batch.tasks if task.task.entrant is None]
+    left = sum(task.status is not TaskStatus.DONE for task in asked)
+    if batch.ended is BatchStatus.CANCELLED:
+        title = f"batch {batch.id} was cancelled"
+    elif batch.ended is BatchStatus.COMPLETED:
+        title = f"batch {batch.id} is done" + (" and not published" if batch.publish_failure else "")
+    else:
+        title = f"batch {batch.id} has ended, {left} of {len(asked)} tasks not done"
+    bad = [f"{task.task.id} {_describe_end(task)}" for task in asked if task.status in _FAILED_TASK_STATUSES]
+    url = batch.published.url if batch.published is not None else ""
+    return title, "\n".join(map(to_plain_line, filter(None, (batch.reason, url, *_limit_lines(bad, MAX_TASKS_NAMED)))))
+
+
+def describe_task_failure(task: TaskState) -> tuple[str, str]:
+    status = task.status.value.replace("_", " ") if task.status is not None else ""
+    name, title = task.task.id, task.task.title
+    named = f"{name} ({title})" if title and title != name else name
+    return f"{named} {'has ' if status == 'failed' else ''}{status}", to_plain_line(task.reason)
+
+
+def round_duration(seconds: float) -> str:
+    """A length of time in the words of people; they want no more of it than is of use."""
+    if seconds < 2 * _MINUTE_SECONDS:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 2 * _HOUR_SECONDS:
+        return f"{round(seconds / _MINUTE_SECONDS)} min"
+    return (
+        f"{round(seconds / _HOUR_SECONDS)} h" if seconds < 2 * _DAY_SECONDS else f"{round(seconds / _DAY_SECONDS)} days"
+    )
+
+
+def group_by_kind(tidings: Sequence[Notification]) -> list[tuple[Notification, ...]]:
+    """Those that can be told in one message: never more messages than there are kinds."""
+    found: dict[NotificationKind, list[Notification]] = {}
+    for tiding in tidings:
+        found.setdefault(tiding.kind, []).append(tiding)
+    return sorted((tuple(each) for each in found.values()), key=lambda each: each[-1].seq)
+
+
+def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
+    """One for all of them, which are of one kind; it has the place of the last."""
+    last = bundle[-1]
+    if len(bundle) == 1:
+        return last
+    batches = {tiding.batch for tiding in bundle}
+    batch = last.batch if len(batches) == 1 else None
+    where = f" in batch {batch}" if batch is not None else ""
+    lines = [": ".join(filter(None, (each.title, each.text.partition("\n")[0]))) for each in bundle]
+    return Notification(
+        last.kind,
+        batch,
+        last.task if len({(each.batch, each.task) for each in bundle}) == 1 else None,
+        f"{len(bundle)} {_BUNDLE_TITLES[last.kind]}{where}",
+        "\n".join(_limit_lines(lines, MAX_BUNDLE_LINES)),
+        last.at,
+        last.seq,
+        last.until,
+    )
+
+
+def _describe_end(task: TaskState) -> str:
+    status = task.status.value.replace("_", " ") if task.status is not None else ""
+    return f"{status}: {task.reason}"
+
+
+def _limit_lines(lines: Sequence[str], most: int) -> list[str]:
+    more = [f"and {len(lines) - most} more"] if len(lines) > most else []
+    return [*lines[:most], *more]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from plait.core import dependencies__cycles
+from plait.core import dependencies
 from plait.core.dependencies import (
     DependencyRow,
     UnknownNeeds,
@@ -73,21 +73,17 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
     def name(place: int) -> str:
         return f"phase {phases[place].key}"
 
-    def edge(place: int, before: int) -> dependencies__cycles.EdgeText:
+    def edge(place: int, before: int) -> dependencies.EdgeText:
         return _describe_wait(phases[place], name(before)), phases[place].at
 
-    return problems + dependencies__cycles.report_cycles(
-        rows, name, edge, what="phases", hint="Let one of them come first."
-    )
+    return problems + dependencies.report_cycles(rows, name, edge, what="phases", hint="Let one of them come first.")
 
 
 def _describe_wait(phase: Phase, what: str) -> str:
     return f"phase {phase.key} waits for {what}{describe_origin(phase.at, phase.reason)}"
 
 
-def _resolve_opener(
-    phase: Phase, index: Mapping[str, int], outside: UnplannedTasks
-) -> tuple[Phase, list[Problem]]:
+def _resolve_opener(phase: Phase, index: Mapping[str, int], outside: UnplannedTasks) -> tuple[Phase, list[Problem]]:
     task = phase.opens_with
     if task is None or task in index:
         return phase, []
@@ -139,7 +135,7 @@ def find_phase_contradictions(
     def name(place: int) -> str:
         return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
 
-    def edge(place: int, before: int) -> dependencies__cycles.EdgeText:
+    def edge(place: int, before: int) -> dependencies.EdgeText:
         if place < size and before < size:
             return describe_need(tasks[place], tasks[before].id)
         if place >= size and (place - size) % 2 == 0:
@@ -149,6 +145,6 @@ def find_phase_contradictions(
         return f"{task.id} is part of {phase_name}", task.origin
 
     hint = "Take the need out, or say what the later task itself needs: then it does not wait for its phase."
-    return dependencies__cycles.report_cycles(
+    return dependencies.report_cycles(
         add_phase_rows(tasks, needs, phases), name, edge, what="tasks and phases", hint=hint
     )

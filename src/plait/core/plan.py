@@ -56,6 +56,4 @@ class Plan:
 
     def without_texts(self) -> Plan:
         """The plan as the journal keeps it: without the texts that only agents read."""
-        return replace(
-            self, tasks=tuple(replace(task, body="", run=None, env=(), job=None) for task in self.tasks)
-        )
+        return replace(self, tasks=tuple(replace(task, body="", run=None, env=(), job=None) for task in self.tasks))

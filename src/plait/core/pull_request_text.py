@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.requests__wording import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
+from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
 from plait.core.status import TaskStatus
 from plait.core.views import BatchView, TaskView
 
@@ -59,13 +59,9 @@ class PullRequestText:
         return PullRequestText(hide(self.title), hide(self.body))
 
 
-def write_pull_request(
-    view: BatchView, said: PullRequestOverride = NO_OVERRIDE, *, usual: str = ""
-) -> PullRequestText:
+def write_pull_request(view: BatchView, said: PullRequestOverride = NO_OVERRIDE, *, usual: str = "") -> PullRequestText:
     """What a person said of this one, else what plait makes of it; `usual` is what all are to be called."""
-    return PullRequestText(
-        write_title(view, said.title or usual), said.body if said.body.strip() else write_body(view)
-    )
+    return PullRequestText(write_title(view, said.title or usual), said.body if said.body.strip() else write_body(view))
 
 
 def write_title(view: BatchView, wanted: str = "") -> str:
@@ -75,23 +71,17 @@ def write_title(view: BatchView, wanted: str = "") -> str:
     merged = [task for task in _list_requested(view) if task.status is TaskStatus.DONE]
     names = ", ".join(_to_one_line(task.title or task.id) for task in merged[:3])
     told = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
-    return _defuse_references(
-        _shorten(told if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS)
-    )
+    return _defuse_references(_shorten(told if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS))
 
 
-def write_body(
-    view: BatchView, details: Mapping[str, TaskDetail] | None = None, *, most: int = MAX_BODY_BYTES
-) -> str:
+def write_body(view: BatchView, details: Mapping[str, TaskDetail] | None = None, *, most: int = MAX_BODY_BYTES) -> str:
     """Never more than `most` bytes: what does not fit is counted."""
     asked = _list_requested(view)
     left = [task for task in asked if task.status is not TaskStatus.DONE]
     room = (most - _FRAME_BYTES) // 2 if left else most - _FRAME_BYTES
     parts = [_summary(view)]
     if asked:
-        rows = (
-            (task.status, _format_row(view, task, (details or {}).get(task.id, _NO_DETAIL))) for task in asked
-        )
+        rows = ((task.status, _format_row(view, task, (details or {}).get(task.id, _NO_DETAIL))) for task in asked)
         table, more = _fit_lines(rows, room)
         parts += ["\n".join([_TABLE_HEADER, *table]), *more]
     if left:
@@ -110,9 +100,7 @@ def _summary(view: BatchView) -> str:
     counts = dict(view.progress.counts)
     merged, total = counts.get(TaskStatus.DONE, 0), view.progress.total
     told = [f"**{merged} of {total} task{'s' if total != 1 else ''} done**"]
-    told += _format_counts(
-        {status: count for status, count in counts.items() if status is not TaskStatus.DONE}
-    )
+    told += _format_counts({status: count for status, count in counts.items() if status is not TaskStatus.DONE})
     if view.started_at is not None and view.ended_at is not None:
         told.append(_format_duration(view.ended_at - view.started_at))
     if view.cost:
@@ -212,17 +200,13 @@ def _format_duration(seconds: float) -> str:
 
 def _escape_markdown(text: str, most: int = _MAX_NAME_CHARS) -> str:
     """As markdown that shows exactly this text."""
-    spaced = _ACTIVE_SYNTAX.sub(
-        lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", _shorten(_to_one_line(text), most)
-    )
+    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", _shorten(_to_one_line(text), most))
     return _MARKUP.sub(lambda sign: "&lt;" if sign[0] == "<" else f"\\{sign[0]}", spaced)
 
 
 def _defuse_references(text: str) -> str:
     """For titles, which are no markdown, but may become a commit's subject."""
-    return _ACTIVE_SYNTAX.sub(
-        lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}" if sign[0] in "@#!-" else sign[0], text
-    )
+    return _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}" if sign[0] in "@#!-" else sign[0], text)
 
 
 def _format_code(text: str) -> str:

@@ -1,11 +1,14 @@
-"""What each kind of failure asks for. A rate limit is not a failure; what can't succeed is not tried again."""
+"""What each kind of failure asks for. A rate limit is not a failure; what can't succeed is not tried again.
+
+Chance without a generator: the same names always give the same number, so a replay jitters as the run did.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from hashlib import blake2b
 
-from plait.core.retry_policy__chance import jitter
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, TaskStatus
 
@@ -37,6 +40,7 @@ RESPONSES: Mapping[Category, Response] = {
     Category.USAGE: Response.NEVER,
 }
 
+
 CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.TASK: "the agent failed",
     Category.VERIFY: "verification failed",
@@ -58,19 +62,29 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.GATE: "the gate failed with its change",
 }
 
+
 # The provider does not know who asks, or is not paid: another provider may take the task.
 REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
 
-YIELD_SECONDS = (
-    5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
-)
-MAX_SUSPECT_REFUSALS = (
-    8  # so many refusals of one task while others were served; the next ones are its own failures
-)
+
+YIELD_SECONDS = 5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
+
+
+MAX_SUSPECT_REFUSALS = 8  # so many refusals of one task while others were served; the next ones are its own failures
+
+
 MAX_LOST_ATTEMPTS = 3  # so many lost attempts are nobody's fault; after that they count
+
+
 MAX_MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
+
+
 MAX_LOST_GATES = 3
+
+
 MAX_REBUILD_TRIES = 3
+
+
 MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too
 
 
@@ -95,3 +109,9 @@ def retry_delay(batch: BatchState, task: TaskState, tries: int) -> float:
 
 def final_status(category: Category) -> TaskStatus:
     return TaskStatus.TIMED_OUT if category in {Category.TIMEOUT, Category.IDLE} else TaskStatus.FAILED
+
+
+def jitter(seed: int, *names: str | int) -> float:
+    """A number in [0, 1) that depends on nothing but its arguments."""
+    text = "\x00".join(str(part) for part in (seed, *names))
+    return int.from_bytes(blake2b(text.encode(), digest_size=7).digest()) / 2**56

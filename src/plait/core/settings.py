@@ -1,7 +1,11 @@
-"""What a person can set, for a batch and for the engine, with the defaults."""
+"""What a person can set, for a batch and for the engine, with the defaults.
+
+Saved settings: JSON texts by name, as the page and the API save them. What they mean is for those who read settings.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Self
@@ -109,9 +113,7 @@ class Budget:
 
     def bounded_part(self, spend: Spend) -> Spend:
         """What of it this budget is about."""
-        return Spend(
-            spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0
-        )
+        return Spend(spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0)
 
     def share(self, parts: int) -> Spend:
         return Spend((self.microusd or 0) // parts, (self.tokens or 0) // parts)
@@ -234,3 +236,56 @@ class EngineSettings(_Patchable):
             return f"parallel_limit must be 0 (no limit) or more, not {self.parallel_limit}"
         bad = next(((name, limit) for name, limit in self.agent_limits if limit < 0), None)
         return f"the limit of agent {bad[0]} must be 0 (no limit) or more, not {bad[1]}" if bad else None
+
+
+MAX_SAVED_SETTINGS = 256  # names
+
+
+MAX_SAVED_NAME_CHARS = 100  # characters
+
+
+MAX_SAVED_TEXT_CHARS = 16_384  # characters of one text
+
+
+# A name and its text; None forgets it.
+SavedChanges = Iterable[tuple[str, str | None]]
+
+
+def merge_saved_settings(saved: Mapping[str, str], changes: SavedChanges) -> dict[str, str]:
+    """What is saved then."""
+    merged: dict[str, str | None] = {**saved, **dict(changes)}
+    return {name: text for name, text in merged.items() if text is not None}
+
+
+def why_not_save(saved: Mapping[str, str], changes: SavedChanges) -> str | None:
+    """The journal keeps what is asked for for ever: it has to be of a size that settings have."""
+    wanted = tuple(changes)
+    if len(wanted) > MAX_SAVED_SETTINGS or len(merge_saved_settings(saved, wanted)) > MAX_SAVED_SETTINGS:
+        return f"no more than {MAX_SAVED_SETTINGS} settings can be saved"
+    for name, text in wanted:
+        if not 0 < len(name) <= MAX_SAVED_NAME_CHARS:
+            return f"the name of a saved setting must have from 1 to {MAX_SAVED_NAME_CHARS} characters"
+        if text is not None and len(text) > MAX_SAVED_TEXT_CHARS:
+            return f"{name} is too long to be saved: {len(text)} characters, and {MAX_SAVED_TEXT_CHARS} are the most"
+    return None
+
+
+class NotificationKind(StrEnum):
+    """What it is about. The words are those of `notify.on` and of webhooks: they are relied upon."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TASK_FAILED = "task_failed"
+    NEEDS_PERSON = "needs_person"
+    LIMIT = "limit"
+    UNPUBLISHED = "unpublished"
+
+
+DEFAULT_NOTIFICATION_KINDS = (
+    NotificationKind.FINISHED,
+    NotificationKind.FAILED,
+    NotificationKind.NEEDS_PERSON,
+    NotificationKind.LIMIT,
+    NotificationKind.UNPUBLISHED,
+)

@@ -18,12 +18,8 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.sorted_set import SortedSet
 
 TaskRef = tuple[str, int]  # batch, place in its plan
-QueueKey = tuple[
-    str, tuple[str, ...], bool
-]  # batch, the agents it may be given to, whether nobody stands in for them
-StartOrder = tuple[
-    int, int, float, int
-]  # the smallest goes first; the last part is the place, so no two are alike
+QueueKey = tuple[str, tuple[str, ...], bool]  # batch, the agents it may be given to, whether nobody stands in for them
+StartOrder = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so no two are alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,8 @@ class StartQueue:
         self._entries: dict[TaskRef, QueueEntry] = {}
         self._parked_under: dict[TaskRef, str] = {}  # a parked entry's token
         self._free: dict[QueueKey, SortedSet[tuple[StartOrder, TaskRef]]] = {}
-        self._queues: dict[
-            str, dict[QueueKey, None]
-        ] = {}  # the lanes of each batch, for those who ask by batch
-        self._wanting: dict[
-            str, dict[QueueKey, QueueEntry]
-        ] = {}  # per token, each lane's free entry that wants it
+        self._queues: dict[str, dict[QueueKey, None]] = {}  # the lanes of each batch, for those who ask by batch
+        self._wanting: dict[str, dict[QueueKey, QueueEntry]] = {}  # per token, each lane's free entry that wants it
         self._parked: dict[str, dict[QueueKey, SortedSet[tuple[StartOrder, TaskRef]]]] = {}
         self._holder: dict[str, TaskRef] = {}
 
@@ -70,8 +62,7 @@ class StartQueue:
         twin._queues = {batch: dict(lanes) for batch, lanes in self._queues.items()}
         twin._wanting = {token: dict(best) for token, best in self._wanting.items()}
         twin._parked = {
-            token: {lane: parked.copy() for lane, parked in lanes.items()}
-            for token, lanes in self._parked.items()
+            token: {lane: parked.copy() for lane, parked in lanes.items()} for token, lanes in self._parked.items()
         }
         return twin
 
@@ -133,9 +124,7 @@ class StartQueue:
                 # It may have been the heir of another token, which now wants the next one.
                 work.extend(self._pop_unblocked(entry.queue_key, entry.locks))
                 continue
-            displaced = {
-                rival.ref: (rival, token) for token in entry.locks if (rival := self._rival(entry, token))
-            }
+            displaced = {rival.ref: (rival, token) for token in entry.locks if (rival := self._rival(entry, token))}
             freed = {token: None for rival, _ in displaced.values() for token in self._remove_free(rival)}
             self._add_free(entry)
             for rival, token in displaced.values():
@@ -194,9 +183,7 @@ class StartQueue:
 
     def _park(self, entry: QueueEntry, token: str) -> None:
         self._parked_under[entry.ref] = token
-        self._parked.setdefault(token, {}).setdefault(entry.queue_key, SortedSet()).add(
-            (entry.key, entry.ref)
-        )
+        self._parked.setdefault(token, {}).setdefault(entry.queue_key, SortedSet()).add((entry.key, entry.ref))
 
     def _unpark(self, entry: QueueEntry, token: str) -> None:
         del self._parked_under[entry.ref]

@@ -2,23 +2,24 @@
 
 The indexes in it (what each task is owed, who is ready, who holds what, the timers) are derived: a recount from the
 tasks' own facts gives the same, and a property compares them.
+
+A twin of the state, to run ahead in: whatever happens to it does not touch the original.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import field
 
 from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
 from plait.core.reports import CapacityChanged, EngineTaken, Outcome, PublishFailed
-from plait.core.requests import Request
-from plait.core.requests__wording import NO_OVERRIDE, PullRequestOverride
+from plait.core.requests import NO_OVERRIDE, PullRequestOverride, Request
 from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spend
 from plait.core.sorted_set import SortedSet
 from plait.core.start_queue import QueueKey, StartQueue
-from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
-from plait.core.status__owed import NextAction
+from plait.core.status import BatchStatus, Category, EndWhy, NextAction, PauseCause, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
 
 
@@ -133,9 +134,7 @@ class TaskState:
     winner: str = ""  # the entrant whose change it has
     rejected_entrants: tuple[str, ...] = ()  # entrants that were chosen and did not stand
     change_to_repair: Change | None = None  # what conflicted, until it has been made again
-    predicted_conflicts: dict[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # files, by the task ("": the branch)
+    predicted_conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the task ("": the branch)
     base: str | None = None
     tip: str | None = None
     commit: str | None = None
@@ -227,9 +226,7 @@ class BatchState:
     index: dict[str, int] = field(default_factory=dict)
     plan_locks: frozenset[str] = frozenset()  # the tokens of its plan
     phases: dict[str, PhaseState] = field(default_factory=dict)
-    phases_by_opener: dict[int, list[str]] = field(
-        default_factory=dict
-    )  # the phases that one task's completion opens
+    phases_by_opener: dict[int, list[str]] = field(default_factory=dict)  # the phases that one task's completion opens
     openable_phases: dict[str, None] = field(default_factory=dict)
     unopenable_phases: dict[str, None] = field(default_factory=dict)
     tasks_by_action: dict[NextAction, SortedSet[int]] = field(
@@ -335,9 +332,7 @@ class State:
     engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
-    publishing_batches: dict[str, BatchState] = field(
-        default_factory=dict
-    )  # to be published or being it, ended or not
+    publishing_batches: dict[str, BatchState] = field(default_factory=dict)  # to be published or being it, ended or not
     seen_requests: set[str] = field(default_factory=set)
     unanswered: dict[str, Request] = field(default_factory=dict)
     start_queue: StartQueue = field(default_factory=StartQueue)
@@ -362,3 +357,55 @@ class State:
     def find_attempt(self, attempt: Attempt) -> AttemptState | None:
         batch = self.batches.get(attempt.batch)
         return None if batch is None else batch.alive.get(attempt)
+
+
+def copy_state(state: State) -> State:
+    """Batches that have ended are shared, unless a request is on its way that may open them again."""
+    twin = copy(state)
+    living = {getattr(request, "batch", "") for request in state.unanswered.values()}
+    living |= state.open.keys() | state.publishing_batches.keys()
+    own = {name: _copy_batch(batch) for name, batch in state.batches.items() if name in living}
+    twin.batches = state.batches | own
+    twin.open = {name: own[name] for name in state.open}
+    twin.publishing_batches = {name: twin.batches[name] for name in state.publishing_batches}
+    twin.seen_requests = set(state.seen_requests)
+    twin.unanswered = dict(state.unanswered)
+    twin.start_queue = state.start_queue.copy()
+    twin.agents, twin.providers = dict(state.agents), dict(state.providers)
+    twin.breakers = {name: copy(breaker) for name, breaker in state.breakers.items()}
+    twin.agent_stats = {name: copy(known) for name, known in state.agent_stats.items()}
+    twin.task_durations, twin.changed_files = dict(state.task_durations), dict(state.changed_files)
+    twin.refusals = list(state.refusals)
+    twin.deadlines, twin.backoffs = state.deadlines.copy(), state.backoffs.copy()
+    twin.breaker_closings, twin.gate_deadlines = state.breaker_closings.copy(), state.gate_deadlines.copy()
+    return twin
+
+
+def _copy_batch(batch: BatchState) -> BatchState:
+    twin = copy(batch)
+    attempts = {id(attempt): copy(attempt) for attempt in batch.alive.values()}
+    twin.alive = {name: attempts[id(attempt)] for name, attempt in batch.alive.items()}
+    twin.tasks = [_copy_task(task, attempts) for task in batch.tasks]
+    twin.phases = {name: copy(phase) for name, phase in batch.phases.items()}
+    twin.openable_phases, twin.unopenable_phases, twin.merges_to_drop = (
+        dict(batch.openable_phases),
+        dict(batch.unopenable_phases),
+        dict(batch.merges_to_drop),
+    )
+    twin.tasks_by_action = {owed: places.copy() for owed, places in batch.tasks_by_action.items()}
+    twin.agents_used, twin.status_counts = dict(batch.agents_used), dict(batch.status_counts)
+    twin.merges = list(batch.merges)
+    twin.active, twin.failures = dict(batch.active), dict(batch.failures)
+    twin.gate, twin.gate_passed_commits = copy(batch.gate), set(batch.gate_passed_commits)
+    return twin
+
+
+def _copy_task(task: TaskState, attempts: dict[int, AttemptState]) -> TaskState:
+    """Attempts that are over never change again and are shared; the living ones are this twin's own."""
+    twin = copy(task)
+    twin.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
+    twin.undecided_exits = list(task.undecided_exits)
+    twin.attempt_counts, twin.predicted_conflicts = dict(task.attempt_counts), dict(task.predicted_conflicts)
+    twin.last = attempts.get(id(task.last), task.last)
+    twin.last_write = attempts.get(id(task.last_write), task.last_write)
+    return twin

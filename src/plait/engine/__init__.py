@@ -1,1 +1,1 @@
-"""The engine: the one process that writes the journal and performs decisions."""
+"""The engine: the only writer of the journal, and the only one that performs decisions."""

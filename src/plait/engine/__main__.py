@@ -19,11 +19,12 @@ from plait.config.config import Config, Layer
 from plait.core.errors import PlaitError
 from plait.core.requests import ChangeEngineSettings
 from plait.engine.app import build_dependencies, load_engine_config, lock_project_journal
+from plait.engine.daemon import DOORBELL_FIFO, HELD_FLAG, wait_for_release
 from plait.engine.loop import Engine
 from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
 from plait.store.interfaces import JournalBusyError
-from plait.store.project_files import DOORBELL_FIFO, HELD_FLAG, open_project_inbox, wait_for_release
+from plait.store.project_files import open_project_inbox
 from plait.system import log
 
 

@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
-from plait.client.checkout_files import open_source_writer
-from plait.client.repository import (
-    find_setups_folder,
-    find_worktrees_folder,
-    open_integrator,
-    open_publisher,
-    open_workspaces,
-)
 from plait.config.config import Config
 from plait.config.layers import merge_layers
-from plait.config.loading__load import load_config
+from plait.config.loading import load_config
 from plait.core.errors import ConfigError
 from plait.core.task import Attempt
 from plait.engine.attempt_inputs import BatchInputsStore, JobBuilder
 from plait.engine.attempt_workspaces import AttemptWorkspaces
-from plait.engine.attempts import AttemptWatcher
-from plait.engine.attempts__starting import AttemptStarter
+from plait.engine.attempts import AttemptStarter, AttemptWatcher
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
-from plait.engine.daemon__trouble import EngineHealthFile
+from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
 from plait.engine.perform import Performer
 from plait.engine.reactor import SelectReactor
-from plait.engine.report_text__discreet import redact_reports
-from plait.engine.status_writeback import StatusWriter
+from plait.engine.report_text import redact_reports
+from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.engine.worker_pool import WorkerPool
 from plait.git.location import RepoLocation
-from plait.observe.listeners__onlookers import open_listeners
+from plait.git.worktrees.paths import PIN_FILE, find_git_dir, find_setups_folder, find_worktrees_folder
+from plait.observe.listeners import open_listeners
 from plait.runtime.local_executor import LocalExecutor
 from plait.store import batch_files
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
-from plait.store.project_files import (
-    HEALTH_FILE,
-    JOURNAL_FILE,
-    find_shared_state_folder,
-    open_project_inbox,
-    open_state_paths,
-)
+from plait.store.project_files import JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.system.sensors import MachineSensors
-from plait.system.shared_state import open_shared_state
+from plait.system.shared_state import find_shared_state_folder, open_shared_state
 from plait.system.sleep_inhibitor import SystemSleepInhibitor
+
+if TYPE_CHECKING:
+    from plait.forges.interfaces import Publisher
+    from plait.git.interfaces import BranchMerger, Workspaces
+
 
 STALE_ENVIRONMENT_SECONDS = 60.0  # seconds after which an environment that nobody waits for is nobody's
 
@@ -141,3 +135,36 @@ def _find_base(engine: Engine, attempt: Attempt) -> str:
     batch = engine.state.batches.get(attempt.batch)
     task = batch.find_task(attempt.task) if batch is not None else None
     return (task.base or "") if task is not None else ""
+
+
+INTEGRATOR_FOLDER = "integrator"
+
+
+def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
+    from plait.git.worktrees.workspaces import GitWorkspaces  # noqa: PLC0415 - only for batches that have worktrees
+    from plait.system import log  # noqa: PLC0415
+
+    root = find_worktrees_folder(place, config)
+    with suppress(OSError):  # whoever makes a workspace tells what is wrong
+        (place.state / PIN_FILE).write_bytes(os.fsencode(root))
+        if place.top in root.parents:  # or everything in it would show in the person's own checkout
+            root.mkdir(parents=True, exist_ok=True)
+            (root / ".gitignore").write_text("*\n")
+    return GitWorkspaces(find_git_dir(place), root, keep=config.workspace.keep, on_warning=log.write_line)
+
+
+def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
+    from plait.git.merge.branch_merger import GitBranchMerger  # noqa: PLC0415
+    from plait.git.merge.regeneration import build_regenerator  # noqa: PLC0415
+
+    return GitBranchMerger(
+        find_git_dir(place),
+        place.state / INTEGRATOR_FOLDER,
+        regenerate=build_regenerator(find_git_dir(place), find_worktrees_folder(place, config)),
+    )
+
+
+def open_publisher(place: RepoLocation) -> Publisher:
+    from plait.forges.publisher import GitPublisher  # noqa: PLC0415 - only for batches that are published
+
+    return GitPublisher(place)

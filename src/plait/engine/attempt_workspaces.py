@@ -23,8 +23,8 @@ from plait.core.task import Attempt, Step
 from plait.engine.attempt_inputs import GATE_TASK
 from plait.engine.commit_contents import build_author, build_status_restorer
 from plait.engine.worker_pool import WorkerPool
+from plait.git.interfaces import CapturedChange, Workspaces
 from plait.store.batch_inputs import BatchInputs
-from plait.store.interfaces import CapturedChange, Workspaces
 from plait.system import log
 
 DISK_CHECK_SECONDS = 60.0  # seconds between two looks at what workspaces take
@@ -101,9 +101,7 @@ class AttemptWorkspaces:
     def prepare(self, order: AttemptStarted, ready: OnReady, failed: OnFailure) -> None:
         attempt = order.attempt
         begun = self._find_base(attempt)
-        self._submit(
-            attempt.batch, attempt.task, lambda: self._prepare_workspace(order, begun), ready, failed
-        )
+        self._submit(attempt.batch, attempt.task, lambda: self._prepare_workspace(order, begun), ready, failed)
 
     def finish(
         self,

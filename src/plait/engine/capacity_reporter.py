@@ -11,7 +11,8 @@ from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
 from plait.core.state import State
 from plait.core.task import Attempt
 from plait.engine.attempts import AttemptWatcher
-from plait.store.interfaces import Executor, OtherEngines, Sensors
+from plait.runtime.executor import Executor
+from plait.system.interfaces import OtherEngines, Sensors
 
 CLOCK_JUMP_SECONDS = 1.0  # seconds that the wall clock and passing time may disagree by
 MEMORY_CHECK_SECONDS = 5.0  # seconds between two weighings of what runs
@@ -70,9 +71,7 @@ class CapacityReporter:
         why = crowded or describe_shortage(self._reading, state.pressure, self._where)
         if why != state.pressure:
             yield PressureChanged(why)
-        left = shared_capacity(
-            state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting
-        )
+        left = shared_capacity(state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting)
         changed = find_capacity_change(state, self._reading, self._sizes, left)
         if changed is not None:
             yield changed

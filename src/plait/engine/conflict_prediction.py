@@ -13,8 +13,8 @@ from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
 from plait.core.task import Step
 from plait.engine.worker_pool import WorkerPool
+from plait.git.interfaces import BranchMerger, PredictedConflict, Workspaces
 from plait.store.batch_inputs import BatchInputs
-from plait.store.interfaces import BranchMerger, PredictedConflict, Workspaces
 from plait.system import log
 
 CHECK_SECONDS = 30.0  # seconds between two looks at a batch
@@ -70,21 +70,13 @@ class ConflictPredictor:
                 ("foresight", batch.id),
                 partial(self._predict, batch.id, batch.head, at_work),
                 partial(self._report_changes, batch.id),
-                lambda error: log.write_line(
-                    f"warning: conflicts of batch {batch.id} can't be foreseen: {error}"
-                ),
+                lambda error: log.write_line(f"warning: conflicts of batch {batch.id} can't be foreseen: {error}"),
             )
 
-    def _predict(
-        self, batch: str, head: str, at_work: list[UnmergedTask]
-    ) -> tuple[float, list[PredictedConflict]]:
+    def _predict(self, batch: str, head: str, at_work: list[UnmergedTask]) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
         tips = {each.task: (each.base, tip) for each in at_work if (tip := self._find_tip(batch, each))}
-        found = (
-            self._integrator().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending)
-            if tips
-            else []
-        )
+        found = self._integrator().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending) if tips else []
         return time.monotonic() - began, found
 
     def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:

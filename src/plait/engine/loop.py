@@ -22,33 +22,22 @@ from plait.core.reports import (
     SourcesWritten,
 )
 from plait.core.requests import ChangeEngineSettings, Request
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
-from plait.core.scheduler.rules__needed import is_engine_needed
-from plait.core.scheduler.selection__slots import has_batch_slots
+from plait.core.scheduler.rules import decide_due, fold_incoming, is_engine_needed
+from plait.core.scheduler.selection import has_batch_slots
 from plait.core.state import State
 from plait.engine.attempt_workspaces import AttemptWorkspaces
 from plait.engine.attempts import AttemptWatcher
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
-from plait.engine.perform import Performer
-from plait.engine.perform__recover import recover
+from plait.engine.perform import Performer, recover
 from plait.engine.report_text import make_utf8_safe
 from plait.engine.status_writeback import StatusWriter
 from plait.engine.worker_pool import WorkerPool
-from plait.store.interfaces import (
-    Executor,
-    HealthFile,
-    Inbox,
-    InboxError,
-    Journal,
-    JournalFullError,
-    JournalReadOnlyError,
-    OtherEngines,
-    RecordListener,
-    SharedState,
-    SleepInhibitor,
-)
+from plait.observe.interfaces import RecordListener
+from plait.runtime.executor import Executor
+from plait.store.interfaces import Inbox, InboxError, Journal, JournalFullError, JournalReadOnlyError
 from plait.system import log
+from plait.system.interfaces import HealthFile, OtherEngines, SharedState, SleepInhibitor
 
 TICK_SECONDS = 1.0  # seconds between two looks at transcripts and sensors, while something runs
 INBOX_POLL_SECONDS = 2.0  # at the inbox, in case its bell did not ring
@@ -111,9 +100,7 @@ class Engine:
         if not self._incoming:
             self._queued_since = time.monotonic()
         self._incoming.append(event)
-        awaited = (
-            isinstance(event, SourcesWritten) and event.batch not in self.state.open
-        )  # a front waits for it
+        awaited = isinstance(event, SourcesWritten) and event.batch not in self.state.open  # a front waits for it
         self._urgent = self._urgent or awaited or not isinstance(event, _DEFERRABLE)
 
     def wake(self) -> None:
@@ -138,10 +125,7 @@ class Engine:
             for onlooker in parts.listeners:
                 onlooker.replay(record)
         self.enqueue(EngineTaken(self._pid, version=self._version))
-        if (
-            self.state.settings.with_fields(settings_request.settings, settings_request.fields)
-            != self.state.settings
-        ):
+        if self.state.settings.with_fields(settings_request.settings, settings_request.fields) != self.state.settings:
             self.enqueue(settings_request)
         self._delete_stale_environments()
         adopted = recover(self.state, parts.executor, parts.performer)
@@ -164,9 +148,7 @@ class Engine:
             waits.append(self._wake_at - self._wall())
         if self._idle_since is not None:
             left = self._idle_since + IDLE_EXIT_SECONDS - now
-            waits.append(
-                left if left > 0 else COMMIT_DELAY_SECONDS
-            )  # what attempts left behind is still being ended
+            waits.append(left if left > 0 else COMMIT_DELAY_SECONDS)  # what attempts left behind is still being ended
         return max(0.0, min(waits))
 
     def tick(self) -> None:
@@ -178,9 +160,7 @@ class Engine:
         requests = self._read_inbox()
         jump = list(self.dependencies.capacity.report_clock_jump())
         with self._lock_shared_state(asked=bool(requests)) as elsewhere:
-            if not (
-                requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(elsewhere)
-            ):
+            if not (requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(elsewhere)):
                 return
             incoming, self._incoming, self._urgent = [*jump, *requests, *self._incoming], [], False
             at = self._wall()
@@ -254,9 +234,7 @@ class Engine:
     def _has_waiting_tasks(self) -> bool:
         """Whether something could start if only there were a slot."""
         ready = self.state.start_queue
-        going = (
-            batch for batch in self.state.open.values() if batch.paused is None and has_batch_slots(batch, 1)
-        )
+        going = (batch for batch in self.state.open.values() if batch.paused is None and has_batch_slots(batch, 1))
         return any(next(iter(ready.heads(batch.id)), None) is not None for batch in going)
 
     def _list_agent_pids(self) -> list[int]:
@@ -302,9 +280,7 @@ class Engine:
         except (JournalFullError, JournalReadOnlyError) as error:
             if not self._uncommitted:
                 log.write_line(f"warning: {error.message}; {len(records)} records wait ({error.hint})")
-            self.dependencies.health.write(
-                f"{error.message}; agents run on, nothing new is begun. {error.hint}"
-            )
+            self.dependencies.health.write(f"{error.message}; agents run on, nothing new is begun. {error.hint}")
             self._uncommitted = records
             return
         if self._uncommitted:

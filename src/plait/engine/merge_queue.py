@@ -30,9 +30,11 @@ from plait.core.views import BatchView, make_batch_view
 from plait.engine.attempt_inputs import JobBuilder
 from plait.engine.commit_contents import EditFiles, build_merge_message
 from plait.engine.worker_pool import WorkerPool
-from plait.store.interfaces import BranchMerger, ChangeGoneError, Publisher
+from plait.forges.interfaces import Publisher
+from plait.git.interfaces import BranchMerger, ChangeGoneError
 from plait.system import log
-from plait.system.state_paths import StateFolder, write_private_file
+from plait.system.atomic_files import write_private_file
+from plait.system.state_paths import StateFolder
 
 
 class MergeQueue:
@@ -128,24 +130,20 @@ class MergeQueue:
         words = build_merge_message(kit, order.batch, order.task, order.n, edit)
         return self.integrator.merge(order, words, kit.gear.blending)
 
-    def _run_rebuild(
-        self, order: RebuildStarted, base: str, edits: Mapping[str, EditFiles | None]
-    ) -> RebuildDone:
+    def _run_rebuild(self, order: RebuildStarted, base: str, edits: Mapping[str, EditFiles | None]) -> RebuildDone:
         kit = self._load_inputs(order.batch)
         words = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
         return self.integrator.rebuild(order, base, words, kit.gear.blending)
 
     def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
-        return self.publisher.publish(
-            order, view, self._load_inputs(order.batch), self._environment(order.batch)
-        )
+        return self.publisher.publish(order, view, self._load_inputs(order.batch), self._environment(order.batch))
 
     def _build_edit(self, batch: str, task: str) -> EditFiles | None:
         known = self._state.batches[batch]
         wanted = known.settings.write_back in {WriteBack.BRANCH, WriteBack.BOTH}
         if not wanted:
             return None
-        from plait.engine.commit_contents__marks import build_status_edit  # noqa: PLC0415 - few batches write statuses to their branch
+        from plait.engine.commit_contents import build_status_edit  # noqa: PLC0415 - few batches write statuses to their branch
 
         return build_status_edit(known, task)
 

@@ -1,4 +1,9 @@
-"""Performing decisions: the only match on them. Performing one twice does what performing it once does."""
+"""Performing decisions: the only match on them. Performing one twice does what performing it once does.
+
+After a restart: every decision whose result is not on disk is looked up in the world.
+
+What has ended is reported, what runs is adopted, and what never began is performed again. There is no other recovery.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +39,16 @@ from plait.core.decisions import (
 )
 from plait.core.events import Record
 from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
+from plait.core.scheduler.rules import list_outstanding
 from plait.core.state import State
-from plait.engine import attempts__gates
+from plait.engine import attempts
 from plait.engine.attempt_inputs import GATE_TASK, JobBuilder
 from plait.engine.attempt_workspaces import AttemptWorkspaces
-from plait.engine.attempts import AttemptWatcher
-from plait.engine.attempts__starting import AttemptStarter
+from plait.engine.attempts import AttemptStarter, AttemptWatcher
 from plait.engine.merge_queue import MergeQueue
-from plait.store.interfaces import Executor, SharedState
+from plait.runtime.executor import Executor, ExitedProcess, LostProcess, RunningProcess
 from plait.system import log
+from plait.system.interfaces import SharedState
 
 
 class Performer:
@@ -111,7 +117,7 @@ class Performer:
             case GateStarted():
                 self._starter.start_gate(decision)
             case GateEnding():
-                self._executor.terminate(attempts__gates.build_gate_attempt(decision), at_once=False)
+                self._executor.terminate(attempts.build_gate_attempt(decision), at_once=False)
             case (
                 RequestGranted()
                 | RequestRefused()
@@ -139,3 +145,33 @@ class Performer:
             self._shared.release_ports(decision.batch, GATE_TASK)
             self._workspaces.release_ended(self._state.batches[decision.batch])
         log.write_line(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")
+
+
+def recover(state: State, executor: Executor, performer: Performer) -> int:
+    """How many attempts were found running."""
+    adopted = 0
+    for decision in list_outstanding(state):
+        if isinstance(decision, AttemptStarted | GateStarted):
+            adopted += _adopt_attempt(decision, executor, performer)
+        else:
+            performer.perform_decision(decision)
+    return adopted
+
+
+def _adopt_attempt(order: AttemptStarted | GateStarted, executor: Executor, performer: Performer) -> bool:
+    watch = performer.expect(order)
+    attempt = order.attempt if isinstance(order, AttemptStarted) else attempts.build_gate_attempt(order)
+    found = executor.adopt(attempt)
+    match found:
+        case RunningProcess(pid):
+            watch.on_launched(attempt, pid)
+            return True
+        case ExitedProcess(code):
+            watch.on_exited(attempt, code)
+        case LostProcess(why):
+            watch.on_lost(attempt, why)
+        case None:
+            performer.perform_decision(order)
+        case _:
+            assert_never(found)
+    return False

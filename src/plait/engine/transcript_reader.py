@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from plait.agents.error_patterns__failures import classify_exit
+from plait.agents.error_patterns import classify_exit
 from plait.agents.interface import AgentEvent, OutputParser
 from plait.core.reports import Outcome
 from plait.runtime import transcript

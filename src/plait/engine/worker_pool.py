@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from plait.store.interfaces import Reactor
+from plait.runtime.executor import Reactor
 
 MAX_THREADS = 8  # threads: each mostly waits for a git
 

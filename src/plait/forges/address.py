@@ -1,15 +1,18 @@
-"""Where a remote is, as its URL tells it, and which kind of forge stands there."""
+"""Where a remote is, as its URL tells it, and which kind of forge stands there.
+
+What must not be told: secrets, and whatever would steer the place where a message is shown.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from ipaddress import ip_address
 from urllib.parse import quote, unquote, urlsplit
 
 from plait.core.fast_dataclass import dataclass
-from plait.forges.address__scrub import strip_userinfo
-from plait.store.interfaces import ForgeError
+from plait.forges.interfaces import ForgeError
 
 
 class ForgeProvider(StrEnum):
@@ -19,18 +22,32 @@ class ForgeProvider(StrEnum):
 
 
 _INVALID_CHARS = re.compile(r"[\x00-\x20\x7f]")  # URLs have none, and some readers would leave them out
+
+
 _SCP = re.compile(r"(?:[^@/:]+@)?(\[[0-9A-Fa-f:.]+\]|[^:/@\[\]]+):(?!//)(.+)")
+
+
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|[0-9a-f:.]*:[0-9a-f:.]*")
+
+
 _SEGMENT = re.compile(r"(?!\.{1,2}\Z)[^\x00-\x20\x7f/\\]+")
+
+
 _SSH_SCHEMES = frozenset({"ssh", "git+ssh", "ssh+git", "git"})
+
+
 # Where they take ssh on port 443.
 _SSH_HOST_ALIASES = {"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
+
+
 _KNOWN_HOSTS = {
     "github.com": ForgeProvider.GITHUB,
     "gitlab.com": ForgeProvider.GITLAB,
     "codeberg.org": ForgeProvider.GITEA,
     "gitea.com": ForgeProvider.GITEA,
 }
+
+
 _HOST_HINTS = {
     "github": ForgeProvider.GITHUB,
     "ghe": ForgeProvider.GITHUB,
@@ -109,9 +126,7 @@ def _parse_url(url: str) -> RepoAddress:
     scheme = parts.scheme.lower()
     if scheme in {"http", "https"}:
         usual = 443 if scheme == "https" else 80
-        return RepoAddress(
-            host, _parse_path(unquote(parts.path), url), None if port == usual else port, scheme
-        )
+        return RepoAddress(host, _parse_path(unquote(parts.path), url), None if port == usual else port, scheme)
     if scheme in _SSH_SCHEMES:  # the port is that of ssh, not of the web
         return RepoAddress(host, _parse_path(unquote(parts.path), url))
     raise _build_no_forge_error(url)
@@ -137,14 +152,8 @@ def detect_provider(where: RepoAddress, named: str = "") -> ForgeProvider:
     known = ForgeProvider.GITHUB if where.host.endswith(".ghe.com") else _KNOWN_HOSTS.get(where.host)
     said = _parse_provider(named) if named else None
     if known is not None and said not in {None, known}:
-        raise ForgeError(
-            f"{where.host} is of kind {known}, not {said}", hint="Leave the kind of forge unset."
-        )
-    kind = (
-        known
-        or said
-        or next((_HOST_HINTS[word] for word in _split_host(where.host) if word in _HOST_HINTS), None)
-    )
+        raise ForgeError(f"{where.host} is of kind {known}, not {said}", hint="Leave the kind of forge unset.")
+    kind = known or said or next((_HOST_HINTS[word] for word in _split_host(where.host) if word in _HOST_HINTS), None)
     if kind is None:
         raise ForgeError(
             f"nobody knows what kind of forge {where.host} is",
@@ -166,3 +175,28 @@ def _parse_provider(word: str) -> ForgeProvider:
 
 def _split_host(host: str) -> list[str]:
     return re.split(r"[.-]", host)
+
+
+_USERINFO = re.compile(r"(?<=://)[^/@\s]*(?:@[^/@\s]*)*@")
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
+
+
+_MAX_LENGTH = 300
+
+
+MASK = "***"
+
+
+def strip_userinfo(text: str) -> str:
+    """Without the names and passwords that URLs may hold."""
+    return _USERINFO.sub("", text)
+
+
+def redact_line(text: str, secrets: Iterable[str] = ()) -> str:
+    """One line of reasonable length, without any of the secrets."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    told = " ".join(_CONTROL.sub(" ", strip_userinfo(text)).split())
+    return told if len(told) <= _MAX_LENGTH else f"{told[: _MAX_LENGTH - 1]}…"

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass as discreet, field
 from typing import Protocol
 
 from plait.core.fast_dataclass import dataclass
 from plait.forges.address import RepoAddress
 from plait.forges.http_client import ForgeHttpClient
-
-
-@discreet(frozen=True, slots=True)
-class ForgeToken:
-    """`source` is where it was found, for people. `user` is known where git keeps it with a name."""
-
-    value: str = field(repr=False)
-    source: str
-    user: str = field(default="", repr=False)
+from plait.forges.tokens import ForgeToken
 
 
 @dataclass(frozen=True, slots=True)

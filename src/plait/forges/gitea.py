@@ -10,15 +10,10 @@ from urllib.parse import quote
 import httpx
 
 from plait.forges.address import RepoAddress
-from plait.forges.api import (
-    ForgeRepository,
-    ForgeToken,
-    OpenPullRequest,
-    PullRequestContent,
-    PullRequestRoute,
-)
+from plait.forges.api import ForgeRepository, OpenPullRequest, PullRequestContent, PullRequestRoute
 from plait.forges.github import GitHubPull, GitHubRepository, build_head
 from plait.forges.http_client import ForgeHttpClient
+from plait.forges.tokens import ForgeToken
 
 _DRAFT_PREFIX = re.compile(r"(?:wip:|\[wip\])\s*", re.IGNORECASE)
 _MAX_PAGES = 40
@@ -44,9 +39,7 @@ class Gitea:
         """By looking through the open ones, the newest first."""
         for page in range(1, _MAX_PAGES + 1):
             query = {"state": "open", "sort": "recentupdate", "limit": "50", "page": str(page)}
-            found = wire.request(
-                "GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query
-            )
+            found = wire.request("GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query)
             ours = [_split_draft_prefix(each.pull_request) for each in found if each.comes_from(route)]
             if ours or not found:
                 return ours
@@ -58,9 +51,7 @@ class Gitea:
         title = f"WIP: {draft.title}" if draft.is_draft else draft.title
         send = {"title": title, "body": draft.body, "base": target, **build_head(route)}
         return _split_draft_prefix(
-            wire.request(
-                "POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send
-            ).pull_request
+            wire.request("POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send).pull_request
         )
 
     def update_pull_request(

@@ -7,14 +7,9 @@ from urllib.parse import quote
 
 from plait.core.fast_dataclass import dataclass
 from plait.forges.address import RepoAddress
-from plait.forges.api import (
-    ForgeRepository,
-    ForgeToken,
-    OpenPullRequest,
-    PullRequestContent,
-    PullRequestRoute,
-)
+from plait.forges.api import ForgeRepository, OpenPullRequest, PullRequestContent, PullRequestRoute
 from plait.forges.http_client import ForgeHttpClient
+from plait.forges.tokens import ForgeToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +38,7 @@ class GitHubPull:
 
     def comes_from(self, route: PullRequestRoute) -> bool:
         """To be sure: a filter that a forge does not understand lets everything through."""
-        return (
-            self.head.ref == route.branch
-            and self.head.repo is not None
-            and self.head.repo.id == route.source.id
-        )
+        return self.head.ref == route.branch and self.head.repo is not None and self.head.repo.id == route.source.id
 
     @property
     def pull_request(self) -> OpenPullRequest:
@@ -73,9 +64,7 @@ class GitHub:
 
     def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "open", "head": f"{route.source.owner}:{route.branch}", "per_page": "100"}
-        found = wire.request(
-            "GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query
-        )
+        found = wire.request("GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query)
         return [each.pull_request for each in found if each.comes_from(route)]
 
     def create_pull_request(
@@ -85,9 +74,7 @@ class GitHub:
         if route.is_fork and route.source.owner == route.target.owner:
             wanted["head_repo"] = route.source.path
         send = {**wanted, "draft": True} if draft.is_draft else wanted
-        return wire.request(
-            "POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send
-        ).pull_request
+        return wire.request("POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send).pull_request
 
     def update_pull_request(
         self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent

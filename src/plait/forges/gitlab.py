@@ -8,14 +8,9 @@ from urllib.parse import quote
 
 from plait.core.fast_dataclass import dataclass
 from plait.forges.address import RepoAddress
-from plait.forges.api import (
-    ForgeRepository,
-    ForgeToken,
-    OpenPullRequest,
-    PullRequestContent,
-    PullRequestRoute,
-)
+from plait.forges.api import ForgeRepository, OpenPullRequest, PullRequestContent, PullRequestRoute
 from plait.forges.http_client import ForgeHttpClient
+from plait.forges.tokens import ForgeToken
 
 _DRAFT_PREFIX = re.compile(r"(?:draft:|\[draft\]|\(draft\))\s*", re.IGNORECASE)
 
@@ -59,9 +54,7 @@ class GitLab:
 
     def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "opened", "source_branch": route.branch, "per_page": "100"}
-        found = wire.request(
-            "GET", _build_merge_requests_path(route.target), list[GitLabMergeRequest], query=query
-        )
+        found = wire.request("GET", _build_merge_requests_path(route.target), list[GitLabMergeRequest], query=query)
         return [
             each.pull_request
             for each in found

@@ -1,7 +1,13 @@
-"""One host's REST API over HTTP: typed answers, or a typed no. The token goes to this host and to no other."""
+"""One host's REST API over HTTP: typed answers, or a typed no. The token goes to this host and to no other.
+
+Which proxy the environment names for a URL.
+
+Whose certificates are believed.
+"""
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -12,19 +18,33 @@ import httpx
 import msgspec
 
 from plait import __version__
-from plait.forges.address__scrub import redact_line
-from plait.forges.http_client__proxy import find_proxy
-from plait.forges.http_client__trusted import load_certificates
+from plait.forges.address import is_loopback_host, redact_line
+from plait.forges.interfaces import ForgeError
 
 T = TypeVar("T")
 
+
 _CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
+
+
 _MAX_RESPONSE_BYTES = 16 << 20  # bytes of an answer
+
+
 _MAX_REDIRECTS = 4
+
+
 _ERROR_KEYS = ("message", "error", "errors")  # where an answer may say what went wrong
+
+
 _REDIRECT_STATUSES = frozenset({301, 302, 307, 308})
+
+
 _RATE_LIMIT_STATUSES = frozenset({403, 429, 503})
+
+
 _TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
+
+
 _MAX_WAIT_SECONDS = 30.0  # seconds
 
 
@@ -92,9 +112,7 @@ class ForgeHttpClient:
             url = self._follow_redirect(url, headers.get("location", ""))
         raise HttpUnreachableError(f"{self._host} redirects for ever", is_transient=False)
 
-    def _exchange(
-        self, method: str, url: str, send: Mapping[str, object] | None
-    ) -> tuple[int, httpx.Headers, bytes]:
+    def _exchange(self, method: str, url: str, send: Mapping[str, object] | None) -> tuple[int, httpx.Headers, bytes]:
         content = None if send is None else msgspec.json.encode(send)
         kind = {} if send is None else {"Content-Type": "application/json"}
         try:
@@ -103,18 +121,14 @@ class ForgeHttpClient:
         except httpx.TimeoutException as error:
             raise HttpUnreachableError(f"{self._host} did not answer in time") from error
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise HttpUnreachableError(
-                f"{self._host} can't be reached: {self._redact(str(error))}"
-            ) from error
+            raise HttpUnreachableError(f"{self._host} can't be reached: {self._redact(str(error))}") from error
 
     def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         left = _MAX_RESPONSE_BYTES
         for piece in pieces:
             left -= len(piece)
             if left < 0:
-                raise HttpUnreachableError(
-                    f"{self._host} answered with more than anybody reads", is_transient=False
-                )
+                raise HttpUnreachableError(f"{self._host} answered with more than anybody reads", is_transient=False)
             yield piece
 
     def _follow_redirect(self, url: str, location: str) -> str:
@@ -141,9 +155,7 @@ class ForgeHttpClient:
         return redact_line(text, self._secrets)
 
 
-def _open_client(
-    api: str, headers: Mapping[str, str], environment: Mapping[str, str], timeout: float
-) -> httpx.Client:
+def _open_client(api: str, headers: Mapping[str, str], environment: Mapping[str, str], timeout: float) -> httpx.Client:
     proxy = find_proxy(api, environment)
     try:
         return httpx.Client(
@@ -155,9 +167,7 @@ def _open_client(
             follow_redirects=False,
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
-        raise HttpUnreachableError(
-            f"the proxy can't be used: {redact_line(str(error))}", is_transient=False
-        ) from error
+        raise HttpUnreachableError(f"the proxy can't be used: {redact_line(str(error))}", is_transient=False) from error
 
 
 def _parse_origin(url: str) -> tuple[str, str, int | None]:
@@ -174,10 +184,7 @@ def _parse_retry_after(status: int, headers: httpx.Headers, said: str) -> float 
         return None
     if after := headers.get("retry-after"):
         return _parse_seconds(after)
-    if (
-        headers.get("x-ratelimit-remaining") == "0"
-        and (reset := headers.get("x-ratelimit-reset", "")).isdecimal()
-    ):
+    if headers.get("x-ratelimit-remaining") == "0" and (reset := headers.get("x-ratelimit-reset", "")).isdecimal():
         return max(0.0, int(reset[:15]) - time.time())
     return 60.0 if status == 429 or "rate limit" in said else None
 
@@ -217,3 +224,42 @@ def _collect_messages(said: object) -> Iterator[str]:
                 yield from (f"{name} {word}" for word in _collect_messages(each))
         case _:
             return
+
+
+def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
+    """None: straight on. Loopback never goes through one: it may be plain http, and no proxy is told a token."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_loopback_host(host):
+        return None
+    # Of a name in both cases, the lower one counts.
+    names = sorted(name for name in environment if name.lower().endswith("_proxy"))
+    proxies = {name.lower().removesuffix("_proxy"): environment[name] for name in names}
+    if _is_excluded(host, proxies.get("no", "")):
+        return None
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    return found if not found or "://" in found else f"http://{found}"
+
+
+def _is_excluded(host: str, hosts: str) -> bool:
+    """Hosts with all that is below them, with or without a port or a leading dot; a star means every one."""
+    for each in hosts.replace(",", " ").lower().split():
+        name = each.partition(":")[0].removeprefix("*").removeprefix(".")
+        if each == "*" or (name and (host == name or host.endswith(f".{name}"))):
+            return True
+    return False
+
+
+def load_certificates(url: str, environment: Mapping[str, str]) -> ssl.SSLContext:
+    """Those that come with Python, those of this machine, and those that the environment names; for plain http, none."""
+    if not url.startswith("https:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    for name in ("SSL_CERT_FILE", "GIT_SSL_CAINFO"):
+        if path := environment.get(name):
+            try:
+                context.load_verify_locations(path)
+            except (OSError, ssl.SSLError) as error:
+                raise ForgeError(f"the certificates in {path} ({name}) can't be read: {error}") from error
+    return context

@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from shlex import quote
 
 from plait.agents.redaction import build_env_redactor
-from plait.client.repository import find_git_dir
 from plait.core.decisions import PublishStarted
 from plait.core.errors import WorldError
 from plait.core.pull_request_text import PullRequestText, write_pull_request
 from plait.core.reports import PublishDone, PublishFailed
-from plait.core.requests__wording import PullRequestOverride
+from plait.core.requests import PullRequestOverride
 from plait.core.settings import Publish
 from plait.core.views import BatchView
+from plait.forges.interfaces import ForgeError, PullRequestSpec
 from plait.forges.registry import open_forge
-from plait.forges.remote import count_distance, fetch_target, push_branch
-from plait.forges.remote__remote import find_default_branch
+from plait.forges.remote import count_distance, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
 from plait.git.location import RepoLocation
+from plait.git.worktrees.paths import find_git_dir
 from plait.store.batch_inputs import BatchInputs, PublishTarget
-from plait.store.interfaces import ForgeError, PullRequestSpec
 from plait.system import log
 
 
@@ -76,9 +75,9 @@ def _build_text(
 ) -> PullRequestText:
     """Everybody can read it there: it is told without secrets, whoever wrote it."""
     hide = build_env_redactor(environment, *(task.env for task in kit.tasks))
-    return write_pull_request(
-        view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title
-    ).redact(hide)
+    return write_pull_request(view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title).redact(
+        hide
+    )
 
 
 def _describe_manual_steps(

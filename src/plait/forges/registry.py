@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from plait.core.fast_dataclass import dataclass
 from plait.forges.address import ForgeProvider, RepoAddress, detect_provider
-from plait.forges.remote__remote import GitRemote, find_remote as known, resolve_address
+from plait.forges.interfaces import ForgeError
+from plait.forges.remote import GitRemote, find_remote as known, resolve_address
 from plait.git.command import Git
-from plait.store.interfaces import ForgeError
 
 if TYPE_CHECKING:
-    from plait.forges.api import ForgeApi, ForgeToken
+    from plait.forges.api import ForgeApi
     from plait.forges.pull_requests import RestForge
+    from plait.forges.tokens import ForgeToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,7 @@ def open_forge(
             http.timeout,
         )
 
-    return RestForge(
-        ends, dialect, lambda: find_token(ends.kind, target, git, environment), connect, http.sleep
-    )
+    return RestForge(ends, dialect, lambda: find_token(ends.kind, target, git, environment), connect, http.sleep)
 
 
 def _find_source(urls: GitRemote, target: RepoAddress, environment: Mapping[str, str]) -> RepoAddress:

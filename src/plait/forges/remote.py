@@ -1,28 +1,142 @@
-"""Bringing a batch branch to its remote, and looking at what is there. Nothing else of the remote is ever written."""
+"""A remote of the user's repository, as git knows it. Only one that is set there is ever spoken to.
+
+Bringing a batch branch to its remote, and looking at what is there. Nothing else of the remote is ever written.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
+from collections.abc import Mapping
 from shlex import quote
 
 from plait.core.errors import Bug
 from plait.core.fast_dataclass import dataclass
-from plait.forges.address__scrub import redact_line
-from plait.forges.remote__remote import (
-    configure_for_network,
-    find_remote as known,
-    map_git_error,
-    read_remote_head,
-)
+from plait.forges.address import RepoAddress, parse_address, redact_line
+from plait.forges.interfaces import ForgeError
 from plait.git.command import Git, GitError, GitOutput
 from plait.git.refs import ref_component
-from plait.store.interfaces import ForgeError
+
+_HEAD_REF = re.compile(r"^ref: refs/heads/(\S+)\tHEAD$", re.MULTILINE)
+
+
+_HOST_ALIAS = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+# Nobody is there to answer; a host that has fallen silent is not waited for.
+_SSH_COMMAND = "ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4"
+
+
+_LOW_SPEED_OPTIONS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
+
+
+_UNREACHABLE = re.compile(
+    r"could not resolve host|name or service not known|temporary failure in name resolution|connection refused"
+    r"|connection timed out|operation timed out|network is unreachable|no route to host|connection reset"
+    r"|failed to connect|operation too slow|the remote end hung up",
+    re.IGNORECASE,
+)
+
+
+_UNAUTHORIZED = re.compile(
+    r"authentication failed|could not read (?:username|password)|terminal prompts disabled|permission denied"
+    r"|host key verification failed|returned error: 40[13]|access denied",
+    re.IGNORECASE,
+)
+
+
+class RemoteUnreachableError(ForgeError):
+    """The remote could not be asked: no network, or nobody there."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitRemote:
+    """Its URLs, after the user's own rewriting."""
+
+    name: str
+    fetch: str
+    push: str
+
+
+def find_remote(git: Git, name: str) -> GitRemote:
+    """A name, never a URL: what a repository's own settings say must not lead a push anywhere."""
+    fetch = git.run("remote", "get-url", "--", name, codes=range(256))
+    push = git.run("remote", "get-url", "--push", "--", name, codes=range(256))
+    if fetch.code or push.code or not name:
+        raise ForgeError(f"there is no remote called {redact_line(name)!r} in {git.cwd}", hint="See: git remote -v")
+    return GitRemote(name, fetch.text, push.text)
+
+
+def resolve_address(url: str, environment: Mapping[str, str]) -> RepoAddress:
+    """Where a URL leads. A host may be a name that only the user's ssh knows."""
+    found = parse_address(url)
+    if url.startswith(("http://", "https://")) or not _HOST_ALIAS.fullmatch(found.host):
+        return found
+    try:
+        said = subprocess.run(  # noqa: S603 - a host's name, checked above
+            ["ssh", "-G", "--", found.host],  # noqa: S607 - ssh as the person has it
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=10,
+        ).stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.TimeoutExpired):
+        return found
+    real = re.search(r"^hostname (\S+)$", said, re.MULTILINE)
+    return parse_address(f"ssh://{real[1]}/{found.path}") if real else found
+
+
+def configure_for_network(git: Git) -> Git:
+    """For commands that use the network: no questions, no windows, no endless silence. The user's ssh command is kept."""
+    own = git.run("config", "--get", "core.sshCommand", codes=range(256)).text
+    settings = _LOW_SPEED_OPTIONS if own else (*_LOW_SPEED_OPTIONS, f"core.sshCommand={_SSH_COMMAND}")
+    return git.with_options(
+        variables={"SSH_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"},
+        settings=settings,
+    )
+
+
+def find_default_branch(git: Git, name: str) -> str:
+    """As the remote itself says; empty if it has none."""
+    find_remote(git, name)
+    return read_remote_head(configure_for_network(git), name)
+
+
+def read_remote_head(git: Git, name: str) -> str:
+    try:
+        found = _HEAD_REF.search(git.text("ls-remote", "--symref", "--", name, "HEAD"))
+    except GitError as error:
+        raise map_git_error(error, name) from error
+    return found[1] if found else ""
+
+
+def map_git_error(error: GitError, name: str, hint: str = "") -> ForgeError:
+    """What git says of the network, in a person's words."""
+    said = redact_line(error.stderr or error.message)
+    if _UNAUTHORIZED.search(error.stderr):
+        way = hint or f"Try it yourself: git ls-remote {name} HEAD"
+        return ForgeError(f"{name} does not let plait in: {said}", hint=way)
+    if _UNREACHABLE.search(error.stderr):
+        return RemoteUnreachableError(f"{name} can't be reached: {said}", hint=hint)
+    return ForgeError(f"{name}: {said}", hint=hint or "See: git remote -v")
+
 
 REMOTES_NAMESPACE = "refs/plait/remotes"
+
+
 _BRANCH = re.compile(r"plait/batch-[a-z0-9+._-]+")
+
+
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
 _REJECTION = re.compile(r"^!\t\S+\t\[(remote rejected|rejected)\] \((.*)\)$", re.MULTILINE)
+
+
 _LOST_RACE = re.compile(r"cannot lock ref|is at [0-9a-f]+ but expected")
+
+
 _MAX_FETCHES = 5
 
 
@@ -46,7 +160,7 @@ def push_branch(git: Git, remote: str, branch: str, commit: str, *, expected: st
         raise Bug(f"{branch} at {commit} is no batch branch to push")
     if expected and not _COMMIT.fullmatch(expected):
         raise Bug(f"{expected} is no commit that was pushed")
-    known(git, remote)
+    find_remote(git, remote)
     wide = configure_for_network(git)
     if read_remote_head(wide, remote) == branch:
         raise ForgeError(
@@ -62,9 +176,7 @@ def _push_commit(git: Git, remote: str, branch: str, commit: str, expected: str)
     lease = [f"--force-with-lease={ref}:{expected}"] if expected else []
     words = ["push", *lease, "--", remote, f"{commit}:{ref}"]
     hint = f"By hand: git {' '.join(map(quote, words))}"
-    alone = git.with_options(
-        settings=(f"remote.{remote}.mirror=false",)
-    )  # or git would want to push everything
+    alone = git.with_options(settings=(f"remote.{remote}.mirror=false",))  # or git would want to push everything
     try:
         said = alone.run(
             *("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", *words[1:]), codes=(0, 1)
@@ -82,9 +194,7 @@ def _build_rejection_error(said: GitOutput, remote: str, branch: str, hint: str)
             f"{branch} on {remote} is not as plait left it: somebody has changed it or taken it away ({verdict[2]})",
             hint=f"See what is there: git fetch {quote(remote)} {branch} && git log FETCH_HEAD\n  {hint}",
         )
-    told_by_remote = [
-        line.removeprefix("remote:") for line in said.err.splitlines() if line.startswith("remote:")
-    ]
+    told_by_remote = [line.removeprefix("remote:") for line in said.err.splitlines() if line.startswith("remote:")]
     reason = redact_line(" ".join([verdict[2] if verdict else "", *told_by_remote]) or said.err)
     return ForgeError(f"{remote} refused {branch}: {reason}", hint=hint)
 
@@ -104,11 +214,9 @@ def _push_large_files(git: Git, remote: str, commit: str) -> None:
 
 def fetch_target(git: Git, remote: str, target: str) -> str:
     """The remote's `target` branch as it is now: its commit, fetched. No branch of the user's is moved for it."""
-    known(git, remote)
+    find_remote(git, remote)
     if not target:
-        raise ForgeError(
-            f"{remote} has no branch that is its default one", hint="Name the one that the batch is for."
-        )
+        raise ForgeError(f"{remote} has no branch that is its default one", hint="Name the one that the batch is for.")
     if git.run("check-ref-format", f"refs/heads/{target}", codes=range(256)).code:
         raise ForgeError(f"{redact_line(target)!r} is no name of a branch")
     wide, ref = (

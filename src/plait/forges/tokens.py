@@ -9,26 +9,32 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass as discreet, field
 from typing import assert_never
 from urllib.parse import urlsplit
 
 from plait.core.errors import WorldError
 from plait.forges.address import ForgeProvider, RepoAddress
-from plait.forges.api import ForgeToken
+from plait.forges.interfaces import ForgeError
 from plait.git.command import Git
-from plait.store.interfaces import ForgeError
 
 PLAIT_TOKEN_VARIABLE = "PLAIT_FORGE_TOKEN"
+
+
 _VALID_TOKEN = re.compile(r"[\x21-\x7e]+")
+
+
 _PROGRAM_TIMEOUT_SECONDS = 20.0  # seconds for a program; a keyring may be slow
+
+
 _QUIET_VARIABLES = {"GH_PROMPT_DISABLED": "1", "NO_PROMPT": "1", "NO_COLOR": "1"}
+
+
 # No window may open in the middle of the night; what needs none (GIT_ASKPASS) is the user's choice.
 _NO_PROMPT_VARIABLES = {"GCM_INTERACTIVE": "never", "SSH_ASKPASS": ""}
 
 
-def find_token(
-    kind: ForgeProvider, where: RepoAddress, git: Git, environment: Mapping[str, str]
-) -> ForgeToken | None:
+def find_token(kind: ForgeProvider, where: RepoAddress, git: Git, environment: Mapping[str, str]) -> ForgeToken | None:
     for found in _find_candidates(kind, where, git, environment):
         if not _VALID_TOKEN.fullmatch(found.value):
             raise ForgeError(f"what {found.source} holds is no token: it has blanks or other odd characters")
@@ -36,9 +42,7 @@ def find_token(
     return None
 
 
-def list_token_variables(
-    kind: ForgeProvider, where: RepoAddress, environment: Mapping[str, str]
-) -> tuple[str, ...]:
+def list_token_variables(kind: ForgeProvider, where: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The names under which the environment may hold a token for this host."""
     match kind:
         case ForgeProvider.GITHUB:
@@ -110,3 +114,12 @@ def _read_git_credential(where: RepoAddress, git: Git) -> ForgeToken | None:
     told = dict(line.partition("=")[::2] for line in said.text.splitlines())
     password = told.get("password", "")
     return ForgeToken(password, "git's credentials", told.get("username", "")) if password else None
+
+
+@discreet(frozen=True, slots=True)
+class ForgeToken:
+    """`source` is where it was found, for people. `user` is known where git keeps it with a name."""
+
+    value: str = field(repr=False)
+    source: str
+    user: str = field(default="", repr=False)

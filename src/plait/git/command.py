@@ -16,9 +16,7 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
-COMMAND_TIMEOUT_SECONDS = (
-    3600.0  # seconds for one command: a checkout of a large repository on a slow disk is no hang
-)
+COMMAND_TIMEOUT_SECONDS = 3600.0  # seconds for one command: a checkout of a large repository on a slow disk is no hang
 LOCK_WAIT_SECONDS = 30.0  # seconds to wait for somebody else's lock
 _RETRY_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 # As it complains where another git holds a lock, or is just making or removing what it reads.
@@ -109,9 +107,7 @@ class Git:
         self._env = {**kept, **_FIXED_ENVIRONMENT, **(variables or {})}
         self._settings = tuple(word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting))
 
-    def with_options(
-        self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()
-    ) -> Git:
+    def with_options(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
         """The same with more."""
         own = {**self._location_variables(), **(variables or {})}
         more = Git(self.cwd, environment=self._env, variables=own, timeout=self.timeout)

@@ -1,7 +1,11 @@
-"""Where plait stands: the top of the repository, and where its state lies."""
+"""Where plait stands: the top of the repository, and where its state lies.
+
+Projects: what names one, and where it is kept which ones a user's server knows.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -10,6 +14,8 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 
 _GIT_TIMEOUT_SECONDS = 60.0  # seconds for git to answer
+
+
 _GIT_LOCATION_VARIABLES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -18,10 +24,16 @@ _GIT_LOCATION_VARIABLES = (
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_TEST_ASSUME_DIFFERENT_OWNER",
 )
+
+
 # What a configuration may say that makes a repository another one than it looks like.
 _UNUSUAL_CONFIG = ("worktree", "bare = true", "bare=true", "[include", "extensions")
+
+
 # What a repository's own configuration would have git run: looking never runs anything.
 _READ_ONLY_OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+
+
 _NO_REPOSITORY = "not a git repository"
 
 
@@ -51,9 +63,7 @@ def find_repo(where: Path) -> RepoLocation:
     plain = _find_ordinary_repo(where)
     if plain is not None:
         return plain
-    told, wrong = _run_git(
-        where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"
-    )
+    told, wrong = _run_git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
     if told:
         top, *others = told.removesuffix("\n").split("\n")
         if len(others) > 1:
@@ -84,11 +94,7 @@ def _find_ordinary_repo(where: Path) -> RepoLocation | None:
 
 
 def _is_ordinary(git: Path, found: os.stat_result) -> bool:
-    if (
-        not stat.S_ISDIR(found.st_mode)
-        or found.st_uid != os.geteuid()
-        or git.parent.stat().st_uid != os.geteuid()
-    ):
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or git.parent.stat().st_uid != os.geteuid():
         return False
     try:
         config = (git / "config").read_text("utf-8", "replace").lower()
@@ -132,3 +138,11 @@ def _run_git(where: Path, *command: str) -> tuple[str, str]:
     if told.returncode == 0:
         return told.stdout.decode("utf-8", "surrogateescape"), ""
     return "", told.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")
+
+
+PROJECT_ID_LENGTH = 12
+
+
+def compute_project_id(place: RepoLocation) -> str:
+    """The same for all checkouts of a repository, and whoever asks: it follows from where its own git folder lies."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(place.state.parent))).hexdigest()[:PROJECT_ID_LENGTH]

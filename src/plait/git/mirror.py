@@ -2,31 +2,47 @@
 
 The remote's branches are under refs/remotes/origin, so that fetching never moves the ones that plait and its agents make
 under refs/heads. It is made under another name and renamed when it is whole: one that is there is complete.
+
+What went wrong with a mirror, in words for people: whether it is the way, the key, or the mirror itself.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from secrets import token_hex
 
 from plait.core.errors import UserError, WorldError
 from plait.git.command import Git, GitError
-from plait.git.mirror__failures import FETCHED_MARKER, make_damage_error, make_unreachable_error
 from plait.git.mirror_checkouts import check_out
 from plait.git.remote_url import PROTOCOLS, RemoteUrl, parse_remote_url
 from plait.system.locks import hold_lock
 
 ORIGIN_PREFIX = "refs/remotes/origin"
+
+
 _FETCH_REFSPEC = f"+refs/heads/*:{ORIGIN_PREFIX}/*"
+
+
 _LOCK_FILE, _INCOMING_PREFIX = "lock", "incoming-"
+
+
 _SYMREF = re.compile(r"ref: refs/heads/(.+)\tHEAD")
+
+
 _SHA256_LENGTH = 64
+
+
 _COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
+
+
 # A server that has gone silent is given up after a minute.
 _TIMEOUT_SETTINGS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
+
 
 ReportProgress = Callable[[str], None]
 
@@ -99,9 +115,7 @@ def open_mirror(
 
 def _open_git(git_dir: Path, environment: Mapping[str, str]) -> Git:
     """Said outright: a person may have forbidden git to take a bare folder for a repository by itself."""
-    return Git(
-        git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_TIMEOUT_SETTINGS
-    )
+    return Git(git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_TIMEOUT_SETTINGS)
 
 
 def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], report: ReportProgress) -> str:
@@ -118,9 +132,7 @@ def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], re
             _clone(remote, git_dir, environment, told)
         return _set_default_branch(git, told)
     except GitError as error:
-        raise make_damage_error(error, remote, git) or make_unreachable_error(
-            error, remote, git_dir
-        ) from error
+        raise make_damage_error(error, remote, git) or make_unreachable_error(error, remote, git_dir) from error
 
 
 def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], told: str) -> None:
@@ -155,10 +167,7 @@ def _set_remote(git: Git, remote: RemoteUrl) -> None:
 def _set_default_branch(git: Git, told: str) -> str:
     """What the remote's HEAD names, kept as git keeps it; empty if it names nothing that is there."""
     found = _SYMREF.search(told)
-    if (
-        found is None
-        or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code
-    ):
+    if found is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code:
         return ""
     git.run("symbolic-ref", f"{ORIGIN_PREFIX}/HEAD", f"{ORIGIN_PREFIX}/{found[1]}")
     return found[1]
@@ -194,3 +203,62 @@ def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, s
             f"GIT_CONFIG_VALUE_{at}": remote.user,
         }
     return own
+
+
+FETCHED_MARKER = "plait-fetched"  # a file in the mirror, as old as its last fetch
+
+
+_AUTH_FAILURE = re.compile(
+    r"Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied"
+    r"|Host key verification failed|error: 40[13]|Access denied"
+)
+
+
+_DAMAGE_SIGNS = re.compile(
+    r"not a git repository|inside a git repository|bad object|corrupt|object file .* is empty|unable to (?:read|find|parse)|missing (?:blob|tree|commit)"
+    r"|bad config|invalid sha1|does not point to a valid object|not a tree|broken|bad revision|bad (?:tree|commit)"
+    r"|Could not read [0-9a-f]{40}|inflate|cannot be loaded|bad pack|not a commit"
+)
+
+
+_AUTH_HINT = (
+    "git must get in without asking: by a credential helper, the program in GIT_ASKPASS, or ssh-agent. Try it: "
+)
+
+
+def make_unreachable_error(error: GitError, remote: RemoteUrl, git_dir: Path) -> WorldError:
+    """It could be neither cloned nor fetched."""
+    reason = error.message.partition(": ")[2] or error.message
+    trial = f"git ls-remote {shlex.quote(remote.url)}"
+    hint = _AUTH_HINT + trial if _AUTH_FAILURE.search(error.stderr) else f"See what git says: {trial}"
+    if not git_dir.exists():
+        return WorldError(f"{remote.url} can't be cloned: {reason}", hint=hint)
+    return WorldError(
+        f"{remote.url} can't be fetched: {reason}; a batch would start from what it was{_format_last_fetch(git_dir)}, so nothing "
+        "was started",
+        hint=hint,
+    )
+
+
+def make_damage_error(error: GitError, remote: RemoteUrl, git: Git) -> WorldError | None:
+    """None if it is not the mirror itself that is the matter. Looking takes a while, and is done on a suspicion only."""
+    if not _DAMAGE_SIGNS.search(error.stderr) or not git.cwd.exists() or _is_intact(git):
+        return None
+    reason = error.message.partition(": ")[2] or error.message
+    home = shlex.quote(str(git.cwd.parent))
+    return WorldError(
+        f"the mirror of {remote.url} in {git.cwd} is damaged: {reason}",
+        hint=f"Remove it, and it is cloned again: rm -r {home}. What its batches made and nobody has pushed goes with it.",
+    )
+
+
+def _is_intact(git: Git) -> bool:
+    return git.run("fsck", "--connectivity-only", "--no-dangling", "--no-progress", codes=range(256)).code == 0
+
+
+def _format_last_fetch(git_dir: Path) -> str:
+    try:
+        at = (git_dir / FETCHED_MARKER).stat().st_mtime
+    except OSError:
+        return ""
+    return time.strftime(" at %H:%M on %Y-%m-%d", time.localtime(at))

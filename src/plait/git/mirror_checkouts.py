@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from plait.git.command import Git, GitError
 from plait.git.refs import saved_ref
+from plait.system.atomic_files import make_private_folder
 from plait.system.locks import hold_lock
-from plait.system.state_paths import make_private_folder
 
 if TYPE_CHECKING:
     from plait.git.mirror import Mirror
@@ -55,9 +55,7 @@ def check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
     raise AssertionError("there is always another name")
 
 
-def list_stale_checkouts(
-    mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS
-) -> list[Path]:
+def list_stale_checkouts(mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS) -> list[Path]:
     """Those that no open batch has, and that nobody has asked for in so many seconds."""
     used = {os.path.realpath(path) for path in in_use}
     found = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))

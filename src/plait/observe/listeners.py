@@ -1,20 +1,52 @@
-"""Who is told what happens, as the settings say, and how."""
+"""Who else is told what an engine does: messengers and tracers, as the settings say.
+
+Who is told what happens, as the settings say, and how.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait import __version__
 from plait.config.config import Config, NotifyConfig
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
+from plait.observe.interfaces import RecordListener
+from plait.system import log
 
-if TYPE_CHECKING:  # few have somebody to tell, and importing what tells them takes its time
-    from plait.observe.channels__message import NotificationChannel
-    from plait.store.interfaces import RecordListener
+if TYPE_CHECKING:
+    from plait.observe.channels import NotificationChannel
+    from plait.observe.interfaces import RecordListener
+
+
+_OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+def open_listeners(place: RepoLocation, config: Config, journal: str) -> Iterator[RecordListener]:
+    """Those that somebody asked for. `journal` is the journal's id."""
+    if config.engine.traces or _is_otel_enabled(os.environ):
+        yield _open_configured_tracer(place, config.engine.traces, journal)
+    if has_receivers(config):
+        yield open_notifier(place, config, journal, log.write_line)
+
+
+def _open_configured_tracer(place: RepoLocation, url: str | None, journal: str) -> RecordListener:
+    from plait.observe.tracing import open_tracer  # noqa: PLC0415 - few engines have one
+
+    return open_tracer(place.state, journal, url, __version__, log.write_line)
+
+
+def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
+    """Whether OpenTelemetry's own variables ask for traces."""
+    off = variables.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    none = variables.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
+    named = any(variables.get(name, "").strip() for name in _OTEL_ENDPOINTS)
+    return named and not (off or none)
 
 
 def has_receivers(config: Config) -> bool:
@@ -22,19 +54,22 @@ def has_receivers(config: Config) -> bool:
     return bool(config.notify.urls or config.notify.webhook)
 
 
-def open_notifier(
-    place: RepoLocation, config: Config, journal: str, log: Callable[[str], None]
-) -> RecordListener:
-    from plait.observe.notifier import Notifier, NotifierOptions  # noqa: PLC0415
-    from plait.observe.notifier__memory import DeliveryLog  # noqa: PLC0415
+def open_notifier(place: RepoLocation, config: Config, journal: str, log: Callable[[str], None]) -> RecordListener:
+    from plait.observe.notifier import (  # noqa: PLC0415
+        DeliveryLog,  # noqa: PLC0415
+        Notifier,
+        NotifierOptions,
+    )
 
     errand = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
     return Notifier(errand, open_channels(config), DeliveryLog(place.state, journal), log)
 
 
 def open_channels(config: Config) -> list[NotificationChannel]:
-    from plait.observe.channels import WebhookChannel  # noqa: PLC0415
-    from plait.observe.channels__apprised import AppriseChannel  # noqa: PLC0415
+    from plait.observe.channels import (
+        AppriseChannel,  # noqa: PLC0415
+        WebhookChannel,  # noqa: PLC0415
+    )
 
     notify = config.notify
     hooks: list[NotificationChannel] = []
@@ -45,7 +80,7 @@ def open_channels(config: Config) -> list[NotificationChannel]:
 
 def _load_secret(notify: NotifyConfig) -> bytes | None:
     """The one that stands in the settings counts before the one in a file."""
-    from plait.observe.channels__secret import read_secret  # noqa: PLC0415
+    from plait.observe.channels import read_secret  # noqa: PLC0415
 
     if notify.secret is not None:
         return notify.secret.encode()
@@ -63,7 +98,7 @@ class DeliveryResult:
 
 def send_test_message(place: RepoLocation, config: Config) -> list[DeliveryResult]:
     """Send a test message to everybody, once; what came of it for each."""
-    from plait.observe.channels__message import DeliveryError, build_test_message  # noqa: PLC0415
+    from plait.observe.channels import DeliveryError, build_test_message  # noqa: PLC0415
 
     message, tried = build_test_message(place.top.name, time.time()), []
     for each in open_channels(config):

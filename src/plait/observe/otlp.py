@@ -22,7 +22,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from plait.observe.spans__span import Span
+from plait.observe.spans import Span
 
 NAME = "plait"
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)

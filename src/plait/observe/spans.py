@@ -1,4 +1,10 @@
-"""Records in, finished spans out. A batch holds its tasks, and a task its attempts and merges.
+"""What happened, as stretches of time that tracers show.
+
+Span: one stretch of work as tracers show it. Its ids follow from its name, so that telling it twice tells it once.
+
+What is done on a batch branch, as spans tell it: how it ended, in which words.
+
+Records in, finished spans out. A batch holds its tasks, and a task its attempts and merges.
 
 It follows from the records alone. A batch that is taken up again is another span of the same trace, and so is a task.
 """
@@ -8,30 +14,166 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
+from hashlib import sha256
 from typing import assert_never
 
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
+from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
-from plait.observe.spans__line import BranchStep, branch_result, ended_step_name, step_name
-from plait.observe.spans__span import (
-    Attributes,
-    Span,
-    clean_text,
-    make_span_id,
-    make_trace_id,
-    outcome_attributes,
-    outcome_error,
-    spend_attributes,
-)
+
+AttributeValue = str | int | float
+
+
+Attributes = dict[str, AttributeValue]
+
+
+MAX_TEXT_CHARS = 1000  # characters of a text that others wrote
+
+
+MAX_NAMES_SHOWN = 20
+
+
+_OK_CATEGORIES = frozenset({Category.OK, Category.QUESTION})  # who asks something has not failed
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`parent` None: a batch. `error` says what went wrong; `links` are the spans that it goes on from."""
+
+    trace: int
+    id: int
+    parent: int | None
+    name: str
+    start: float
+    end: float
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
+    error: str | None = None
+    links: tuple[int, ...] = ()
+
+
+def make_trace_id(journal: str, batch: str) -> int:
+    """Of 128 bits, and never 0, which means none."""
+    return _hash_number(16, journal, batch)
+
+
+def make_span_id(journal: str, *name: str | int) -> int:
+    """Of 64 bits, and never 0."""
+    return _hash_number(8, journal, *map(str, name))
+
+
+def _hash_number(size: int, *words: str) -> int:
+    # Each with its length: the words of two names must not run into each other.
+    spelt = "".join(f"{len(word)}:{word}" for word in words)
+    return int.from_bytes(sha256(spelt.encode(errors="surrogatepass")).digest()[:size]) or 1
+
+
+def clean_text(text: str) -> str:
+    """Text that others wrote, within bounds, and such that it can be sent."""
+    return text[:MAX_TEXT_CHARS].encode(errors="replace").decode()
+
+
+def join_limited(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+    return ", ".join(names[:MAX_NAMES_SHOWN]) + more
+
+
+def spend_attributes(spend: Spend) -> Attributes:
+    """What nobody told is left out."""
+    told: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
+    return {name: value for name, value in told.items() if value}
+
+
+def outcome_attributes(outcome: Outcome) -> Attributes:
+    told: Attributes = {"plait.category": outcome.category.value}
+    if outcome.exit_code is not None:
+        told["process.exit.code"] = outcome.exit_code
+    if outcome.tip:
+        told["plait.commit"] = outcome.tip
+    if outcome.peak:
+        told["plait.memory.peak_bytes"] = outcome.peak
+    if outcome.diffstat is not None:
+        names = ("plait.diff.files", "plait.diff.added", "plait.diff.removed")
+        told.update(zip(names, outcome.diffstat, strict=True))
+    return told
+
+
+def outcome_error(outcome: Outcome) -> str | None:
+    if outcome.category in _OK_CATEGORIES:
+        return None
+    return f"{outcome.category.value}: {outcome.detail}" if outcome.detail else outcome.category.value
+
+
+BranchStep = d.MergeStarted | d.RebuildStarted | d.GateStarted | d.PublishStarted
+
+
+@dataclass(frozen=True, slots=True)
+class BranchResult:
+    """`error` None: it went well."""
+
+    attributes: Attributes
+    error: str | None = None
+
+
+def step_name(start: BranchStep) -> tuple[str, str]:
+    """What it is, and the task that it is about ("": none). Of each, one at most is under way in a batch."""
+    match start:
+        case d.MergeStarted():
+            return "merge", start.task
+        case d.RebuildStarted():
+            return "rebuild", ""
+        case d.GateStarted():
+            return "gate", ""
+        case d.PublishStarted():
+            return "publish", ""
+        case _:
+            assert_never(start)
+
+
+def ended_step_name(report: r.BranchReport) -> tuple[str, str]:
+    """The name of what it ends."""
+    match report:
+        case r.MergeDone() | r.MergeConflicted() | r.MergeFailed():
+            return "merge", report.task
+        case r.RebuildDone() | r.RebuildFailed():
+            return "rebuild", ""
+        case r.GateDone() | r.GateLost():
+            return "gate", ""
+        case r.PublishDone() | r.PublishFailed():
+            return "publish", ""
+        case _:
+            assert_never(report)
+
+
+def branch_result(report: r.BranchReport) -> BranchResult:
+    match report:
+        case r.MergeDone():
+            return BranchResult({"plait.commit": report.commit})
+        case r.MergeConflicted():
+            return BranchResult({}, f"conflict in {join_limited(report.files)}")
+        case r.RebuildDone():
+            clashes = join_limited(tuple(clash.task for clash in report.clashes))
+            return BranchResult({"plait.merges": len(report.line)}, f"conflicts of {clashes}" if clashes else None)
+        case r.GateDone():
+            return BranchResult({}, None if report.passed else report.detail or "it failed")
+        case r.PublishDone():
+            url: Attributes = {"plait.url": report.url} if report.url else {}
+            return BranchResult({"plait.commit": report.commit, **url})
+        case r.MergeFailed() | r.RebuildFailed() | r.GateLost() | r.PublishFailed():
+            return BranchResult({}, report.why)
+        case _:
+            assert_never(report)
+
 
 _OpeningRequest = q.Submit | q.Retry | q.Feedback | q.Drop
-_FAILED_STATUSES = frozenset(
-    {TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.BLOCKED, TaskStatus.CONFLICTED}
-)
+
+
+_FAILED_STATUSES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.BLOCKED, TaskStatus.CONFLICTED})
+
+
 # What a span's id follows from, within its batch.
 _SpanName = tuple[str | int, ...]
 
@@ -68,9 +210,7 @@ class _Batch:
     open: bool = True
     spent: Spend = NO_SPEND
     task_end_counts: Counter[str] = field(default_factory=Counter)
-    task_starts: dict[str, float] = field(
-        default_factory=dict
-    )  # tasks that something was done about, and since when
+    task_starts: dict[str, float] = field(default_factory=dict)  # tasks that something was done about, and since when
     steps: dict[tuple[str, str], tuple[BranchStep, float]] = field(default_factory=dict)
 
     @property
@@ -192,9 +332,7 @@ class SpanBuilder:
         how = branch_result(report)
         about = how.attributes | ({"plait.task.id": task} if task else {})
         parent = batch.task(task) if task else batch.name
-        yield self._make_span(
-            batch, at, _Draft(what, (what, task, report.n), parent, start[1], about, how.error)
-        )
+        yield self._make_span(batch, at, _Draft(what, (what, task, report.n), parent, start[1], about, how.error))
 
     def _end_task(self, at: float, event: d.TaskEnded) -> Iterator[Span]:
         batch = self._batches.get(event.batch)
@@ -235,9 +373,7 @@ class SpanBuilder:
             clean_text(draft.name),
             draft.start,
             max(draft.start, at),
-            tuple(
-                (key, clean_text(value) if isinstance(value, str) else value) for key, value in about.items()
-            ),
+            tuple((key, clean_text(value) if isinstance(value, str) else value) for key, value in about.items()),
             None if draft.error is None else clean_text(draft.error),
             () if draft.previous is None else (number(draft.previous),),
         )

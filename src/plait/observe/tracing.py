@@ -1,22 +1,95 @@
-"""The sender: spans on their way, in a thread of their own. Whoever puts them never waits."""
+"""A tracer: an onlooker that tells what becomes durable as spans.
+
+The sender: spans on their way, in a thread of their own. Whoever puts them never waits.
+
+The cursor: up to which record of a journal all spans have arrived. The next engine goes on there.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from threading import Condition, Thread
 from typing import Protocol
+from urllib.parse import urlsplit, urlunsplit
 
+from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
-from plait.observe.spans__span import Span
+from plait.core.state import State
+from plait.observe.spans import Span, SpanBuilder
+
+CURSOR_FILE = "traces"
+
+
+_TRACES_PATH = "/v1/traces"
+
+
+def open_tracer(folder: Path, journal: str, url: str | None, version: str, log: WriteLog) -> Tracer:
+    """`folder` keeps how far was told; `url` None: the standard variables say where to."""
+
+    def channel() -> SpanExporter:
+        from plait.observe.otlp import OtlpExporter  # noqa: PLC0415 - an extra, and slow to import
+
+        return OtlpExporter(None if url is None else add_traces_path(url), version, {"plait.journal.id": journal})
+
+    return Tracer(journal, TraceCursor(folder / CURSOR_FILE, journal), channel, log)
+
+
+def add_traces_path(url: str) -> str:
+    """An address without a path is a receiver's; traces have a place there."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=_TRACES_PATH)) if parts.path in {"", "/"} else url
+
+
+class Tracer:
+    """Spans that ended while nobody could send them are sent by the next engine: those after the cursor's record."""
+
+    def __init__(self, journal: str, cursor: TraceCursor, channel: Callable[[], SpanExporter], say: WriteLog) -> None:
+        self._spans = SpanBuilder(journal)
+        self._sender = SpanSender(channel, cursor.write, say)
+        self._sent_up_to = cursor.read()
+        self._last = 0
+
+    def replay(self, record: Record) -> None:
+        self._last = record.seq
+        spans = self._spans.add(record)
+        if spans and self._sent_up_to is not None and record.seq > self._sent_up_to:
+            self._sender.put(SpanBatch(record.seq, tuple(spans)))
+
+    def handle_records(self, state: State, records: Sequence[Record]) -> None:  # noqa: ARG002 - records say all
+        if self._sent_up_to is None:  # history is not told, and what comes from now on is
+            self._sent_up_to = self._last
+            self._sender.put(SpanBatch(self._last, ()))
+        for record in records:
+            spans = self._spans.add(record)
+            if spans:
+                self._sender.put(SpanBatch(record.seq, tuple(spans)))
+
+    @property
+    def is_idle(self) -> bool:
+        return self._sender.is_idle
+
+    def close(self) -> None:
+        self._sender.close()
+
 
 MAX_WAITING_SPANS = 10_000  # spans that wait; the oldest of more are given up
+
+
 MAX_SPANS_PER_EXPORT = 512  # spans that are sent at once
+
+
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = (
     5.0,
     300.0,
 )  # seconds until a receiver that did not take them is tried again
+
+
 CLOSE_TIMEOUT_SECONDS = 2.0  # seconds that leaving may take
+
 
 WriteLog = Callable[[str], None]
 
@@ -88,9 +161,7 @@ class SpanSender:
     def _warn_of_loss(self) -> None:
         if not self._lossy:
             self._lossy = True
-            self._log(
-                f"warning: more than {MAX_WAITING_SPANS} spans wait to be sent; the oldest are given up"
-            )
+            self._log(f"warning: more than {MAX_WAITING_SPANS} spans wait to be sent; the oldest are given up")
 
     def _run(self) -> None:
         try:
@@ -154,3 +225,24 @@ class SpanSender:
             self._sending, self._failing = False, True
             self._changed.wait_for(lambda: self._closing, pause)
         return min(2 * pause, MAX_RETRY_SECONDS)
+
+
+class TraceCursor:
+    """A file. If it is lost, or can't be written, some spans are told twice or not at all; nothing else hangs on it."""
+
+    def __init__(self, path: Path, journal: str) -> None:
+        self._path, self._journal = path, journal
+
+    def read(self) -> int | None:
+        """None: nothing of this journal was ever told."""
+        try:
+            journal, seq = self._path.read_text().split()
+            return int(seq) if journal == self._journal else None
+        except (OSError, ValueError):
+            return None
+
+    def write(self, seq: int) -> None:
+        fresh = self._path.with_suffix(".new")
+        with suppress(OSError):
+            fresh.write_text(f"{self._journal} {seq}\n")
+            os.replace(fresh, self._path)  # noqa: PTH105 - by rename, so that it is whole

@@ -22,7 +22,7 @@ import msgspec
 
 from plait.agents.interface import AgentSpec
 from plait.agents.model_jobs.answer import parse_reply_files
-from plait.agents.model_jobs.edit_blocks__flaw import format_errors
+from plait.agents.model_jobs.edit_blocks import format_errors
 from plait.agents.output_parser import JsonLinesParser
 from plait.agents.plain_text import to_plain_text
 from plait.agents.table import load_agent

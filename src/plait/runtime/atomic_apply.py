@@ -1,8 +1,17 @@
-"""Staging: files written into a workspace all at once, and taken back all at once."""
+"""Staging: files written into a workspace all at once, and taken back all at once.
+
+What one `apply` does: recorded before it is done, so that it can be taken back, also by the next process.
+
+The folder in a workspace where new and old contents lie: on the same file system, and nothing that git sees.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
@@ -12,10 +21,15 @@ from typing import Self
 
 from plait.agents.model_jobs.safe_paths import STAGING_DIR, make_path_key
 from plait.core.fast_dataclass import dataclass
-from plait.runtime.atomic_apply__layer import StagedWrite, WriteLayer, hash_content
-from plait.runtime.atomic_apply__stage import StagingFolder
-from plait.runtime.workspace_files import FileChangedError, StagingError, WorkspaceFolder, check_path
-from plait.runtime.workspace_files__style import decode_text, encode_like
+from plait.runtime.workspace_files import (
+    FOLDER_FLAGS,
+    FileChangedError,
+    StagingError,
+    WorkspaceFolder,
+    check_path,
+    decode_text,
+    encode_like,
+)
 
 
 class StagedWrites:
@@ -234,3 +248,180 @@ def _find_clashes(files: Mapping[str, str]) -> Iterator[str]:
             yield f"{one} and {other} are the same file on some systems"
         elif make_path_key(other).startswith(f"{make_path_key(one)}/"):
             yield f"{one} can't be a file and the folder of {other}"
+
+
+_NAME = re.compile(r"[0-9]{1,6}-[0-9]{1,6}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class StagedWrite:
+    """`name` is how the stage calls the new and the old content. `old` None: there was no file. Both are digests."""
+
+    path: str
+    name: str
+    new: str
+    old: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteLayer:
+    """`made` are the folders that it makes, the outermost first."""
+
+    writes: tuple[StagedWrite, ...]
+    made: tuple[str, ...]
+
+
+def hash_content(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def encode_layers(layers: list[WriteLayer]) -> bytes:
+    rows = [
+        {"writes": [[w.path, w.name, w.new, w.old] for w in layer.writes], "made": list(layer.made)} for layer in layers
+    ]
+    return json.dumps({"version": 1, "layers": rows}).encode()
+
+
+def decode_layers(data: bytes) -> list[WriteLayer]:
+    """Whoever ran in the workspace may have written this: every path is checked like any other."""
+    try:
+        said = json.loads(data)
+        return [_parse_layer(row) for row in said["layers"]]
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise StagingError("the record of what was being written is damaged") from error
+
+
+def _parse_layer(row: dict[str, list[object]]) -> WriteLayer:
+    made = tuple(check_path(str(path)) for path in row["made"])
+    return WriteLayer(tuple(_parse_write(each) for each in row["writes"]), made)
+
+
+def _parse_write(row: object) -> StagedWrite:
+    if not isinstance(row, list):
+        raise TypeError
+    path, name, new, old = row
+    if not _NAME.match(str(name)):
+        raise ValueError
+    return StagedWrite(check_path(str(path)), str(name), str(new), None if old is None else str(old))
+
+
+RECORD_FILE = "record"
+
+
+_IGNORE_FILE = ".gitignore"
+
+
+_IGNORE_ALL = b"*\n"
+
+
+_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+_DEFAULT_MODE = 0o666
+
+
+_MAX_RECORD_BYTES = 16 << 20  # bytes of a record
+
+
+class StagingFolder:
+    """Made when something is first written; what it holds has no folders."""
+
+    def __init__(self, folder: WorkspaceFolder) -> None:
+        self._folder = folder
+        self._fd: int | None = None
+
+    @property
+    def fd(self) -> int:
+        assert self._fd is not None, "nothing was staged"
+        return self._fd
+
+    def open(self) -> bool:
+        """The one that is there; false if there is none."""
+        try:
+            status = os.stat(STAGING_DIR, dir_fd=self._folder.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            raise StagingError(f"{STAGING_DIR} is in the way: plait needs this name for a folder of its own")
+        self._fd = os.open(STAGING_DIR, FOLDER_FLAGS, dir_fd=self._folder.fd)
+        if not self._is_ours():
+            self.close()
+            raise StagingError(f"{STAGING_DIR} is in the way: plait needs this name for a folder of its own")
+        return True
+
+    def make(self) -> None:
+        if self._fd is None and not self.open():
+            os.mkdir(STAGING_DIR, 0o700, dir_fd=self._folder.fd)
+            self._fd = os.open(STAGING_DIR, FOLDER_FLAGS, dir_fd=self._folder.fd)
+        if self._read(_IGNORE_FILE) != _IGNORE_ALL:
+            self.put(_IGNORE_FILE, _IGNORE_ALL, 0o600)
+
+    def put(self, name: str, data: bytes, mode: int | None = None) -> None:
+        """Whole and on the disk, or not there."""
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.fd)
+        fd = os.open(name, _CREATE_FLAGS, _DEFAULT_MODE, dir_fd=self.fd)
+        try:
+            if mode is not None:
+                os.fchmod(fd, mode)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+            os.fsync(fd)
+        except BaseException:
+            self.discard(name)  # on a full disk, what is not whole only takes room
+            raise
+        finally:
+            os.close(fd)
+
+    def discard(self, *names: str) -> None:
+        for name in names if self._fd is not None else ():
+            with suppress(OSError):
+                os.unlink(name, dir_fd=self._fd)
+
+    def save_record(self, layers: list[WriteLayer]) -> None:
+        """From here on this is what a next process would take back."""
+        if not layers:
+            self.remove_record()
+            return
+        self.put(f"{RECORD_FILE}.new", encode_layers(layers), 0o600)
+        os.rename(f"{RECORD_FILE}.new", RECORD_FILE, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        os.fsync(self.fd)
+
+    def load_record(self) -> list[WriteLayer]:
+        data = self._read(RECORD_FILE)
+        return [] if data is None else decode_layers(data)
+
+    def remove_record(self) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(RECORD_FILE, dir_fd=self.fd)
+        os.fsync(self.fd)
+
+    def remove(self) -> None:
+        """The record first, what hides the rest from git last; whoever dies here leaves what the next one removes."""
+        if self._fd is None:
+            return
+        self.remove_record()
+        names = [name for name in os.listdir(self._fd) if name != _IGNORE_FILE]  # noqa: PTH208 - of a descriptor
+        self.discard(*names, _IGNORE_FILE)
+        self.close()
+        with suppress(OSError):
+            os.rmdir(STAGING_DIR, dir_fd=self._folder.fd)
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _is_ours(self) -> bool:
+        """It hides itself from git, or somebody died before it did."""
+        names, hides = set(os.listdir(self.fd)), self._read(_IGNORE_FILE)  # noqa: PTH208 - of a descriptor
+        return hides == _IGNORE_ALL or (names <= {_IGNORE_FILE} and _IGNORE_ALL.startswith(hides or b""))
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            return file.read(_MAX_RECORD_BYTES)

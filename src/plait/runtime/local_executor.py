@@ -1,4 +1,7 @@
-"""LocalExecutor: attempts as processes of this machine, each in a session of its own, under a warden."""
+"""LocalExecutor: attempts as processes of this machine, each in a session of its own, under a warden.
+
+The verdict: what the files of an attempt say of it. One that can't be read is as good as none, and never an error.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,8 @@ from typing import assert_never
 
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
-from plait.runtime import cgroup, local_executor__verdict, pidfile, supervisor__warden, transcript
-from plait.runtime.process_tree import LiveAttempt, ProcessTable
-from plait.runtime.process_tree__scoping import CgroupMover
-from plait.runtime.process_tree__tree import TreeRoot
-from plait.runtime.supervisor import EXIT_CLAIMED, launch_supervisor, make_attempt_folder
-from plait.runtime.supervisor__vigil import ExitWatcher
-from plait.runtime.supervisor__warden import Supervisor
-from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
-from plait.store.interfaces import (
+from plait.runtime import cgroup, pidfile, supervisor, transcript
+from plait.runtime.executor import (
     ExecutorCallbacks,
     ExitedProcess,
     LaunchSpec,
@@ -28,6 +24,17 @@ from plait.store.interfaces import (
     RunningProcess,
     Timer,
 )
+from plait.runtime.pidfile import PidFile
+from plait.runtime.process_tree import CgroupMover, LiveAttempt, ProcessTable, TreeRoot
+from plait.runtime.supervisor import (
+    EXIT_CANNOT_WRITE,
+    EXIT_CLAIMED,
+    ExitWatcher,
+    Supervisor,
+    launch_supervisor,
+    make_attempt_folder,
+)
+from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
 from plait.system import psutil_processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
@@ -78,9 +85,7 @@ class LocalExecutor:
         if not isinstance(found, RunningProcess):
             self._report(attempt, found)
         elif live.result is None or at_once:
-            self._terminator.start(
-                live.root, TerminationStage.KILL if at_once else TerminationStage.INTERRUPT
-            )
+            self._terminator.start(live.root, TerminationStage.KILL if at_once else TerminationStage.INTERRUPT)
 
     def measure_memory(self) -> Mapping[Attempt, int]:
         live = self._table.live.values()
@@ -113,30 +118,26 @@ class LocalExecutor:
     def _get_live(self, attempt: Attempt) -> LiveAttempt:
         live = self._table.live.get(attempt)
         if live is None:
-            live = LiveAttempt(
-                attempt, self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt))
-            )
+            live = LiveAttempt(attempt, self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt)))
         return live
 
     def _launch(self, live: LiveAttempt, job: LaunchSpec) -> RunningProcess:
         make_attempt_folder(live.folder)
-        return self._watch(
-            live, supervisor__warden.supervisor_of_child(launch_supervisor(job, live.folder, live.root.tag))
-        )
+        return self._watch(live, supervisor.supervisor_of_child(launch_supervisor(job, live.folder, live.root.tag)))
 
     def _find(self, live: LiveAttempt) -> ProbeResult:
         if live.attempt in self._table.live:
             return RunningProcess(live.pid)
-        signed = local_executor__verdict.read_claim(live)
+        signed = read_claim(live)
         if signed is None:
             return None
         live.root.cgroup = cgroup.read_cgroup_path(live.folder.path)
         live.cgroup_checked = live.root.cgroup != ""
-        found = supervisor__warden.find_supervisor(live.folder, signed, live.root.tag)
+        found = supervisor.find_supervisor(live.folder, signed, live.root.tag)
         if found is not None:
             return self._watch(live, found)
         # In this order: a warden that ended in between has left its status.
-        code = local_executor__verdict.read_status(live)
+        code = read_status(live)
         self._mark_ended(live.root)
         if code is not None:
             return ExitedProcess(code)
@@ -151,8 +152,8 @@ class LocalExecutor:
         """
         rest = self._table.find_trees()[live.root.tag]
         if not rest:
-            return LostProcess(local_executor__verdict.NO_EXIT_STATUS)
-        live.pid, live.result = rest[0].pid, LostProcess(local_executor__verdict.NO_EXIT_STATUS)
+            return LostProcess(NO_EXIT_STATUS)
+        live.pid, live.result = rest[0].pid, LostProcess(NO_EXIT_STATUS)
         self._table.live[live.attempt] = live
         self._terminator.start(live.root, TerminationStage.KILL)
         return RunningProcess(live.pid)
@@ -178,7 +179,7 @@ class LocalExecutor:
         live.root.until = psutil_processes.clock_ticks() + 1
         if code == EXIT_CLAIMED and self._adopt_other(live):
             return
-        live.result = local_executor__verdict.determine_result(live, code)
+        live.result = determine_result(live, code)
         transcript.trim(live.folder.transcript, self._cap)
         if isinstance(live.result, LostProcess):
             self._terminator.start(live.root, TerminationStage.KILL)
@@ -191,7 +192,7 @@ class LocalExecutor:
         """Another warden has claimed it: the engine before this one had come further than its journal says."""
         with suppress(OSError, WorldError):
             signed = pidfile.read_pidfile(live.folder.pidfile)
-            found = supervisor__warden.find_supervisor(live.folder, signed, live.root.tag) if signed else None
+            found = supervisor.find_supervisor(live.folder, signed, live.root.tag) if signed else None
             if found is not None:
                 self._report(live.attempt, self._watch(live, found))
                 return True
@@ -248,3 +249,37 @@ def _has_leftovers(root: TreeRoot) -> bool:
     except PermissionError:
         pass
     return True
+
+
+NO_EXIT_STATUS = "nothing of it runs any more, and it left no exit status"
+
+
+def read_claim(live: LiveAttempt) -> PidFile | None:
+    """None: by nobody. A claim that can't be read is somebody's: its warden is looked for among the processes."""
+    try:
+        return pidfile.read_pidfile(live.folder.pidfile)
+    except (OSError, WorldError):
+        return PidFile()
+
+
+def read_status(live: LiveAttempt) -> int | None:
+    with suppress(OSError):
+        return pidfile.read_exit_status(live.folder.exit_status)
+    return None
+
+
+def determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
+    """Its warden is over, and exited with `code`, if that is known."""
+    try:
+        found = pidfile.read_exit_status(live.folder.exit_status)
+    except OSError as error:
+        return LostProcess(f"its exit status can't be read: {error.strerror or error}")
+    return LostProcess(_explain_loss(code)) if found is None else ExitedProcess(found)
+
+
+def _explain_loss(code: int | None) -> str:
+    if code == EXIT_CANNOT_WRITE:
+        return "it did not start: its folder can't be written, or the disk has no room"
+    if code is not None and code < 0:
+        return f"its warden was ended by signal {-code}, and left no exit status"
+    return NO_EXIT_STATUS

@@ -1,21 +1,95 @@
-"""The census: which attempts an executor knows of, and whose each process of the machine is."""
+"""Which processes are an attempt's: its tree, found by marker, session, control group, and parentage.
+
+Tools that agents start are in sessions of their own, daemons have no parent, and some scrub their environment; seldom all
+of it at once.
+
+The census: which attempts an executor knows of, and whose each process of the machine is.
+
+Scoping: the tree of an attempt that lasts is moved into a scope of its own.
+
+Moving a process waits for all processors of the machine to agree, which a short attempt would feel.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime import cgroup
-from plait.runtime.process_tree__tree import TreeRoot, find_trees
-from plait.runtime.supervisor import PROCESS_NAME
-from plait.runtime.supervisor__vigil import ExitWatcher
-from plait.store.interfaces import ExitedProcess, LostProcess
+from plait.runtime.executor import ExitedProcess, LostProcess, Reactor, Timer
+from plait.runtime.supervisor import PROCESS_NAME, ExitWatcher
 from plait.system import psutil_processes
-from plait.system.process_identity__process import Process
+from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
+
+
+@dataclass(slots=True)
+class TreeRoot:
+    """What is known of one attempt's tree. `session` is its warden's pid, as long as it can be trusted: while the warden
+    lives, and afterwards for what began before `until`. `known` are processes that were seen to be its own.
+    """
+
+    tag: str
+    session: int = 0
+    until: int | None = None
+    known: set[tuple[int, int]] = field(default_factory=set)
+    cgroup: str = ""
+
+
+def find_trees(
+    processes: Sequence[Process], roots: Iterable[TreeRoot], prefix: str, cgroup_tags: Mapping[int, str]
+) -> dict[str, list[Process]]:
+    """The living processes of each root, by marker; wardens included, and this process in none.
+
+    A marker of this state folder outweighs everything else: no process of one attempt is taken for another's. `scoped`
+    tells the pids that are in an attempt's control group.
+    """
+    by_marker = {root.tag: root for root in roots}
+    by_session = {root.session: root for root in by_marker.values() if root.session}
+    known = {identity: root.tag for root in by_marker.values() for identity in root.known}
+    owners: dict[int, str] = {os.getpid(): ""}
+    for process in processes:
+        if process.pid in owners:
+            continue
+        if process.tag.startswith(prefix):
+            owners[process.pid] = process.tag
+        elif process.pid in cgroup_tags:
+            owners[process.pid] = cgroup_tags[process.pid]
+        elif process.identity in known:
+            owners[process.pid] = known[process.identity]
+        elif _in_session(process, by_session.get(process.session)):
+            owners[process.pid] = by_session[process.session].tag
+    parents = {process.pid: process.parent for process in processes}
+    found: dict[str, list[Process]] = {marker: [] for marker in by_marker}
+    for process in processes:
+        owner = _find_inherited_owner(process.pid, owners, parents)
+        if owner in found and not process.is_zombie:
+            found[owner].append(process)
+    for root in by_marker.values():
+        root.known = {process.identity for process in found[root.tag]}
+    return found
+
+
+def _in_session(process: Process, root: TreeRoot | None) -> bool:
+    """A session's number is not given out again while the session has members."""
+    return root is not None and (root.until is None or process.start < root.until)
+
+
+def _find_inherited_owner(pid: int, owners: dict[int, str], parents: Mapping[int, int]) -> str:
+    """The owner of the nearest ancestor that has one."""
+    path: list[int] = []
+    while pid and pid not in owners and pid in parents and len(path) < len(parents):
+        path.append(pid)
+        pid = parents[pid]
+    owner = owners.get(pid, "")
+    for each in path:
+        owners[each] = owner
+    return owner
 
 
 @dataclass(slots=True)
@@ -75,7 +149,59 @@ def _find_unsupervised_tags(everything: Sequence[Process], prefix: str) -> set[s
     guarded = {
         process.tag
         for process in marked
-        if process.pid == process.session
-        and psutil_processes.command_line(process.pid)[3:4] == [PROCESS_NAME]
+        if process.pid == process.session and psutil_processes.command_line(process.pid)[3:4] == [PROCESS_NAME]
     }
     return {process.tag for process in marked} - guarded
+
+
+MIN_AGE_SECONDS = 1.0  # seconds that an attempt runs before it gets a scope
+
+
+_MAX_MOVE_ROUNDS = 5  # of moving what was forked meanwhile
+
+
+class CgroupMover:
+    def __init__(self, reactor: Reactor, table: ProcessTable) -> None:
+        self._reactor = reactor
+        self._table = table
+        self._timer: Timer | None = None
+
+    def schedule(self) -> None:
+        """An attempt runs that has no scope yet."""
+        if self._timer is None and cgroup.parent_cgroup():
+            self._timer = self._reactor.call_later(MIN_AGE_SECONDS, self._look)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        self._timer = None
+        waiting = [live for live in self._table.live.values() if not live.cgroup_checked and live.result is None]
+        now = time.monotonic()
+        ripe = [live for live in waiting if now - live.since >= MIN_AGE_SECONDS / 2]
+        with suppress(OSError):  # without a scope, a tree is found by what else tells
+            self._move_all([live for live in ripe if _make_attempt_cgroup(live)])
+        if len(waiting) > len(ripe):
+            self.schedule()
+
+    def _move_all(self, ripe: list[LiveAttempt]) -> None:
+        for _ in range(_MAX_MOVE_ROUNDS if ripe else 0):
+            trees = self._table.find_trees()
+            outside = 0
+            for live in ripe:
+                inside = {live.pid, *cgroup.list_members(live.root.cgroup)}
+                pids = [each.pid for each in trees[live.root.tag] if each.pid not in inside]
+                cgroup.add_processes(live.root.cgroup, pids)
+                outside += len(pids)
+            if not outside:
+                return
+
+
+def _make_attempt_cgroup(live: LiveAttempt) -> bool:
+    live.cgroup_checked = True
+    path = cgroup.make_cgroup(live.root.tag)
+    if path:
+        cgroup.write_cgroup_path(live.folder.path, path)
+        live.root.cgroup = path
+    return path != ""

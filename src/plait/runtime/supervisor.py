@@ -1,27 +1,43 @@
-"""Launching: from a job to a warden in a session of its own, without a fork of this process."""
+"""Launching: from a job to a warden in a session of its own, without a fork of this process.
+
+Finding a warden again: the process that a claim names, if it is still that one.
+
+A vigil: waiting for one warden to end, whether it is a child of ours or an earlier engine's.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from subprocess import Popen
 
 from plait.core.errors import WorldError
-from plait.runtime.pidfile import make_signature
-from plait.store.interfaces import LaunchSpec
-from plait.system import process_identity
+from plait.core.fast_dataclass import dataclass
+from plait.runtime.executor import LaunchSpec, Reactor, Timer
+from plait.runtime.pidfile import PidFile, make_signature
+from plait.system import process_identity, processes, psutil_processes
+from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
 
 SHELL = "/bin/sh"
+
+
 PROCESS_NAME = "plait-warden"
+
+
 EXIT_CLAIMED = 75  # how a warden exits that found the attempt claimed
+
+
 EXIT_CANNOT_WRITE = 74  # … that could not write its files
 
+
 _command_paths: dict[tuple[str, str], str] = {}
+
+
 _OUTPUT_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
@@ -150,3 +166,125 @@ def _make_launch_error(job: LaunchSpec, folder: AttemptFolder, error: OSError) -
         f"{what}: {error.strerror or error}",
         hint=f"look at {SHELL} and at the folder {folder.path}",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Supervisor:
+    """`fd` becomes readable when it ends, where there is such a thing; whoever takes the warden over closes it."""
+
+    pid: int
+    start: int
+    fd: int | None
+
+
+def supervisor_of_child(pid: int) -> Supervisor:
+    """The one that was just launched: its pid is its own until it is waited for."""
+    fd = processes.open_pidfd(pid)
+    process = psutil_processes.read_process(pid) if fd is None else None
+    return Supervisor(pid, process.start if process else 0, fd)
+
+
+def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
+    """None: it is over. A reused pid, a dead process and somebody else's are never taken for it."""
+    if claim.pid:
+        return None if claim.is_from_another_boot else _open_supervisor(folder, claim, tag)
+    # It is about to sign, or nobody will.
+    for process in psutil_processes.list_processes():
+        if process.tag == tag and process.pid == process.session:
+            signature = psutil_processes.command_line(process.pid)[6:7]
+            found = _open_supervisor(folder, PidFile(process.pid, *signature), tag)
+            if found is not None:
+                return found
+    return None
+
+
+def _open_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
+    fd = processes.open_pidfd(claim.pid)  # first: what is looked at now can't become another one
+    process = psutil_processes.read_process(claim.pid)
+    if process is not None and _is_supervisor(process, folder, claim, tag):
+        return Supervisor(process.pid, process.start, fd)
+    if fd is not None:
+        os.close(fd)
+    return None
+
+
+def _is_supervisor(process: Process, folder: AttemptFolder, claim: PidFile, tag: str) -> bool:
+    """By when it began, its command line, and its marker as far as the system lets us see it."""
+    if process.start < claim.since or process.tag not in {"", tag}:
+        return False
+    words = psutil_processes.command_line(process.pid)  # a dead process has none
+    return [*words[3:5], *words[6:7]] == [PROCESS_NAME, str(folder.path), claim.signature]
+
+
+_FIRST_WATCH_PAUSE, _MAX_WATCH_PAUSE = 0.01, 0.2  # seconds between two looks
+
+
+ExitCallback = Callable[[int | None], None]
+
+
+class ExitWatcher:
+    """Calls `over` once, with how the warden exited (minus the signal's number) if that is known: it was our child.
+
+    Where the system can't tell by itself that it has ended, it is looked at now and then.
+    """
+
+    def __init__(self, reactor: Reactor, supervisor: Supervisor, over: ExitCallback) -> None:
+        self._reactor = reactor
+        self._pid = supervisor.pid
+        self._start = supervisor.start
+        self._fd = supervisor.fd
+        self._over: ExitCallback | None = over
+        self._timer: Timer | None = None
+        self._pause = _FIRST_WATCH_PAUSE
+        if supervisor.fd is None:
+            self._wait()
+        else:
+            reactor.watch(supervisor.fd, self._ended)
+
+    def stop(self) -> None:
+        self._over = None
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._fd is not None:
+            self._reactor.unwatch(self._fd)
+            os.close(self._fd)
+            self._fd = None
+
+    def _wait(self) -> None:
+        self._timer = self._reactor.call_later(self._pause, self._look)
+        self._pause = min(_MAX_WATCH_PAUSE, self._pause * 1.5)
+
+    def _look(self) -> None:
+        code, is_child = _reap(self._pid)
+        if code is not None:
+            self._notify(code)
+        elif is_child or _is_alive(self._pid, self._start):
+            self._wait()
+        else:
+            self._notify(None)
+
+    def _ended(self) -> None:
+        self._notify(_reap(self._pid)[0])
+
+    def _notify(self, code: int | None) -> None:
+        over = self._over
+        self.stop()
+        if over is not None:
+            over(code)
+
+
+def _reap(pid: int) -> tuple[int | None, bool]:
+    """How our child exited (None: not yet), and whether it is one."""
+    try:
+        found, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return None, False
+    return (os.waitstatus_to_exitcode(status) if found else None), True
+
+
+def _is_alive(pid: int, start: int) -> bool:
+    try:
+        process = psutil_processes.read_process(pid)
+    except OSError:
+        return True  # it can't be seen now; later, perhaps
+    return process is not None and not process.is_zombie and process.start == start

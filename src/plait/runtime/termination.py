@@ -15,10 +15,10 @@ from signal import SIGCONT, SIGINT, SIGKILL, SIGSTOP, SIGTERM, Signals
 
 from plait.core.fast_dataclass import dataclass
 from plait.runtime import cgroup
-from plait.runtime.process_tree__tree import TreeRoot
-from plait.store.interfaces import Reactor, Timer
+from plait.runtime.executor import Reactor, Timer
+from plait.runtime.process_tree import TreeRoot
 from plait.system import processes
-from plait.system.process_identity__process import Process
+from plait.system.process_identity import Process
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.02, 0.25  # seconds between two looks at what is ending
 _MAX_STOP_ROUNDS = 50  # of stopping whatever was forked meanwhile, before what was found is killed
@@ -172,9 +172,7 @@ class Terminator:
             if not ending.supervisor and (hopeless or not rest):
                 del self._active[marker]
                 self._done(ending.root)
-            elif ending.stage is TerminationStage.KILL and (
-                hopeless or self._had_time_to_write(ending, rest, now)
-            ):
+            elif ending.stage is TerminationStage.KILL and (hopeless or self._had_time_to_write(ending, rest, now)):
                 for process in trees.get(marker, ()):
                     if process.pid == ending.supervisor:
                         processes.send_signal(process, SIGKILL)
@@ -196,11 +194,7 @@ class Terminator:
     def _grace(self, stage: TerminationStage, *, leftover: bool = False) -> float:
         if leftover:
             return self._grace_periods.leftover
-        return (
-            self._grace_periods.interrupt
-            if stage is TerminationStage.INTERRUPT
-            else self._grace_periods.terminate
-        )
+        return self._grace_periods.interrupt if stage is TerminationStage.INTERRUPT else self._grace_periods.terminate
 
 
 def _list_remaining(ending: Termination, trees: Mapping[str, Sequence[Process]]) -> list[Process]:

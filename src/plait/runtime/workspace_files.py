@@ -1,4 +1,7 @@
-"""A workspace by its descriptor: no link is followed on the way to a file, whatever happens to the names meanwhile."""
+"""A workspace by its descriptor: no link is followed on the way to a file, whatever happens to the names meanwhile.
+
+How a file is written down, apart from its text: line ends and byte order mark. A new text takes over the old one's.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,14 @@ from plait.agents.model_jobs.safe_paths import PathRefusal, normalize_path
 from plait.core.errors import WorldError
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
 _MAX_FILE_BYTES = 8 << 20  # bytes of a file that is read
+
+
 _LOCK_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
 
 
@@ -69,9 +78,7 @@ class WorkspaceFolder:
         except OSError as error:
             if error.errno not in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
                 raise
-            raise StagingError(
-                f"{path}: {part} on the way to it is a link or a file, not a folder"
-            ) from error
+            raise StagingError(f"{path}: {part} on the way to it is a link or a file, not a folder") from error
         if os.fstat(inner).st_dev != self._device:
             os.close(inner)
             raise StagingError(f"{path}: {part} on the way to it is another file system")
@@ -133,3 +140,31 @@ def _read_content(fd: int, path: str) -> tuple[bytes, int]:
 
 def _printable(path: str) -> str:
     return "".join(each if each.isprintable() else "\ufffd" for each in path[:100])
+
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def decode_text(data: bytes) -> str | None:
+    """What is to be read in it; None if it is no text. Line ends that are all CRLF are given as LF."""
+    try:
+        text = data.removeprefix(_BOM).decode()
+    except UnicodeDecodeError:
+        return None
+    if "\0" in text:
+        return None
+    return text.replace("\r\n", "\n") if _has_crlf(data) else text
+
+
+def encode_like(text: str, old: bytes | None) -> bytes:
+    data = text.encode()
+    if old is None:
+        return data
+    if _has_crlf(old):
+        data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    return _BOM + data if old.startswith(_BOM) and not data.startswith(_BOM) else data
+
+
+def _has_crlf(data: bytes) -> bool:
+    ends = data.count(b"\n")
+    return ends > 0 and data.count(b"\r\n") == ends

@@ -1,4 +1,6 @@
-"""Who may come in: the holder of a token, and the browser that one of his links logged in.
+"""A text that only the holder of a token could have made: until when it is good, a random word, and a signature over both.
+
+Who may come in: the holder of a token, and the browser that one of his links logged in.
 
 Nothing is kept of a login but the cookie itself, which is signed with a key that follows from the token: so it outlives
 the server, and dies with the token.
@@ -6,24 +8,75 @@ the server, and dies with the token.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 import time
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from hmac import compare_digest
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
-from plait.server.auth__seal import SignedToken, TokenPurpose, sign_token, verify_token
 
 if TYPE_CHECKING:
     from plait.client.server_tokens import ServerTokens
 
+
+_TOKEN_PATTERN = re.compile(r"([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})", re.ASCII)
+
+
+class TokenPurpose(StrEnum):
+    """What is sealed for one is worth nothing for the other."""
+
+    COOKIE = "cookie"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedToken:
+    """`until` in seconds since 1970."""
+
+    expires_at: int
+    nonce: str
+
+
+def sign_token(token: str, purpose: TokenPurpose, expires_at: int) -> str:
+    payload = f"{expires_at}.{token_hex(16)}"
+    return f"{payload}.{_signature(token, purpose, payload)}"
+
+
+def verify_token(token: str, purpose: TokenPurpose, text: str) -> SignedToken | None:
+    """None unless it was sealed with this token for this purpose. Whether it is still good is the caller's to say."""
+    parsed = _TOKEN_PATTERN.fullmatch(text)
+    if parsed is None:
+        return None
+    expires_at, nonce, signature = parsed.groups()
+    if not hmac.compare_digest(signature, _signature(token, purpose, f"{expires_at}.{nonce}")):
+        return None
+    return SignedToken(int(expires_at), nonce)
+
+
+def _signature(token: str, purpose: TokenPurpose, payload: str) -> str:
+    """By a key of its own for each purpose, from which nobody gets back to the token."""
+    key = hmac.digest(token.encode("ascii"), f"plait {purpose.value}".encode("ascii"), "sha256")
+    return hmac.new(key, payload.encode("ascii"), hashlib.sha256).hexdigest()
+
+
 SESSION_COOKIE = "plait_session"
+
+
 LOGIN_PATH = "/login"
+
+
 COOKIE_SECONDS = 30 * 86_400
+
+
 CODE_SECONDS = 600
+
+
 _SERVER_URL = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII)
 
 
@@ -68,11 +121,7 @@ class Authenticator:
 
     def check_token(self, presented: bytes) -> Caller | None:
         """All comparisons are made, each in constant time: how long it takes tells nothing."""
-        matching = [
-            access
-            for access, token in self._iter_tokens()
-            if compare_digest(token.encode("ascii"), presented)
-        ]
+        matching = [access for access, token in self._iter_tokens() if compare_digest(token.encode("ascii"), presented)]
         return Caller(matching[0], AuthMethod.TOKEN) if matching else None
 
     def check_cookie(self, presented: str) -> Caller | None:
@@ -119,7 +168,8 @@ class Authenticator:
 
 def create_authenticator() -> Authenticator:
     """Those of the user whose server this is."""
-    from plait.client.server_tokens__keys import open_token_files, open_used_codes  # noqa: PLC0415 - not for those who bring their own
+    from plait.client.server_tokens import open_token_files  # noqa: PLC0415 - not for those who bring their own
+    from plait.server.used_codes import open_used_codes  # noqa: PLC0415 - not for those who bring their own
 
     return Authenticator(open_token_files().read, open_used_codes().redeem)
 

@@ -1,4 +1,6 @@
-"""The story: the newest events of one project, ready to be sent, each to any number of readers. It belongs to one loop.
+"""A mark: how far somebody has heard a project's events. It is the `id:` of an event, and what `Last-Event-ID` gives back.
+
+The story: the newest events of one project, ready to be sent, each to any number of readers. It belongs to one loop.
 
 Readers hold a place in it and nothing else: who reads slowly is behind, and costs no memory. What has become too old to be
 kept here is told again from the journal.
@@ -6,15 +8,51 @@ kept here is told again from the journal.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from plait.client.stream_event import StreamEvent, format_json_line
 from plait.core.fast_dataclass import dataclass
-from plait.server.event_buffer__mark import EventCursor
+
+START = "0"
+
+
+_CURSOR_PATTERN = re.compile(r"([0-9A-Za-z_-]{1,64})(?:\+([1-9][0-9]{0,5}))?:([0-9]{1,15})")
+
+
+@dataclass(frozen=True, slots=True)
+class EventCursor:
+    """All that follows from the records of a journal up to `seq`; `part` > 0: of the last one, only so many events.
+
+    Without a journal it is the beginning of whatever journal there will be.
+    """
+
+    journal: str
+    seq: int
+    part: int = 0
+
+    def __str__(self) -> str:
+        """`<journal id>:<seq>`. An event that is not the last of its record says which one it is: `<journal id>+1:<seq>`."""
+        if not self.journal:
+            return START
+        return f"{self.journal}+{self.part}:{self.seq}" if self.part else f"{self.journal}:{self.seq}"
+
+    @classmethod
+    def parse(cls, text: str) -> EventCursor | None:
+        """None: nobody ever got such an id from here."""
+        if text == START:
+            return cls("", 0)
+        found = _CURSOR_PATTERN.fullmatch(text)
+        return None if found is None else cls(found[1], int(found[3]), int(found[2] or 0))
+
 
 BUFFER_BYTES = 16 << 20  # bytes
+
+
 SSE_CHUNK_BYTES = 256 << 10  # bytes that are sent at once
+
+
 _AFTER_ALL_PARTS = 1 << 30  # sorts behind every part
 
 
@@ -80,8 +118,7 @@ class EventBuffer:
     def append_transient(self, events: Iterable[StreamEvent]) -> None:
         """What does not stand in the journal: whoever comes later has to ask for it by offset."""
         encoded = (
-            (event, f"event: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode())
-            for event in events
+            (event, f"event: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode()) for event in events
         )
         self.append(
             [BufferedEvent(self.seq, 0, event.batch, data, transient=True) for event, data in encoded],

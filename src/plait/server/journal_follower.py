@@ -1,4 +1,9 @@
-"""The clerk of an office: keeps its desk, in a thread of its own, and hands on what is new. Nobody else touches the desk."""
+"""The clerk of an office: keeps its desk, in a thread of its own, and hands on what is new. Nobody else touches the desk.
+
+What agents say while they work, as events. It stands in no journal: whoever missed some asks for it by offset.
+
+When batches are expected to end: one forecast each, made no more often than is worth it.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +11,39 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from plait.agents.interface import OutputParser
 from plait.client.counters import JournalCounters
+from plait.client.eta import EtaEstimator
 from plait.client.event_stream import EventStream
-from plait.client.history__chronicle import HistoryIndex
+from plait.client.history import HistoryIndex
+from plait.client.logs.activity import LogStream, ParserFactory, make_parser_factory
 from plait.client.session import Session
 from plait.client.stream_event import StreamEvent
 from plait.core.errors import PlaitError
 from plait.core.events import Record
+from plait.core.state import AttemptState, State
+from plait.core.task import Attempt
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import BufferedEvent, EventBuffer, encode_events
-from plait.server.journal_follower__clock import EtaCache
-from plait.server.journal_follower__overheard import LiveLogs
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputsError
 
 T = TypeVar("T")
 
+
 # A journal's id, what was told of it since the last time, and its last record.
 EventCallback = Callable[[str, Sequence[BufferedEvent], int], object]
+
+
 LogCallback = Callable[[Sequence[StreamEvent]], object]
 
+
 ENGINE_WATCH_SECONDS = 1.0  # seconds between two looks whether there is work and nobody does it
+
+
 LIVE_LOG_POLL_SECONDS = 0.2  # between two looks at what agents say
+
+
 ENGINE_RETRY_SECONDS = 5.0  # until an engine that does not stay is tried again
 
 
@@ -143,3 +161,45 @@ class JournalFollower:
             except PlaitError as error:
                 self.engine_error = error
                 self._engine_checked_at += ENGINE_RETRY_SECONDS
+
+
+class LiveLogs:
+    def __init__(self, place: RepoLocation) -> None:
+        self._place = place
+        self._listeners_by_batch: dict[str, ParserFactory | None] = {}
+        self._log_reader = LogStream(project_files.open_state_paths(place), self._listen)
+        self._running_attempts: dict[Attempt, AttemptState] = {}
+
+    def read(self, state: State, at: float) -> list[StreamEvent]:
+        """What was said since the last time, also by those that have ended meanwhile."""
+        alive = {name: attempt for batch in state.open.values() for name, attempt in batch.alive.items()}
+        gone = [attempt for name, attempt in self._running_attempts.items() if name not in alive]
+        ended_events = [event for attempt in gone for event in self._log_reader.finish(attempt, at)]
+        self._running_attempts = alive
+        self._listeners_by_batch = {
+            batch: listen for batch, listen in self._listeners_by_batch.items() if batch in state.open
+        }
+        return [*ended_events, *self._log_reader.read(alive.values(), at)]
+
+    def _listen(self, attempt: AttemptState) -> OutputParser | None:
+        batch = attempt.name.batch
+        if batch not in self._listeners_by_batch:
+            try:
+                self._listeners_by_batch[batch] = make_parser_factory(
+                    project_files.load_batch_inputs(self._place, batch)
+                )
+            except BatchInputsError:
+                self._listeners_by_batch[batch] = None
+        listen = self._listeners_by_batch[batch]
+        return None if listen is None else listen(attempt)
+
+
+class EtaCache:
+    def __init__(self) -> None:
+        self._known: dict[str, EtaEstimator] = {}
+
+    def estimate_end(self, state: State, batch: str) -> float | None:
+        self._known = {name: eta for name, eta in self._known.items() if name in state.open}
+        if batch not in state.open:
+            return None
+        return self._known.setdefault(batch, EtaEstimator()).estimate_end(state, batch, time.time())

@@ -57,12 +57,8 @@ def _count_operations(operation: str, *outcomes: str) -> Callable[[TotalMetrics]
 
 
 GAUGES: tuple[MetricFamily[CurrentMetrics], ...] = (
-    MetricFamily(
-        "plait_batches", "Batches, by status", ("status",), lambda now: _count_all(BatchStatus, now.batches)
-    ),
-    MetricFamily(
-        "plait_tasks", "Tasks, by status", ("status",), lambda now: _count_all(TaskStatus, now.tasks)
-    ),
+    MetricFamily("plait_batches", "Batches, by status", ("status",), lambda now: _count_all(BatchStatus, now.batches)),
+    MetricFamily("plait_tasks", "Tasks, by status", ("status",), lambda now: _count_all(TaskStatus, now.tasks)),
     MetricFamily(
         "plait_tasks_waiting",
         "Tasks that something keeps, by what that is",
@@ -87,27 +83,21 @@ GAUGES: tuple[MetricFamily[CurrentMetrics], ...] = (
         ("provider",),
         lambda now: [((provider,), max(0.0, left)) for provider, left in now.breakers.items()],
     ),
-    MetricFamily(
-        "plait_engine_up", "1: an engine holds the journal", (), lambda now: [((), float(now.engine))]
-    ),
+    MetricFamily("plait_engine_up", "1: an engine holds the journal", (), lambda now: [((), float(now.engine))]),
     MetricFamily(
         "plait_engine_silence_seconds",
         "Since the last record, while an attempt is at work; 0 while none is",
         (),
         lambda now: [((), now.silence)],
     ),
-    MetricFamily(
-        "plait_inbox_requests", "Requests that no engine has taken", (), lambda now: [((), now.requests)]
-    ),
+    MetricFamily("plait_inbox_requests", "Requests that no engine has taken", (), lambda now: [((), now.requests)]),
     MetricFamily(
         "plait_inbox_oldest_request_seconds",
         "Since the oldest of them was first seen",
         (),
         lambda now: [((), now.oldest_request)],
     ),
-    MetricFamily(
-        "plait_journal_size_bytes", "The journal on disk", (), lambda now: [((), now.journal_bytes)]
-    ),
+    MetricFamily("plait_journal_size_bytes", "The journal on disk", (), lambda now: [((), now.journal_bytes)]),
     MetricFamily("plait_sse_clients", "Readers of the project's events", (), lambda now: [((), now.clients)]),
 )
 
@@ -117,8 +107,7 @@ COUNTERS: tuple[MetricFamily[TotalMetrics], ...] = (
         "Attempts that are over, by how they ended",
         ("agent", "step", "category"),
         lambda so_far: [
-            ((agent, step.value, category.value), count)
-            for (agent, step, category), count in so_far.attempts.items()
+            ((agent, step.value, category.value), count) for (agent, step, category), count in so_far.attempts.items()
         ],
     ),
     MetricFamily(
@@ -163,12 +152,8 @@ COUNTERS: tuple[MetricFamily[TotalMetrics], ...] = (
         ("status",),
         _count_operations("rebuild", "done", "failed"),
     ),
-    MetricFamily(
-        "plait_gates", "Gates that ran", ("status",), _count_operations("gate", "passed", "failed", "lost")
-    ),
-    MetricFamily(
-        "plait_publishes", "Publishings", ("status",), _count_operations("publish", "done", "failed")
-    ),
+    MetricFamily("plait_gates", "Gates that ran", ("status",), _count_operations("gate", "passed", "failed", "lost")),
+    MetricFamily("plait_publishes", "Publishings", ("status",), _count_operations("publish", "done", "failed")),
     MetricFamily(
         "plait_breaker_openings",
         "How often a provider's breaker was opened",
@@ -182,9 +167,7 @@ COUNTERS: tuple[MetricFamily[TotalMetrics], ...] = (
         lambda so_far: _count_all(("granted", "refused"), so_far.requests),
     ),
     MetricFamily("plait_engine_starts", "Engines that took over", (), lambda so_far: [((), so_far.engines)]),
-    MetricFamily(
-        "plait_journal_records", "Records in the journal", (), lambda so_far: [((), so_far.records)]
-    ),
+    MetricFamily("plait_journal_records", "Records in the journal", (), lambda so_far: [((), so_far.records)]),
 )
 
 
@@ -207,9 +190,7 @@ class ServerMetrics:
         reader = self._readers.setdefault(session, MetricsReader())
         clients = session.readers
         try:
-            return await session.query(
-                lambda desk: reader.read(session.id, desk, session.counters, clients=clients)
-            )
+            return await session.query(lambda desk: reader.read(session.id, desk, session.counters, clients=clients))
         except PlaitError:
             return ProjectMetrics(session.id)
 
@@ -237,9 +218,7 @@ class _ProjectsCollector(Collector):
             made = GaugeMetricFamily(gauge.name, gauge.description, labels=("project", *gauge.labels))
             yield _add_samples(made, gauge, [(each.project, each.current) for each in self._projects])
         for counter in COUNTERS:
-            counted = CounterMetricFamily(
-                counter.name, counter.description, labels=("project", *counter.labels)
-            )
+            counted = CounterMetricFamily(counter.name, counter.description, labels=("project", *counter.labels))
             yield _add_samples(counted, counter, [(each.project, each.totals) for each in self._projects])
         yield self._duration_histogram()
 

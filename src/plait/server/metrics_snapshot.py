@@ -86,14 +86,10 @@ class MetricsReader:
         self._first_seen: dict[str, float] = {}
         self._cached_totals: tuple[tuple[str | None, int], StatusTotals] | None = None
 
-    def read(
-        self, project: str, desk: Session, counters: JournalCounters, *, clients: int = 0
-    ) -> ProjectMetrics:
+    def read(self, project: str, desk: Session, counters: JournalCounters, *, clients: int = 0) -> ProjectMetrics:
         if desk.journal_id is None:  # what was counted was another history
             counters = JournalCounters()
-        return ProjectMetrics(
-            project, self._read_current(desk, counters, clients), build_totals(desk.state, counters)
-        )
+        return ProjectMetrics(project, self._read_current(desk, counters, clients), build_totals(desk.state, counters))
 
     def _read_current(self, desk: Session, counters: JournalCounters, clients: int) -> CurrentMetrics:
         state, at = desk.state, time.time()

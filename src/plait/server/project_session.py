@@ -1,24 +1,32 @@
 """An office: one project's desk, kept by a thread of its own, and what happens there told to everybody who listens.
 
 The thread folds what is new and answers questions about it, one after another; the loop never waits for it.
+
+Handing in at an office: requests are durable first, then answered, as far as an engine does so in time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
 from plait.agents.interface import AgentSpec
 from plait.client.counters import JournalCounters
-from plait.client.history__chronicle import HistoryIndex
+from plait.client.history import HistoryIndex
 from plait.client.planning.plan_preview import PlanPreview
-from plait.client.session import Session
-from plait.client.session__asking import RequestAnswer
+from plait.client.planning.submission import build_submission, check_admission, lock_submission
+from plait.client.session import (
+    ANSWER_TIMEOUT_SECONDS,
+    ENGINE_CHECK_SECONDS,
+    SUBMIT_TIMEOUT_SECONDS,
+    RequestAnswer,
+    Session,
+)
 from plait.client.source_cache import SourceCache
 from plait.client.stream_event import StreamEvent
 from plait.core.errors import Bug, PlaitError, describe_error
@@ -27,14 +35,18 @@ from plait.core.requests import Request
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import BufferedEvent, EventBuffer
 from plait.server.journal_follower import JournalFollower
-from plait.server.project_session__handing import ask_engine, submit_batch
 
 T = TypeVar("T")
+
 
 # Seconds between two looks at the journal: while it moves; the longest while an engine is at work or somebody waits for an
 # answer; while nobody writes; while nobody would hear of it.
 ACTIVE_POLL_SECONDS, BUSY_POLL_SECONDS, IDLE_POLL_SECONDS, UNWATCHED_POLL_SECONDS = 0.002, 0.05, 0.25, 1.0
+
+
 HEARTBEAT_SECONDS = 15.0  # between two signs of life to those who hear nothing
+
+
 READ_RETRY_SECONDS = 5.0  # until a journal that can't be read is tried again
 
 
@@ -202,3 +214,49 @@ class ProjectSession:
     def _publish_logs(self, events: Sequence[StreamEvent]) -> None:
         self.buffer.append_transient(events)
         self.notify_waiters()
+
+
+async def ask_engine(
+    session: ProjectSession, requests: Sequence[Request], patience: float | None = None
+) -> list[RequestAnswer]:
+    await session.query(lambda desk: desk.enqueue(requests))
+    return await _await_answers(session, requests, ANSWER_TIMEOUT_SECONDS if patience is None else patience)
+
+
+async def submit_batch(
+    session: ProjectSession, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec], request_id: str
+) -> tuple[str, list[Problem]]:
+    submission, warnings = await asyncio.to_thread(build_submission, session.place, preview, plan, agents)
+    async with session.submit_lock, _hold_lock(lock_submission(session.place)):
+        raise_limit = await session.query(lambda desk: check_admission(desk.preview_state(), preview, plan))
+        if raise_limit is not None:
+            await ask_engine(session, [raise_limit])
+        request = await session.query(lambda desk: desk.enqueue_submission(submission, request_id))
+        (answer,) = await _await_answers(session, [request], SUBMIT_TIMEOUT_SECONDS)
+        return await session.query(lambda desk: desk.confirm_submission(request, answer)), warnings
+
+
+async def _await_answers(session: ProjectSession, requests: Sequence[Request], patience: float) -> list[RequestAnswer]:
+    deadline = time.monotonic() + patience
+    try:
+        while not await session.query(lambda desk: desk.are_answered(requests)) and time.monotonic() < deadline:
+            await session.query(Session.ensure_engine)
+            await session.sleep_until_change(ENGINE_CHECK_SECONDS)
+    finally:
+        answers = await session.query(lambda desk: desk.collect_answers(requests))
+    return answers
+
+
+@asynccontextmanager
+async def _hold_lock(lock: AbstractContextManager[None]) -> AsyncIterator[None]:
+    """Nobody else opens a batch meanwhile, in whatever process. Who stops waiting for it does not get it later."""
+    entering = asyncio.ensure_future(asyncio.to_thread(lock.__enter__))
+    try:
+        await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        entering.add_done_callback(lambda entered: entered.exception() or lock.__exit__(None, None, None))
+        raise
+    try:
+        yield
+    finally:
+        lock.__exit__(None, None, None)

@@ -7,12 +7,11 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from plait.client.api_errors__refusals import FieldError
+from plait.client.api_errors import FieldError
 from plait.client.mirrors import MirroredRepo
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
-from plait.git.location import RepoLocation, find_repo
-from plait.git.location__projects import compute_project_id
+from plait.git.location import RepoLocation, compute_project_id, find_repo
 
 MAX_PATH_LENGTH = 4096  # characters of a path or a URL
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

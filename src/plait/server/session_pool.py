@@ -1,4 +1,7 @@
-"""Offices: one for each project that is in use. It is opened for whoever asks for it first, stays open while somebody is in
+"""Visits: requests that are being answered, and the offices they are in. Who only listens is asked to leave when an office or
+the server closes, and comes back by itself.
+
+Offices: one for each project that is in use. It is opened for whoever asks for it first, stays open while somebody is in
 it or a batch is open in it, and is closed some minutes after that.
 """
 
@@ -9,25 +12,68 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import TypeVar
 
-from plait.client.api_errors__refusals import FieldError
+from plait.client.api_errors import FieldError
 from plait.client.session import Session
 from plait.core.errors import PlaitError
 from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
-from plait.server.project_store import ProjectStore
-from plait.server.project_store__catalogue import ProjectCatalog
+from plait.server.project_store import ProjectCatalog, ProjectStore
 from plait.server.projects import Project
-from plait.server.session_pool__visits import PooledSession, RequestScope, current_scope
 from plait.store.project_files import has_journal
+
+
+class RequestScope:
+    """`over` is set when those who only listen have to leave."""
+
+    def __init__(self) -> None:
+        self.closing = asyncio.Event()
+        self.sessions: set[PooledSession] = set()
+
+
+class PooledSession:
+    """An open office, and who is in it."""
+
+    def __init__(self, project: Project, session: ProjectSession) -> None:
+        self.project, self.session = project, session
+        self.scopes: set[RequestScope] = set()
+        self.last_used = time.monotonic()
+        self.unused = asyncio.Event()
+        self.unused.set()
+
+    def add_scope(self, scope: RequestScope | None) -> None:
+        """None: somebody who won't say when they leave."""
+        self.last_used = time.monotonic()
+        if scope is not None:
+            scope.sessions.add(self)
+            self.scopes.add(scope)
+            self.unused.clear()
+
+    def remove_scope(self, scope: RequestScope) -> None:
+        self.last_used = time.monotonic()
+        self.scopes.discard(scope)
+        if not self.scopes:
+            self.unused.set()
+
+
+current_scope: ContextVar[RequestScope | None] = ContextVar("plait-visit", default=None)
+
 
 T = TypeVar("T")
 
+
 IDLE_SECONDS = 300.0  # seconds that an office without work stays open after its last visitor
+
+
 MAX_SESSIONS = 32  # offices; of more than that, those without work are closed as soon as nobody is in them
+
+
 SWEEP_SECONDS = 20.0  # seconds between two looks at what may be closed
+
+
 MAX_FETCHES = 4  # mirrors that are cloned or fetched at once
 
 
@@ -139,10 +185,7 @@ class SessionPool:
         except PlaitError:  # a journal that can't be read has to be opened anew anyway
             busy = False
         # Somebody may have come meanwhile.
-        return (
-            not (busy or pooled.scopes or pooled.last_used > since)
-            and self._open.get(pooled.project.id) is pooled
-        )
+        return not (busy or pooled.scopes or pooled.last_used > since) and self._open.get(pooled.project.id) is pooled
 
     async def _acquire(self, project: str | None) -> PooledSession:
         found = self._catalog.find(project)
@@ -167,9 +210,7 @@ class SessionPool:
 
     async def _create_session(self, project: Project) -> PooledSession:
         place = await self._run_fetch(partial(self._catalog.locate, project))
-        if (
-            pooled := self._open.get(project.id)
-        ) is not None:  # its checkout was gone, and this is another one
+        if (pooled := self._open.get(project.id)) is not None:  # its checkout was gone, and this is another one
             await pooled.session.relocate(place)
             return pooled
         session = ProjectSession(project.id, place)

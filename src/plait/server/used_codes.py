@@ -12,13 +12,17 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from plait.client.server_tokens import find_user_state_folder
 from plait.core.errors import WorldError
-from plait.system.state_paths import make_private_folder
+from plait.system.atomic_files import make_private_folder
 
-_RETENTION_SECONDS = (
-    86_400  # seconds beyond its end: a clock that is set back must not make a code good again
-)
+if TYPE_CHECKING:
+    pass
+
+
+_RETENTION_SECONDS = 86_400  # seconds beyond its end: a clock that is set back must not make a code good again
 
 
 class UsedCodes:
@@ -58,3 +62,8 @@ class UsedCodes:
             if until.isascii() and until.isdigit() and int(until) < over:
                 with suppress(OSError):  # another server sweeps too
                     (self._folder / name).unlink()
+
+
+def open_used_codes() -> UsedCodes:
+
+    return UsedCodes(find_user_state_folder() / "spent-codes")

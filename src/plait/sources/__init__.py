@@ -1,1 +1,1 @@
-"""Sources: every task format in, statuses out. Pure on text; adapters bring the files here and carry them back."""
+"""Task sources as text: formats, selectors, plan building and status changes. No I/O."""

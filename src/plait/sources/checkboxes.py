@@ -1,15 +1,150 @@
-"""Ticking: how a file of boxes takes statuses, one character for each."""
+"""Boxes: `- [x]` in a list, what they say, and how to tick one without touching anything else.
+
+Numbered boxes: `1. Title`, `1.1 Title`, and which of them are parts of which.
+
+Ticking: how a file of boxes takes statuses, one character for each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from textwrap import dedent
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources import status_changes
-from plait.sources.checkboxes__boxes import make_tick_edit
-from plait.sources.markdown import Block, Markdown
-from plait.sources.source_model import Rewrite, SourceStatus, StatusChange, StatusFileWriter
-from plait.sources.text import apply_edits, to_printable
+from plait.sources.markdown import Block, Checkbox, Markdown
+from plait.sources.source_model import Document, SourceFiles, SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
+from plait.sources.text import TextEdit, apply_edits, to_printable
+
+TICK_CHARACTERS = frozenset("xXvV✓✔✅☑")
+
+
+IN_PROGRESS_CHARACTERS = "/~"
+
+
+SKIPPED_CHARACTER = "-"
+
+
+_INDENT = re.compile(r"[ \t]*")
+
+
+def find_checkboxes(markdown: Markdown) -> Iterator[tuple[Block, Checkbox]]:
+    """Every item with a box that is neither quoted nor an example."""
+    for block in markdown.blocks:
+        box = block.checkbox
+        if box is not None and not block.quoted:
+            yield block, box
+
+
+def is_checkbox(box: Checkbox) -> bool:
+    """`[1]` and `[a]` are notes and options, not boxes; any other sign is one."""
+    return box.character in TICK_CHARACTERS or not box.character.isalnum()
+
+
+def read_checkbox_status(box: Checkbox) -> SourceStatus:
+    """What a box says, where its format has no signs of its own; a sign that nobody agreed on says nothing."""
+    if box.character in TICK_CHARACTERS:
+        return SourceStatus.DONE
+    if box.character in IN_PROGRESS_CHARACTERS:
+        return SourceStatus.DOING
+    return SourceStatus.SKIPPED if box.character == SKIPPED_CHARACTER else SourceStatus.TODO
+
+
+def read_checkbox_text(markdown: Markdown, block: Block, box: Checkbox) -> str:
+    """What a box is about: its line, and those that go on with it because they are indented under it.
+
+    Lines that the parser adds though they stand at the margin (an error message pasted below, say) are left out.
+    """
+    if "\n" not in block.text:
+        return box.text
+    lines = block.text.split("\n")
+    edge = _measure_indent(markdown, block.head)
+    own = [line for n, line in enumerate(lines) if n == 0 or _measure_indent(markdown, block.head + n) > edge]
+    return " ".join(line.strip() for line in own)[3:].removeprefix("*").strip()
+
+
+def _measure_indent(markdown: Markdown, line: int) -> int:
+    return len(_INDENT.match(markdown.lines.strip_end(line))[0].expandtabs(4))  # type: ignore[index]  # it always matches
+
+
+def find_nested(blocks: Sequence[Block]) -> list[list[int]]:
+    """For each of these items the places of those that lie in it, and in no other of them."""
+    places = {id(block): n for n, block in enumerate(blocks)}
+    inside: list[list[int]] = [[] for _ in blocks]
+    for n, block in enumerate(blocks):
+        above = block.parent
+        while above is not None and id(above) not in places:
+            above = above.parent
+        if above is not None:
+            inside[places[id(above)]].append(n)
+    return inside
+
+
+def read_item_body(markdown: Markdown, block: Block, apart: Iterable[Block] = ()) -> str:
+    """An item as it is written, without the items of other tasks (`apart`, in order) that are nested in it."""
+    parts = []
+    at = block.start
+    for other in apart:
+        parts.append(markdown.source(at, other.start))
+        at = other.stop
+    parts.append(markdown.source(at, block.stop))
+    return dedent("".join(parts)).strip()
+
+
+def make_tick_edit(markdown: Markdown, block: Block, mark: str) -> TextEdit:
+    """The edit that puts one character into an item's box."""
+    start = markdown.lines.starts[block.head] + markdown.lines.all[block.head].index("[") + 1
+    return TextEdit(start, start + 1, mark)
+
+
+def find_usual_tick(marks: Iterable[str]) -> str:
+    """How this file ticks its boxes: as most of the ticked ones are, else with an x."""
+    counts = Counter(mark for mark in marks if mark in TICK_CHARACTERS)
+    return counts.most_common(1)[0][0] if counts else "x"
+
+
+# A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
+_NUMBER = re.compile(
+    r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])\**(?:\s+|\Z)(.*)\Z",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedBox:
+    """A box and its number; an empty one if it has none. `text` is what follows."""
+
+    block: Block
+    box: Checkbox
+    number: str
+    text: str
+
+
+def find_numbered_boxes(markdown: Markdown) -> Iterator[NumberedBox]:
+    """Every box of a file."""
+    for block, box in find_checkboxes(markdown):
+        if is_checkbox(box):
+            text = read_checkbox_text(markdown, block, box)
+            found = _NUMBER.match(text)
+            number = (found[1] or found[2]) if found else ""
+            yield NumberedBox(block, box, number, found[3] if found else text)
+
+
+def find_parents(ids: Sequence[str]) -> list[int | None]:
+    """For each number the place of the nearest one above it that it begins with: of 1.2 for 1.2.3, else of 1."""
+    seen: dict[str, int] = {}
+    found = []
+    for place, number in enumerate(ids):
+        prefix = number.rpartition(".")[0]
+        while prefix and prefix not in seen:
+            prefix = prefix.rpartition(".")[0]
+        found.append(seen.get(prefix))
+        seen[number] = place
+    return found
+
 
 OPEN_CHARACTER = " "
 
@@ -42,11 +177,7 @@ class CheckboxFile:
             return None
         if status in self.characters or status is SourceStatus.DOING:
             return self.characters.get(status)
-        untrue = (
-            {SourceStatus.DOING}
-            if status is SourceStatus.SKIPPED
-            else {SourceStatus.DOING, SourceStatus.DONE}
-        )
+        untrue = {SourceStatus.DOING} if status is SourceStatus.SKIPPED else {SourceStatus.DOING, SourceStatus.DONE}
         return OPEN_CHARACTER if status is SourceStatus.TODO or now in untrue else None
 
 
@@ -101,3 +232,14 @@ def _update_groups(sheet: CheckboxFile, marks: dict[int, SourceStatus]) -> Itera
         if mark is not spot.status:
             marks[place] = mark
             yield place, sheet.characters.get(mark, OPEN_CHARACTER)
+
+
+_DATA_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv")
+
+
+def find_checkbox_document(source: SourceFiles) -> Document | None:
+    """The one file of the source, if it is a text in which there may be boxes."""
+    if source.folder or len(source.documents) != 1:
+        return None
+    document = source.document
+    return document if "[" in document.text and not document.name.lower().endswith(_DATA_SUFFIXES) else None

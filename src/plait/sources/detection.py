@@ -71,9 +71,7 @@ def _list_candidates(source: SourceFiles) -> Iterable[str]:
         return [name for name in FORMATS if name in ONE_TASK_PER_FILE]
     document = source.document
     json = document.name.endswith((".json", ".jsonl"))
-    return [
-        name for name in FORMATS if (name in JSON_FORMATS) is json and QUICK_CHECKS.get(name, bool)(document)
-    ]
+    return [name for name in FORMATS if (name in JSON_FORMATS) is json and QUICK_CHECKS.get(name, bool)(document)]
 
 
 def _explain_unknown(source: SourceFiles) -> str:
@@ -83,9 +81,7 @@ def _explain_unknown(source: SourceFiles) -> str:
         from plait.sources.markdown import BlockKind  # noqa: PLC0415 - only where something is wrong
 
         blocks = source.document.markdown.blocks
-        if any(block.kind is BlockKind.ITEM for block in blocks) and not any(
-            block.checkbox for block in blocks
-        ):
+        if any(block.kind is BlockKind.ITEM for block in blocks) and not any(block.checkbox for block in blocks):
             return "It has no boxes (- [ ]), numbered headings or task fields: plain bullets are not tasks. "
     return ""
 

@@ -12,8 +12,11 @@ from plait.core.plan import Problem
 from plait.sources import vocabulary
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import Document, Rewrite, SourceStatus, StatusChange, StatusFileWriter
+from plait.sources.source_model import Document, SourceStatus
 from plait.sources.status_changes import (
+    Rewrite,
+    StatusChange,
+    StatusFileWriter,
     find_changed_task,
     list_changed_files,
     report_missing_task,
@@ -45,8 +48,7 @@ class StatusKey:
     def writers(self, path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
         """One for each file of the source that these changes are about."""
         return [
-            StatusFileWriter(file, partial(self.write, file))
-            for file in list_changed_files(get_folder(path), changes)
+            StatusFileWriter(file, partial(self.write, file)) for file in list_changed_files(get_folder(path), changes)
         ]
 
     def write(self, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
@@ -59,9 +61,7 @@ class StatusKey:
                 continue
             edits = _make_edits(document, change, self)
             written = None if edits is None else apply_edits(text, edits)
-            if written is None or not _changes_only_status(
-                document, Document(path, to_printable(written)), self
-            ):
+            if written is None or not _changes_only_status(document, Document(path, to_printable(written)), self):
                 message = f"the status of {change.id} ({change.status}) has no place in the front matter"
                 hint = "Put a plain line status: into it. The status is kept in plait's own records."
                 problems.append(make_warning(document, 0, message, hint))

@@ -30,11 +30,7 @@ def read_id(node: JsonNode) -> str:
 
 
 def _format_id(value: object) -> str:
-    return (
-        collapse_whitespace(str(value))
-        if isinstance(value, str | int) and not isinstance(value, bool)
-        else ""
-    )
+    return collapse_whitespace(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def collapse_whitespace(value: object) -> str:
@@ -97,9 +93,7 @@ class JsonReader:
 def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode | None) -> None:
     """What is said of an entry that can't be told from others: it has no id, or that of another one."""
     if first is not None and name:
-        message = (
-            f"{name} is here a second time (first in line {reader.line(first)}): this one was passed over"
-        )
+        message = f"{name} is here a second time (first in line {reader.line(first)}): this one was passed over"
         reader.warn(node, message, "Give it an id of its own.")
     elif isinstance(node.value, dict):
         reader.warn(node, "an entry without an id was passed over", 'Give it an "id": a number or a text.')
@@ -116,14 +110,10 @@ def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
         if on := parse_id(item):
             yield Need(on, reason=f"{key}: {on}", at=reader.origin(item))
         else:
-            reader.warn(
-                item, f"{collapse_whitespace(item.source)[:40]} in {key} is not an id, and was passed over"
-            )
+            reader.warn(item, f"{collapse_whitespace(item.source)[:40]} in {key} is not an id, and was passed over")
 
 
-def read_json_source(
-    source: SourceFiles, entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]]
-) -> Reading:
+def read_json_source(source: SourceFiles, entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]]) -> Reading:
     """All that the documents say, each of them one JSON value."""
     found: list[SourceEntry] = []
     problems: list[Problem] = []
@@ -141,15 +131,11 @@ def read_json_source(
 
 def _report_unreadable(document: Document, error: JsonSyntaxError) -> Problem:
     message = f"this file is not JSON: {error.message} (column {error.column}); no task was read from it"
-    return problem_reports.make_error(
-        document, error.line - 1, message, "Correct this place, or make the file anew."
-    )
+    return problem_reports.make_error(document, error.line - 1, message, "Correct this place, or make the file anew.")
 
 
 def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:
     """What is said of a file that is not JSON when statuses come to be written: it is left as it is."""
-    message = (
-        f"this file is not JSON any more: {error.message} (column {error.column}); no status was written"
-    )
+    message = f"this file is not JSON any more: {error.message} (column {error.column}); no status was written"
     hint = "The statuses are kept in plait's own records."
     return Problem(Severity.WARNING, message, Origin(path, error.line), hint)

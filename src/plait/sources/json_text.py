@@ -1,6 +1,8 @@
 """JSON with positions: every value knows where it stands, so that it can be replaced and nothing else be touched.
 
 The standard decoder does the work; positions are found on demand, level by level, by decoding one value after another.
+
+How a JSON file is laid out, as far as that can be kept when the file is written anew.
 """
 
 from __future__ import annotations
@@ -18,20 +20,36 @@ from plait.sources.text import BOM, TextEdit, to_printable
 # No task file is nested deeper; the decoder calls itself once for each level.
 MAX_DEPTH = 100
 
+
 Scalar: TypeAlias = str | bool
 
+
 _GAP = pattern(r"[ \t\r\n]*")
+
+
 _COMMA = pattern(r"[ \t\r\n]*,?[ \t\r\n]*")
+
+
 _KEY = pattern(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*')
+
+
 _LINE_END = pattern(r"\r\n|\r|\n")
+
+
 # A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
 _BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
+
+
 _SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
+
+
 # Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
 _ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)",
     re.DOTALL,
 )
+
+
 # What the decoder says, in our words; `{}` is what stands there.
 _DECODER_MESSAGES = (
     ("Expecting value", "a value is expected here, not {}"),
@@ -198,9 +216,7 @@ def _check_depth(text: str) -> None:
         position = found.end()
         depth += 1 if found[1] in "[{" else -1
         if depth > MAX_DEPTH:
-            raise JsonSyntaxError(
-                text, position - 1, f"lists and objects are nested more than {MAX_DEPTH} deep"
-            )
+            raise JsonSyntaxError(text, position - 1, f"lists and objects are nested more than {MAX_DEPTH} deep")
 
 
 def _parse_integer(digits: str) -> int | float:
@@ -223,3 +239,51 @@ def _describe_character(text: str, position: int) -> str:
 def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
     found = pattern.match(text, position)
     return found.end() if found else position
+
+
+_INDENT = re.compile(r"[{\[](\r\n|\r|\n)([ \t]*)\S")
+
+
+_SURROGATE_CHARACTER = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonStyle:
+    """Without an `indent` everything stands on one line; `before` and `after` are what surrounds the value."""
+
+    indent: str | None = "  "
+    eol: str = "\n"
+    colon: str = ": "
+    before: str = ""
+    after: str = "\n"
+    escaped: bool = False
+
+    @classmethod
+    def detect(cls, text: str) -> JsonStyle:
+        inner = text.strip(f" \t\r\n{BOM}")
+        if not inner:
+            return cls(before=BOM if text.startswith(BOM) else "")
+        found = _INDENT.search(inner)
+        start = text.index(inner)
+        return cls(
+            indent=found[2] if found else None,
+            eol=found[1] if found else "\n",
+            colon=": " if '": ' in inner else ":",
+            before=text[:start],
+            after=text[start + len(inner) :],
+            escaped=inner.isascii() and "\\u" in inner,
+        )
+
+    def dump(self, value: object) -> str:
+        """Raises ValueError for a number that JSON can't tell."""
+        comma = "," if self.indent is not None or self.colon == ":" else ", "
+        text = json.dumps(
+            value,
+            indent=self.indent,
+            separators=(comma, self.colon),
+            ensure_ascii=self.escaped,
+            allow_nan=False,
+        )
+        # Half a character can be told only as an escape. Line ends inside strings are escapes already.
+        text = _SURROGATE_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        return f"{self.before}{text.replace(chr(10), self.eol)}{self.after}"

@@ -1,6 +1,8 @@
 """Markdown as blocks with line numbers: what is a heading, an item or a field, and what is only an example.
 
 Only the block structure is parsed (markdown-it-py); text inside a line is left as it is written.
+
+Fields in bold: `**Status**: open`, `- **Depends on:** 01-x`, each on a line of its own.
 """
 
 from __future__ import annotations
@@ -19,15 +21,27 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+
 # The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so
 # deep (a list takes two columns at least, or a marker) are passed over first. Each level costs two frames of the stack.
 _MAX_NESTING = 200
+
+
 _MAX_INDENT = 128
+
+
 _DEEP_LINE = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){24})[^\n]*")
 
+
 _NEWLINES = re.compile(r"\r\n?")
+
+
 _FRONT_MATTER_START = re.compile(r"---[ \t]*\Z")
+
+
 _FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
+
+
 _CHECKBOX = re.compile(r"\[([^\]\[\n])\](\*?)(?:[ \t]+|(?=\n)|\Z)")
 
 
@@ -228,3 +242,39 @@ class _BlockBuilder:
         block = self._block(BlockKind.HEADING, token, text)
         block.level = int(token.tag[1:])
         yield block
+
+
+_FIELD = re.compile(r"\s*\*\*([^*:\n]{1,60}?)\s*(?::\s*\*\*|\*\*\s*:)[ \t]*(.*)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class BoldField:
+    """`key` is in lower case; `line` counts from 0."""
+
+    key: str
+    value: str
+    line: int
+
+
+def find_bold_fields(block: Block) -> Iterator[BoldField]:
+    """Those of a paragraph, or of an item's first paragraph; a line without a key goes on with the value above it."""
+    if block.kind is BlockKind.ITEM:
+        first = block.head
+    elif block.kind is BlockKind.PARAGRAPH:
+        first = block.start
+    else:
+        return
+    if "**" not in block.text:
+        return
+    key, at = "", first
+    parts: list[str] = []
+    for number, line in enumerate(block.text.split("\n"), first):
+        found = _FIELD.match(line)
+        if found is None:
+            parts.append(line.strip())
+            continue
+        if key:
+            yield BoldField(key, " ".join(parts).strip(), at)
+        key, parts, at = " ".join(found[1].lower().split()), [found[2].strip()], number
+    if key:
+        yield BoldField(key, " ".join(parts).strip(), at)

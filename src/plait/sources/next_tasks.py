@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from plait.core.estimate__preview import find_initial_tasks
+from plait.core.estimate import find_initial_tasks
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
 from plait.core.settings import Settings

@@ -1,4 +1,7 @@
-"""The outline of a file: which headings a block lies under, what their names mean, and the phases they make."""
+"""Titles: one line of plain text, made from markdown as people write it.
+
+The outline of a file: which headings a block lies under, what their names mean, and the phases they make.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,69 @@ from dataclasses import field
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin, Phase
 from plait.sources.markdown import Block, BlockKind, Markdown
-from plait.sources.outline__titles import UniqueNames, make_title, strip_markup
 from plait.sources.source_model import Document, SourceEntry
+
+_MAX_TITLE_LENGTH = 120
+
+
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
+
+
+# What stands in back-ticks is code: `_x` and `*.py` keep their signs.
+_MARKUP = re.compile(r"`([^`]*)`|\*\*|__|~~|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
+
+
+def strip_markup(text: str) -> str:
+    """The text without emphasis, back-ticks and the targets of links, on one line."""
+    if "[" in text:
+        text = _LINK.sub(r"\1", text)
+    return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).split())
+
+
+def make_title(text: str) -> str:
+    """A text as a title: plain, and cut after a word if it is long."""
+    line = strip_markup(text)
+    if len(line) <= _MAX_TITLE_LENGTH:
+        return line
+    cut = line.rfind(" ", _MAX_TITLE_LENGTH // 2, _MAX_TITLE_LENGTH)
+    return f"{line[: cut if cut > 0 else _MAX_TITLE_LENGTH].rstrip()}\u2026"
+
+
+@dataclass
+class UniqueNames:
+    """Names that are all different: the second `x` is `x-2`."""
+
+    _used: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> str:
+        n = self._used.get(name, 0) + 1
+        unique = name if n == 1 else f"{name}-{n}"
+        while n > 1 and unique in self._used:
+            n += 1
+            unique = f"{name}-{n}"
+        self._used[name] = n
+        self._used.setdefault(unique, 1)
+        return unique
+
 
 # Every phase waits for all the earlier ones. Beyond this many it waits for the nearest, which wait for the others.
 _MAX_EARLIER_PHASES = 200
 
+
 _NUMBERING = re.compile(r"\A\d{1,4}(?:\.\d{1,4}){0,5}[.):]?\s+")
+
+
 _SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
+
+
 _NOT_TASKS = re.compile(
     r"(?:acceptance|success|exit|completion)\s+(?:criteria|criterion|tests?|checks?|metrics)"
     r"|definition\s+of\s+done|done\s+when|acceptance|verification|legend|key"
     r"|(?:verification|validation|acceptance|review)\s+checklist",
     re.IGNORECASE,
 )
+
+
 _MAX_LABEL_LENGTH = 80
 
 

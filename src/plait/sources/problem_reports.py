@@ -1,12 +1,15 @@
-"""Problems that readers report, each with its file and line."""
+"""Problems that readers report, each with its file and line.
+
+Sources that are one markdown file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources.source_model import Document
+from plait.sources.source_model import Document, Reading, SourceFiles
 from plait.sources.text import find_invalid_utf8_line
 
 
@@ -42,12 +45,19 @@ def check_text(document: Document) -> list[Problem]:
         problems.append(make_warning(document, line - 1, message, "Save the file as UTF-8."))
     if "\0" in document.text:
         line = document.text.count("\n", 0, document.text.index("\0"))
-        problems.append(
-            make_warning(document, line, "this line holds a NUL character", "Is this a text file?")
-        )
+        problems.append(make_warning(document, line, "this line holds a NUL character", "Is this a text file?"))
     if document.name.endswith((".json", ".jsonl")):
         return problems
     if document.markdown.too_deep_line is not None:
         message = "this line is nested too deep to be read, and was passed over"
         problems.append(make_warning(document, document.markdown.too_deep_line, message, "Indent less."))
     return problems
+
+
+def read_single_file(source: SourceFiles, reader: Callable[[Document], Reading]) -> Reading:
+    """What the one file says; a format that is asked to read a folder says that it can't."""
+    if len(source.documents) == 1:
+        return reader(source.document)
+    message = "this format reads one file at a time, and this is a folder"
+    problem = Problem(Severity.ERROR, message, Origin(source.path), "Name the file.")
+    return Reading(problems=(problem,))

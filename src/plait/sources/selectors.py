@@ -101,17 +101,13 @@ class _Selector:
     def add_matching(self, text: str) -> None:
         tokens = [token for token in _SPLIT.split(_DASHES.sub("-", text.strip())) if token]
         if not tokens:
-            self._error(
-                "nothing is selected", 'Name tasks ("63, 65-67"), or leave --select out for all of them.'
-            )
+            self._error("nothing is selected", 'Name tasks ("63, 65-67"), or leave --select out for all of them.')
         words = [token for token in tokens if not self._add_token(token)]
         if words and len(words) == len(tokens):
             self._add_by_words(words)
         else:
             for word in words:
-                self._error(
-                    f"{word} is neither a task nor a range, a phase or a pattern", self._suggest(word)
-                )
+                self._error(f"{word} is neither a task nor a range, a phase or a pattern", self._suggest(word))
 
     def _add_token(self, token: str) -> bool:
         """Whether this token is a selector of its own, right or wrong; else it is a word."""
@@ -195,10 +191,7 @@ class _Selector:
         found = [
             entry.task.id
             for entry in self.pile.entries
-            if any(
-                fnmatchcase(name, token)
-                for name in (entry.task.id, _strip_source(entry.task.id), *entry.aliases)
-            )
+            if any(fnmatchcase(name, token) for name in (entry.task.id, _strip_source(entry.task.id), *entry.aliases))
         ]
         if not found:
             self._error(f"no task's id fits {token}")
@@ -209,9 +202,7 @@ class _Selector:
         ids = [entry.task.id for entry in self.pile.entries]
         found = [name for name in ids if _strip_source(name).startswith(f"{token}-")]
         if not found and token.isdecimal():  # 1 for 01-pyproject
-            found = [
-                name for name in ids if _PADDED.sub(r"\1-", _strip_source(name)).startswith(f"{int(token)}-")
-            ]
+            found = [name for name in ids if _PADDED.sub(r"\1-", _strip_source(name)).startswith(f"{int(token)}-")]
         if found:
             self._add_unambiguous(token, found)
         elif _IDLIKE.match(token):
@@ -288,11 +279,7 @@ def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool)
 
 
 def _describe_status(entry: SourceEntry) -> str:
-    return (
-        "complete"
-        if entry.status is SourceStatus.DONE
-        else (entry.status_text or "skipped").strip("[]").lower()
-    )
+    return "complete" if entry.status is SourceStatus.DONE else (entry.status_text or "skipped").strip("[]").lower()
 
 
 def _strip_source(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
@@ -122,45 +122,3 @@ class Reading:
     entries: tuple[SourceEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StatusChange:
-    """A task's new status, for its source. `id` is the source's own; `file` is the file that told of the task.
-
-    `title` finds the task again when somebody has renumbered the file meanwhile. `tag` names the list it was read from
-    (`Options.tag`), for a file that holds several; without it the task must be the only such one of the whole file.
-    `phase` (its heading) and `needs` are for a file that has not told of the task before.
-    """
-
-    id: str
-    status: SourceStatus
-    at: datetime
-    file: str
-    title: str = ""
-    reason: str = ""
-    tries: int = 0
-    batch: str = ""
-    tag: str = ""
-    phase: str = ""
-    needs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """A text with statuses put in; the problems tell of changes that found no place."""
-
-    text: str
-    problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StatusFileWriter:
-    """How one file takes statuses. `apply` is pure and idempotent, and keeps every byte that tells no status.
-
-    `creates`: a file that is not there is made (its folder must be); otherwise a missing file is a problem.
-    """
-
-    path: str
-    apply: Callable[[str, Sequence[StatusChange]], Rewrite]
-    creates: bool = False

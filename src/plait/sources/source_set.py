@@ -1,9 +1,15 @@
-"""The pile: all the sources of a batch as one list of entries, whose ids, needs and phases fit together."""
+"""Sources as batches keep them: by format, tag and path; and a short name for each.
+
+Same files: `api.ts` and `src/api.ts` name one file when only one such file exists.
+
+The pile: all the sources of a batch as one list of entries, whose ids, needs and phases fit together.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,8 +19,80 @@ from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Phase, Task
 from plait.sources.formats import TAGGED_FORMATS
 from plait.sources.source_model import Reading, SourceEntry
-from plait.sources.source_set__address import make_source_names
-from plait.sources.source_set__same import PathAliases
+
+_ADDRESS = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
+
+
+# Files whose own name says nothing; the folder they lie in does.
+_GENERIC_STEMS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAddress:
+    """A source as a batch keeps it."""
+
+    format: str
+    path: str
+    tag: str = ""
+
+    @classmethod
+    def parse(cls, kept: str) -> SourceAddress:
+        found = _ADDRESS.match(kept)
+        return cls(found[1], found[3], found[2] or "") if found else cls("", kept)
+
+
+def make_source_names(paths: Sequence[str]) -> list[str]:
+    """A short name for each source, all different: its stem, or its folder where the stem says nothing."""
+    short = [_make_short_name(path) for path in paths]
+    counts = Counter(short)
+    longer = [
+        name if counts[name] == 1 else re.sub(r"[^\w.-]+", "-", path.strip("/."))
+        for name, path in zip(short, paths, strict=True)
+    ]
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in longer:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return unique
+
+
+def _make_short_name(path: str) -> str:
+    *folders, last = [part for part in path.split("/") if part not in {"", "."}] or ["source"]
+    stem = last.rpartition(".")[0] or last
+    if stem.lower() in _GENERIC_STEMS and stem != last and folders and folders[-1].lower() not in {"docs", ".."}:
+        outer = folders[-1] if folders[-1] != "tasks" or len(folders) == 1 else folders[-2]
+        return outer.lstrip(".") or stem
+    return stem.lstrip(".").lower() if stem.isupper() else stem.lstrip(".") or "source"
+
+
+class PathAliases:
+    """Turns a short name of a file into its whole path, where there is exactly one that ends like it."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self._files: set[str] = set(files)
+        self._by_name: dict[str, list[str]] = {}
+        for path in self._files:
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
+
+    @classmethod
+    def from_entries(cls, entries: Iterable[SourceEntry], existing: Iterable[str] = ()) -> PathAliases:
+        """Among the files that exist, and those that the entries name with their folder."""
+        named = {
+            path
+            for entry in entries
+            for path in (*entry.task.touches, *entry.mentions)
+            if "/" in path and not path.endswith("/") and "*" not in path
+        }
+        return cls(named.union(existing))
+
+    def resolve(self, value: str) -> str:
+        plain = value.removeprefix("./")
+        if plain in self._files or plain.endswith("/") or "*" in plain:
+            return plain
+        ending = f"/{plain}"
+        found = [path for path in self._by_name.get(plain.rpartition("/")[2], ()) if path.endswith(ending)]
+        return found[0] if len(found) == 1 else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +144,7 @@ class SourceSet:
     def _closed(self, entry: SourceEntry) -> bool:
         """A group is finished when its parts are, whatever its own mark says."""
         parts = (self.by_id.get(part) for part in entry.parts)
-        return (
-            all(part is None or self._closed(part) for part in parts)
-            if entry.parts
-            else entry.status.is_closed
-        )
+        return all(part is None or self._closed(part) for part in parts) if entry.parts else entry.status.is_closed
 
 
 def combine_sources(
@@ -98,9 +172,7 @@ def combine_sources(
     phases: list[Phase] = []
     for source, mine in zip(sources, ids, strict=True):
         renamed = elsewhere | {name: f"{source.name}:{name}" for name in mine if known[name] > 1}
-        rekeyed = {
-            phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1
-        }
+        rekeyed = {phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1}
         prefix = f"{source.name}:" if len(sources) > 1 else None
         entries += (_rename_entry(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)
         phases += (_rename_phase(phase, renamed, rekeyed) for phase in source.reading.phases)

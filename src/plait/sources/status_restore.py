@@ -13,17 +13,10 @@ from datetime import UTC, datetime
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources.formats import TAGGED_FORMATS, load_format
-from plait.sources.source_model import (
-    Document,
-    ReadOptions,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-)
-from plait.sources.status_changes import TaskIndex
+from plait.sources.source_model import Document, ReadOptions, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, TaskIndex
 from plait.sources.text import TextLines, to_printable
-from plait.sources.text_merge__diff import match_lines
+from plait.sources.text_merge import match_lines
 
 # Files of which every byte tells statuses, by format.
 STATUS_FILES = {"plan": "status.json", "jobs": "_jobstatus.json"}
@@ -55,7 +48,7 @@ def restore_statuses(format: str, path: str, base: str, new: str) -> str:  # noq
 def _list_tags(format: str, text: str) -> list[str]:  # noqa: A002
     if format not in TAGGED_FORMATS:
         return [""]
-    from plait.sources.formats.taskmaster__tree import find_task_lists  # noqa: PLC0415 - for files of this format only
+    from plait.sources.formats.taskmaster import find_task_lists  # noqa: PLC0415 - for files of this format only
     from plait.sources.json_text import JsonSyntaxError, parse_json  # noqa: PLC0415
 
     try:
@@ -81,20 +74,14 @@ class _StatusRestorer:
         for marks in _NORMALIZATIONS:
             flat, level = self._normalize(base, known, marks), self._normalize(new, known, marks)
             for way in (base, *_merge_candidates(flat, base, level)):
-                if self._normalize(way, known, marks) == level and self._has_expected_statuses(
-                    way, known, after
-                ):
+                if self._normalize(way, known, marks) == level and self._has_expected_statuses(way, known, after):
                     return way
-        moved = [
-            entry for entry in known if _get_status(there.find(self._make_change(entry))) is not entry.status
-        ]
+        moved = [entry for entry in known if _get_status(there.find(self._make_change(entry))) is not entry.status]
         return self._write_statuses(
             self._write_statuses(new, moved, SourceStatus.TODO), moved
         )  # in the writer's own spelling
 
-    def _has_expected_statuses(
-        self, text: str, known: Sequence[SourceEntry], after: Sequence[SourceEntry]
-    ) -> bool:
+    def _has_expected_statuses(self, text: str, known: Sequence[SourceEntry], after: Sequence[SourceEntry]) -> bool:
         """Whether each task that the base knows is as far as there, and every other one as the new text says."""
         entries = self._entries(text)
         there = _index_entries(entries)
@@ -116,9 +103,7 @@ class _StatusRestorer:
             text = self._write_statuses(text, known, mark)
         return text
 
-    def _write_statuses(
-        self, text: str, known: Sequence[SourceEntry], status: SourceStatus | None = None
-    ) -> str:
+    def _write_statuses(self, text: str, known: Sequence[SourceEntry], status: SourceStatus | None = None) -> str:
         """Without a mark: each task's own."""
         changes = [self._make_change(entry, status) for entry in known]
         for writer in load_format(self.format).writers(self.path, changes):
@@ -128,9 +113,7 @@ class _StatusRestorer:
 
     def _make_change(self, entry: SourceEntry, status: SourceStatus | None = None) -> StatusChange:
         at = entry.since if entry.since is not None and status is None else _EPOCH
-        return StatusChange(
-            entry.task.id, status or entry.status, at, self.path, entry.task.title, tag=self.tag
-        )
+        return StatusChange(entry.task.id, status or entry.status, at, self.path, entry.task.title, tag=self.tag)
 
 
 def _index_entries(entries: Sequence[SourceEntry]) -> TaskIndex[SourceEntry]:
@@ -155,9 +138,7 @@ def _split_lines(text: str) -> list[str]:
 
 def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
     """What both sides did to the base; None if they did something to the same place."""
-    spans = sorted(
-        [*_find_changed_spans(base, ours), *_find_changed_spans(base, theirs)], key=lambda span: span[:2]
-    )
+    spans = sorted([*_find_changed_spans(base, ours), *_find_changed_spans(base, theirs)], key=lambda span: span[:2])
     merged: list[str] = []
     done = 0
     last = (-1, -1)

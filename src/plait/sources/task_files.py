@@ -1,7 +1,13 @@
-"""The files of a folder that hold one task each: where they lie, which of them count, and what to say if none does."""
+"""Files that hold one task each: their keys, their header, their status line. What several formats share.
+
+The files of a folder that hold one task each: where they lie, which of them count, and what to say if none does.
+
+The text of a file that holds one task: its title, and what the agent will read.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,7 +19,10 @@ from plait.sources.source_model import Document, SourceFiles
 if TYPE_CHECKING:
     from plait.sources.front_matter import FrontMatterKeys
 
+
 _FOLDER_FILES = frozenset({"readme.md", "phases.md"})
+
+
 _MAX_SAMPLES = 20
 
 
@@ -40,11 +49,7 @@ def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatterKeys]:
     from plait.sources.front_matter import FrontMatterKeys  # noqa: PLC0415 - with YAML, and only markdown has front matter
 
     for document in source.documents[:_MAX_SAMPLES]:
-        if (
-            not is_ignored(document)
-            and document.markdown.front_matter
-            and all(text in document.text for text in texts)
-        ):
+        if not is_ignored(document) and document.markdown.front_matter and all(text in document.text for text in texts):
             yield FrontMatterKeys(document)
 
 
@@ -67,3 +72,38 @@ def list_task_documents(source: SourceFiles) -> list[Document]:
         if not is_ignored(document) and not any(glob.matches(name) for glob in excluded for name in names):
             found.append(document)
     return found
+
+
+_TASK_PREFIX = re.compile(r"task(?:\s+#?\d[\w.]{0,20})?\s*(?::|\s[-\u2013\u2014](?=\s))\s*", re.IGNORECASE)
+
+
+_BETWEEN_WORDS = re.compile(r"[-_\s]+")
+
+
+def read_task_title(document: Document, otherwise: str | None = None) -> str:
+    """The first heading of the first level, without `Task 04:`; else what is given; else the file's name in words."""
+    said = _read_heading(document)
+    found = _TASK_PREFIX.match(said)
+    if said[found.end() if found else 0 :]:
+        return said[found.end() if found else 0 :]
+    return " ".join((otherwise or "").split()) or split_stem(document.stem)
+
+
+def split_stem(stem: str) -> str:
+    return _BETWEEN_WORDS.sub(" ", stem).strip() or stem
+
+
+def has_task_heading(document: Document) -> bool:
+    """The first heading says itself that this is a task."""
+    return _TASK_PREFIX.match(_read_heading(document)) is not None
+
+
+def _read_heading(document: Document) -> str:
+    blocks = (block for block in document.markdown.headings(1) if block.parent is None and not block.quoted)
+    return next((" ".join(block.text.split()) for block in blocks if block.text.strip()), "")
+
+
+def read_task_body(document: Document) -> str:
+    """The text without the front matter, as it is written."""
+    front = document.markdown.front_matter
+    return document.markdown.source(front[1] + 1 if front else 0, len(document.markdown.lines))

@@ -76,9 +76,7 @@ def parse_priority(value: str) -> int | None:
     found = _P.search(value)
     if found:
         return int(found[1]) - 1
-    return next(
-        (_PRIORITIES[word.lower()] for word in _WORD.findall(value) if word.lower() in _PRIORITIES), None
-    )
+    return next((_PRIORITIES[word.lower()] for word in _WORD.findall(value) if word.lower() in _PRIORITIES), None)
 
 
 def parse_weight(text: str) -> float | None:
@@ -96,9 +94,7 @@ def parse_weight(text: str) -> float | None:
 def parse_duration(value: str) -> float | None:
     """`20m`, `1h 30m`, `2-3 hours` (the middle of it), in seconds; None if there is no length of time in it."""
     found = _DURATION.findall(value)
-    total = sum(
-        (float(low) + float(high or low)) / 2 * _UNIT_SECONDS[unit[0].lower()] for low, high, unit in found
-    )
+    total = sum((float(low) + float(high or low)) / 2 * _UNIT_SECONDS[unit[0].lower()] for low, high, unit in found)
     return total if 0 < total < 1e9 else None
 
 

@@ -18,8 +18,9 @@ from plait.core.requests import ChangeSettings, Drop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import TaskStatus
 from plait.core.task import Origin, Step, Task
-from plait.sources.source_model import SourceStatus, StatusChange
-from plait.sources.source_set__address import SourceAddress, make_source_names
+from plait.sources.source_model import SourceStatus
+from plait.sources.source_set import SourceAddress, make_source_names
+from plait.sources.status_changes import StatusChange
 
 # What a status of the batch means to the source. Cancelled and interrupted work is open again for whoever comes next.
 _STATUS_BY_TASK_STATUS = {
@@ -120,9 +121,7 @@ class WritebackQueue:
             case Submit() if event.batch not in self._batches:
                 tasks = {task.id: task for task in event.plan.tasks}
                 phases = {phase.key: phase.reason for phase in event.plan.phases}
-                self._batches[event.batch] = BatchWriteback(
-                    event.batch, event.sources, event.settings, tasks, phases
-                )
+                self._batches[event.batch] = BatchWriteback(event.batch, event.sources, event.settings, tasks, phases)
             case ChangeSettings(batch=batch) if batch in self._batches:
                 account = self._batches[batch]
                 account.settings = account.settings.with_fields(event.settings, event.fields)

@@ -1,4 +1,7 @@
-"""Kits on disk: in the batch's folder, for its owner alone. What is written is there whole or not at all."""
+"""Kits on disk: in the batch's folder, for its owner alone. What is written is there whole or not at all.
+
+What a front must not tell of a batch: the secrets of its own environment, and of the batch's as far as that is there.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,19 @@ from pathlib import Path
 
 import msgspec
 
+from plait.agents.redaction import Redactor, build_env_redactor
+from plait.core.task import Task
 from plait.store.batch_inputs import BatchInputs, BatchInputsError, decode_inputs, encode_inputs
-from plait.system.state_paths import StateFolder, make_private_folder
+from plait.system.atomic_files import make_private_folder
+from plait.system.state_paths import StateFolder
 
 INPUTS_FILE = "kit.json"
+
+
 ENVIRONMENT_FILE = "environment.json"
 
 
-def write_batch_files(
-    folder: StateFolder, batch: str, kit: BatchInputs, environment: Mapping[str, str]
-) -> None:
+def write_batch_files(folder: StateFolder, batch: str, kit: BatchInputs, environment: Mapping[str, str]) -> None:
     """Durable on return: a request for the batch may follow."""
     _write_atomically(folder.batch(batch) / INPUTS_FILE, encode_inputs(kit))
     write_batch_environment(folder, batch, environment)
@@ -96,3 +102,14 @@ def _fsync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def load_redactor(folder: StateFolder, batch: str) -> Redactor:
+    """Of a batch that has ended, the environment is gone: then what its tasks set is known, and the shapes of secrets."""
+    tasks: tuple[Task, ...] = ()
+    environment: Mapping[str, str] = {}
+    with suppress(BatchInputsError):
+        tasks = read_batch_inputs(folder, batch).tasks
+    with suppress(BatchInputsError):
+        environment = read_batch_environment(folder, batch)
+    return build_env_redactor(os.environ, environment.items(), *(task.env for task in tasks))

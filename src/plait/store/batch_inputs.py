@@ -15,43 +15,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from plait.agents.interface import AgentSpec
-from plait.config.key__choices import ForgeKind
+from plait.config.key import ForgeKind
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
+from plait.git.interfaces import MergeRules, WorkspaceSetup
 
-if TYPE_CHECKING:  # an engine has no use for all settings
+if TYPE_CHECKING:
     from plait.config.config import Config
 
 
 class BatchInputsError(WorldError):
     """A batch's kit is missing or can't be read; its tasks can't start."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceSetup:
-    """What a workspace is given beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
-
-    `setup` is run once in a new workspace. What it makes (`makes`: paths) is kept for the next workspace whose files
-    named in `reads` are the same. `sparse` are the folders that are checked out; none: all.
-    """
-
-    copy: tuple[str, ...] = ()
-    link: tuple[str, ...] = ()
-    setup: str | None = None
-    reads: tuple[str, ...] = ()
-    makes: tuple[str, ...] = ()
-    sparse: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MergeRules:
-    """How files are merged that two tasks always change both: `union` keeps the lines of both, `regenerate` are pairs of
-    a pattern and the command that makes such a file anew.
-    """
-
-    union: tuple[str, ...] = ()
-    regenerate: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +56,7 @@ class RepoOptions:
     def from_config(cls, config: Config) -> RepoOptions:
         space, merge, pr = config.workspace, config.merge, config.pr
         return cls(
-            WorkspaceSetup(
-                space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse
-            ),
+            WorkspaceSetup(space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse),
             MergeRules(merge.union, merge.regenerate),
             PublishTarget(pr.remote, pr.target or "", pr.title or "", pr.forge),
             space.hooks,

@@ -161,16 +161,12 @@ def decode_event(
             kind, data = _upcast(kind, data, version, upcasters, newest)
         return _decoder(kind).decode(data)
     except KeyError as error:
-        raise UnreadableEventError(
-            f"no record of kind {kind!r} is known (record format {version})"
-        ) from error
+        raise UnreadableEventError(f"no record of kind {kind!r} is known (record format {version})") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableEventError(f"a record of kind {kind!r} can't be read: {error}") from error
 
 
-def _upcast(
-    kind: str, data: bytes, version: int, upcasters: Mapping[int, Upcaster], newest: int
-) -> tuple[str, bytes]:
+def _upcast(kind: str, data: bytes, version: int, upcasters: Mapping[int, Upcaster], newest: int) -> tuple[str, bytes]:
     shape: Json = msgspec.json.decode(data, type=dict)
     for step in range(version, newest):
         kind, shape = upcasters[step](kind, shape)

@@ -102,9 +102,7 @@ def map_write_errors(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise _build_malformed_error(path) from error
     except UnicodeEncodeError as error:
-        raise JournalError(
-            f"nothing was added to the journal {path}: {_describe_invalid_text(error)}"
-        ) from error
+        raise JournalError(f"nothing was added to the journal {path}: {_describe_invalid_text(error)}") from error
     except OSError as error:
         raise _map_os_error(path, error) from error
 
@@ -118,13 +116,9 @@ def map_inbox_errors(path: Path) -> Iterator[None]:
             raise
         raise _map_inbox_error(path, get_primary_code(error), error) from error
     except UnicodeEncodeError as error:
-        raise InboxError(
-            f"the request was not left in the inbox {path}: {_describe_invalid_text(error)}"
-        ) from error
+        raise InboxError(f"the request was not left in the inbox {path}: {_describe_invalid_text(error)}") from error
     except OSError as error:
-        raise _map_inbox_error(
-            path, _CODE_BY_ERRNO.get(error.errno or 0, sqlite3.SQLITE_IOERR), error
-        ) from error
+        raise _map_inbox_error(path, _CODE_BY_ERRNO.get(error.errno or 0, sqlite3.SQLITE_IOERR), error) from error
 
 
 def _map_read_error(path: Path, error: sqlite3.Error) -> JournalError:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plait.core.requests import Request
-from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files, sqlite_files__tail
+from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files
 from plait.store.interfaces import InboxError
 from plait.store.schema import (
     BEGIN,
@@ -83,7 +83,7 @@ class SqliteInbox:
 
     def wait(self, timeout: float) -> bool:
         with error_mapping.map_inbox_errors(self._path):
-            return sqlite_files__tail.wait_for_change(self._db, lambda: bool(self.pending()), timeout)
+            return sqlite_files.wait_for_change(self._db, lambda: bool(self.pending()), timeout)
 
     def close(self) -> None:
         self._db.close()
@@ -98,10 +98,7 @@ class SqliteInbox:
             try:
                 self._db.execute(BEGIN)
             except sqlite3.OperationalError as error:
-                if (
-                    error_mapping.get_primary_code(error) != sqlite3.SQLITE_BUSY
-                    or time.monotonic() > deadline
-                ):
+                if error_mapping.get_primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
             else:
                 return

@@ -57,9 +57,7 @@ def _wait(path: Path, fd: int) -> None:
     while not _try_flock(fd, fcntl.LOCK_EX):
         holder, waited = _read_pid(fd), time.monotonic() - began
         # A name may be left from a process that died; only who also holds on is taken for the writer.
-        if waited > LOCK_TIMEOUT_SECONDS or (
-            waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)
-        ):
+        if waited > LOCK_TIMEOUT_SECONDS or (waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)):
             raise _build_busy_error(path, holder)
         time.sleep(0.005)
 

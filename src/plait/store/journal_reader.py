@@ -7,15 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from plait.core.events import Record
-from plait.store import (
-    checksums,
-    codec,
-    error_mapping,
-    journal_lock,
-    sqlite_files,
-    sqlite_files__tail,
-    verification,
-)
+from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files, verification
 from plait.store.interfaces import JournalCorruptError, JournalError, JournalMissingError
 from plait.store.schema import SELECT_CHECK, SELECT_RECORDS_AFTER
 
@@ -79,7 +71,7 @@ class SqliteJournalReader:
     def wait(self, after: int, timeout: float) -> bool:
         try:
             with error_mapping.map_read_errors(self._path):
-                found = sqlite_files__tail.wait_for_change(self._db, lambda: self.last() > after, timeout)
+                found = sqlite_files.wait_for_change(self._db, lambda: self.last() > after, timeout)
         except JournalError:
             self._check_not_replaced()  # what can't be read any more may have been replaced
             raise
@@ -108,9 +100,7 @@ class SqliteJournalReader:
         except FileNotFoundError:
             same = False
         if not same:
-            raise JournalMissingError(
-                f"the journal {self._path} was moved away or replaced", hint="open it again"
-            )
+            raise JournalMissingError(f"the journal {self._path} was moved away or replaced", hint="open it again")
 
     def _read_head(self) -> checksums.JournalHead:
         with error_mapping.map_read_errors(self._path):
@@ -123,9 +113,7 @@ class SqliteJournalReader:
             yield from page
             after += len(page)
         if tip != head.tip:
-            raise error_mapping.build_corrupt_error(
-                self._path, f"record {head.last} is not the one that was written"
-            )
+            raise error_mapping.build_corrupt_error(self._path, f"record {head.last} is not the one that was written")
 
     def _read_check(self, seq: int, head: checksums.JournalHead) -> bytes:
         if not seq:
@@ -144,9 +132,7 @@ class SqliteJournalReader:
         records = []
         for seq, row in enumerate(rows, after + 1):
             if not checksums.is_next_link(row, tip, seq):
-                raise error_mapping.build_corrupt_error(
-                    self._path, f"record {seq} is not the one that was written"
-                )
+                raise error_mapping.build_corrupt_error(self._path, f"record {seq} is not the one that was written")
             records.append(self._decode(row))
             tip = row[5]
         return records, tip

@@ -60,9 +60,7 @@ def _refuse_open_reader(path: Path) -> None:
 
 def _insert_head(connection: sqlite_files.Connection) -> None:
     id_ = uuid4().hex
-    head = checksums.JournalHead(
-        id_, SCHEMA_VERSION, 0, checksums.compute_genesis(id_), checksums.digest_settings({})
-    )
+    head = checksums.JournalHead(id_, SCHEMA_VERSION, 0, checksums.compute_genesis(id_), checksums.digest_settings({}))
     connection.execute(INSERT_HEAD, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
 
 
@@ -102,9 +100,7 @@ def _build_stuck_reader_error(path: Path) -> JournalBusyError:
 class SqliteJournal(SqliteJournalReader):
     """A Journal. Use it from the thread that opened it, and in no forked child."""
 
-    def __init__(
-        self, path: Path, connection: sqlite_files.Connection, held: journal_lock.JournalLock
-    ) -> None:
+    def __init__(self, path: Path, connection: sqlite_files.Connection, held: journal_lock.JournalLock) -> None:
         try:
             super().__init__(path, connection)
             self._end = self._read_head()

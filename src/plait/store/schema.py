@@ -62,7 +62,9 @@ UPDATE_HEAD = "UPDATE meta SET last = ?, tip = ?, settings = ?, seal = ?"
 TOUCH_HEAD = "UPDATE meta SET last = last"
 INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)"
 SELECT_RECORDS = 'SELECT seq, at, version, kind, event, "check" FROM records ORDER BY seq'
-SELECT_RECORDS_AFTER = 'SELECT seq, at, version, kind, event, "check" FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'
+SELECT_RECORDS_AFTER = (
+    'SELECT seq, at, version, kind, event, "check" FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'
+)
 SELECT_CHECK = 'SELECT "check" FROM records WHERE seq = ?'
 SELECT_SETTINGS = "SELECT name, value FROM settings ORDER BY name"
 UPSERT_SETTING = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"

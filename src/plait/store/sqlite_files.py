@@ -1,12 +1,15 @@
 """How the files are opened, and how they come into the world: whole, or not at all.
 
 A connection belongs to the thread and the process that opened it.
+
+Waiting for what another process writes: no bell rings, so look now and then; looking costs microseconds.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +18,7 @@ from pathlib import Path
 from plait.store.schema import PAGE_SIZE, SCHEMA_VERSION
 
 Connection = sqlite3.Connection
+
 
 # Seconds to wait for somebody else's lock; nobody holds one for longer than a commit or a page of records.
 BUSY_TIMEOUT_SECONDS = 5.0
@@ -99,3 +103,26 @@ def _fsync(path: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+MIN_POLL_SECONDS = 0.001
+
+
+MAX_POLL_SECONDS = 0.05
+
+
+def wait_for_change(connection: sqlite3.Connection, ready: Callable[[], bool], timeout: float) -> bool:
+    """Return True as soon as it is ready; ask only after the file has changed."""
+    deadline = time.monotonic() + timeout
+    pause, seen = MIN_POLL_SECONDS, None
+    while True:
+        version = connection.execute("PRAGMA data_version").fetchone()
+        if version != seen:
+            if ready():
+                return True
+            pause, seen = MIN_POLL_SECONDS, version
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, MAX_POLL_SECONDS)

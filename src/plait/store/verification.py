@@ -56,9 +56,7 @@ def verify_presence(path: Path) -> None:
     """Birth is atomic, so no crash leaves an empty file, or a WAL without its journal."""
     if not path.exists():
         if sqlite_files.measure_file(sqlite_files.find_wal(path)):
-            raise error_mapping.build_corrupt_error(
-                path, "the file itself is gone, only its -wal file is here"
-            )
+            raise error_mapping.build_corrupt_error(path, "the file itself is gone, only its -wal file is here")
     elif not path.is_file():
         raise error_mapping.build_foreign_error(path, "it is no file")
     elif not sqlite_files.measure_file(path):
@@ -125,9 +123,7 @@ def _verify_content(path: Path, connection: sqlite3.Connection) -> None:
         (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != b"ok":
         # Some versions put a headline above it.
-        raise error_mapping.build_corrupt_error(
-            path, f"SQLite says: {found.decode(errors='replace').splitlines()[-1]}"
-        )
+        raise error_mapping.build_corrupt_error(path, f"SQLite says: {found.decode(errors='replace').splitlines()[-1]}")
 
 
 def _verify_chain(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> None:
@@ -143,9 +139,7 @@ def _verify_chain(path: Path, connection: sqlite3.Connection, head: checksums.Jo
             )
         tip = row[5]
     if (seq, tip) != (head.last, head.tip):
-        raise error_mapping.build_corrupt_error(
-            path, f"it ends after record {seq}, but record {head.last} was written"
-        )
+        raise error_mapping.build_corrupt_error(path, f"it ends after record {seq}, but record {head.last} was written")
 
 
 @contextmanager

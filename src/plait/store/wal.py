@@ -73,9 +73,7 @@ def scan_wal_file(file: BinaryIO) -> WalScan:
     header = _parse_header(file.read(HEADER_SIZE))
     frames = _read_frames(file)
     if header is None:
-        return WalScan(
-            0, lost=sum(1 for frame in frames if frame.page and frame.commit), has_valid_header=False
-        )
+        return WalScan(0, lost=sum(1 for frame in frames if frame.page and frame.commit), has_valid_header=False)
     kept, left = _recover(header, frames)
     return WalScan(kept, lost=_count_lost_transactions(kept, left), has_valid_header=True)
 
@@ -89,9 +87,7 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
         sums = compute_checksum(frame.summed, sums, header.order) if right else sums
         if not right or sums != frame.sums:
             # Without their content: there may be many.
-            return kept, [
-                each._replace(summed=b"") for each in chain((frame,), frames) if each.salts == header.salts
-            ]
+            return kept, [each._replace(summed=b"") for each in chain((frame,), frames) if each.salts == header.salts]
         if frame.commit:
             kept = frame.number
     return kept, []

@@ -1,15 +1,22 @@
-"""Room on the disk: what a tree takes, what is left, and giving it back."""
+"""Room on the disk: what a tree takes, what is left, and giving it back.
+
+How much room folders take on the disk, measured no more often than it is worth.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
 _BLOCK = 512
+
+
 _REFRESH_BYTES = 64 << 20  # bytes copied between two looks at the disk, which others fill too
 
 
@@ -106,3 +113,43 @@ def _make_writable(path: Path) -> None:
         for inner in (Path(folder, name) for name in names):
             if not inner.is_symlink():
                 inner.chmod(0o700)
+
+
+REMEASURE_FACTOR = 50.0  # a folder is measured again after so many times the time that measuring it took
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    size: int
+    until: float
+
+
+class DiskUsageCache:
+    """Keyed by the folder itself, not by where it is: a rename changes nothing. Safe to use from several threads."""
+
+    def __init__(
+        self, *, remeasure_factor: float = REMEASURE_FACTOR, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._remeasure_factor = remeasure_factor
+        self._clock = clock
+        self._known: dict[tuple[int, int], Measurement] = {}
+
+    def total(self, folders: Iterable[Path]) -> int:
+        known, seen, size = self._known, dict[tuple[int, int], Measurement](), 0
+        for folder in folders:
+            try:
+                found = folder.lstat()
+            except FileNotFoundError:
+                continue
+            key = (found.st_dev, found.st_ino)
+            measure = known.get(key)
+            seen[key] = measure if measure and self._clock() < measure.until else self._measure(folder)
+            size += seen[key].size
+        self._known = seen
+        return size
+
+    def _measure(self, folder: Path) -> Measurement:
+        began = self._clock()
+        size = tree_size(folder)
+        now = self._clock()
+        return Measurement(size, now + self._remeasure_factor * (now - began))

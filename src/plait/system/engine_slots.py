@@ -2,6 +2,8 @@
 
 An engine keeps a lock on its own file for as long as it lives: the system gives it back, however the engine dies. Then its
 attempts run on, and so does their share of its slots.
+
+Which process is meant: its number is given to another one some day, its number with its start is not.
 """
 
 from __future__ import annotations
@@ -17,8 +19,7 @@ import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.system import shared_files
-from plait.system.engine_slots__identity import ProcessIdentity, identify_process
-from plait.system.psutil_processes import boot_id
+from plait.system.psutil_processes import boot_id, start_time
 
 _SUFFIX = ".json"
 
@@ -66,9 +67,7 @@ class EngineRegistry:
     def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
         """Raise OSError if the others can't be told."""
         known = self._known
-        self._known = {
-            pid: each for pid in sorted({*pids}) if (each := known.get(pid) or identify_process(pid))
-        }
+        self._known = {pid: each for pid in sorted({*pids}) if (each := known.get(pid) or identify_process(pid))}
         entry = EngineEntry(self._name, os.getpid(), self._boot, slots, tuple(self._known.values()), waiting)
         if entry != self._entry or not self.is_registered:
             self.register()
@@ -169,3 +168,21 @@ def _read_entry(fd: int) -> EngineEntry | None:
         return msgspec.json.decode(shared_files.read_descriptor(fd), type=EngineEntry)
     except shared_files.DECODE_ERRORS:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessIdentity:
+    """Worth something only on the machine, and until the reboot, that it is from."""
+
+    pid: int
+    start: int
+
+    @property
+    def is_alive(self) -> bool:
+        return identify_process(self.pid) == self
+
+
+def identify_process(pid: int) -> ProcessIdentity | None:
+    """None if it does not run any more; what waits only for its parent holds nothing."""
+    start = start_time(pid)
+    return None if start is None else ProcessIdentity(pid, start)

@@ -1,4 +1,12 @@
-"""A version put in place, and all that it takes until nobody has lost anything by that.
+"""A file and the names around it.
+
+What a write is about to do, told beforehand, so that the next one can finish it if this one dies.
+
+An exchange leaves the displaced version under a name of ours, perhaps with an edit in it that nobody has looked at yet. The
+intent says which name that is, what we put, so that the displaced version can be told from our own, and which versions were
+in place before, so that the edit can be merged.
+
+A version put in place, and all that it takes until nobody has lost anything by that.
 
 It is exchanged with the file in one step; then the displaced version is compared with the one that was expected. If somebody
 wrote in between, our version and theirs are made into one, and that is exchanged in turn, until a displaced version is the
@@ -10,25 +18,174 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
+
+import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.sources.source_model import Rewrite
-from plait.sources.text import encode
+from plait.sources.status_changes import Rewrite
+from plait.sources.text import decode, encode
 from plait.sources.text_merge import find_ancestor, merge_texts
-from plait.system import file_exchange, file_exchange__exchange, merging_write__intent
-from plait.system.merging_write__intent import NewVersion
-from plait.system.merging_write__spot import TargetFile
+from plait.system import file_exchange
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFile:
+    """Beside the file stand its new versions, in `locks` its lock and its intent. Both paths are real ones."""
+
+    path: Path
+    locks: Path
+
+    @property
+    def lock(self) -> Path:
+        return self.locks / f"{_hash_paths(self.path)}.lock"
+
+    @property
+    def intent(self) -> Path:
+        return self.lock.with_suffix(".intent")
+
+    def make_temp_path(self) -> Path:
+        return self.path.with_name(self._prefix + token_hex(4))
+
+    def list_leftovers(self) -> list[Path]:
+        """New or displaced versions that stand there now; those of writers with other locks are none of ours."""
+        return [path for path in self.path.parent.iterdir() if path.name.startswith(self._prefix)]
+
+    @property
+    def _prefix(self) -> str:
+        # Cut, because a name has an end: 255 bytes, of which a letter may take four.
+        return f".{self.path.name[:40]}.plait-{_hash_paths(self.path, self.locks)[:8]}-"
+
+
+def _hash_paths(*paths: Path) -> str:
+    return sha256(b"\0".join(map(os.fsencode, paths))).hexdigest()[:32]
+
+
+# Seconds. Later than that, a line that is not there any more has been taken out by somebody.
+_RECENT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """A version to put, and `places`: the one that it displaces if nobody writes meanwhile, then those that were there before.
+
+    `carries`: it has somebody's edit that one of them has not.
+    """
+
+    text: str
+    previous: tuple[str, ...]
+    has_merged_edit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """What a dead plait left of an offer: the version `found` under the name `temp`, if there is one.
+
+    `recent`: somebody may still have a version open that lacks what the offer carries.
+    """
+
+    temp: Path
+    offer: NewVersion
+    displaced_text: str | None
+    is_recent: bool
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether something would be lost without it."""
+        if self.displaced_text is None or self.displaced_text == self.offer.previous[0]:
+            return self.offer.has_merged_edit and self.is_recent
+        return self.displaced_text != self.offer.text or self.offer.has_merged_edit
+
+    def merge_into(self, text: str) -> str:
+        """The text in place with what these versions have besides."""
+        put, places = self.offer.text, self.offer.previous
+        if self.displaced_text == put:  # it was not put yet
+            return merge_texts(find_ancestor(places, text), put, text)
+        if self.offer.has_merged_edit and self.is_recent:  # what is in place was made from it, or from an older version
+            text = merge_texts(find_ancestor((put, *places), text), put, text)
+        if self.displaced_text is None or self.displaced_text == places[0]:
+            return text
+        return merge_texts(find_ancestor(places, self.displaced_text), text, self.displaced_text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Intent:
+    """As it is on disk. Bytes, because neither names nor texts need be UTF-8."""
+
+    temp: bytes
+    text: bytes
+    places: tuple[bytes, ...]
+    carries: bool
+
+
+def write_intent(target: TargetFile, temp: Path, offer: NewVersion) -> None:
+    """Durable on return."""
+    places = tuple(map(encode, offer.previous))
+    intent = _Intent(os.fsencode(temp.name), encode(offer.text), places, offer.has_merged_edit)
+    draft = target.intent.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    file_exchange.create_synced_file(draft, msgspec.msgpack.encode(intent))
+    draft.replace(target.intent)
+    file_exchange.sync_folder(target.locks)
+
+
+def remove_intent(target: TargetFile) -> None:
+    """All is in place."""
+    target.intent.unlink(missing_ok=True)
+
+
+def recover_leftover(target: TargetFile) -> Leftover | None:
+    """What a dead plait left and nobody may lose; whatever else it left is removed. The caller has the lock."""
+    told = _read_intent(target)
+    for version in target.list_leftovers():
+        if told is None or version.name.rstrip("~") != told[0].name:  # it was never exchanged
+            version.unlink(missing_ok=True)
+    if told is None:
+        return None
+    temp, offer = told
+    file_exchange.finish_exchange(temp)
+    try:
+        found = file_exchange.read_snapshot(temp).text
+    except FileNotFoundError:
+        found = None
+    left = Leftover(temp, offer, found, is_recent=time.time() - target.intent.stat().st_mtime < _RECENT_SECONDS)
+    if left.is_needed:
+        return left
+    temp.unlink(missing_ok=True)
+    remove_intent(target)
+    return None
+
+
+def _read_intent(target: TargetFile) -> tuple[Path, NewVersion] | None:
+    try:
+        intent = msgspec.msgpack.decode(target.intent.read_bytes(), type=_Intent)
+    except (
+        FileNotFoundError,
+        msgspec.DecodeError,
+    ):  # it is written whole or not at all; a damaged one tells nothing
+        return None
+    offer = NewVersion(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)
+    return target.path.with_name(os.fsdecode(intent.temp)), offer
+
 
 # Seconds between looks at a file that somebody seems to be in the middle of writing.
 REREAD_DELAYS = (0.002, 0.01, 0.05, 0.1, 0.3)
+
+
 # How long those are waited for who opened a version that lacked an edit: programs; a person's buffer is outside the promise.
 _LATE_SAVE_DELAYS = (0.02, 0.03, 0.05, 0.05, 0.05)
+
+
 # As many versions are remembered as somebody may still have open.
 MAX_REMEMBERED_VERSIONS = 6
+
+
 # Nobody saves so often in a row; a program that never stops writing is no reason never to return.
 _MAX_EXCHANGES = 50
 
@@ -58,7 +215,7 @@ class MergingWriter:
 
     def announce(self, version: StagedVersion, displaced: Path | None) -> None:
         """From now on what was displaced before is in this version too, and can go."""
-        merging_write__intent.write_intent(self.spot, version.temp, version.offer)
+        write_intent(self.spot, version.temp, version.offer)
         if displaced is not None:
             displaced.unlink(missing_ok=True)
 
@@ -68,7 +225,7 @@ class MergingWriter:
         for _ in range(_MAX_EXCHANGES):
             following = self._handle_displaced(current)
             if following is None:
-                merging_write__intent.remove_intent(self.spot)
+                remove_intent(self.spot)
                 return
             current = following
         raise make_busy_error(self.spot)
@@ -112,7 +269,7 @@ class MergingWriter:
         return None
 
     def _exchange(self, version: StagedVersion) -> None:
-        file_exchange__exchange.exchange_files(version.temp, self.spot.path)
+        file_exchange.exchange_files(version.temp, self.spot.path)
         self.changed = True
         file_exchange.sync_folder(self.spot.path.parent)
 
@@ -136,9 +293,7 @@ class MergingWriter:
         if found == offer.previous[0]:
             return offer
         text = self._merge_versions(offer.previous, offer.text, found)
-        return NewVersion(
-            text, (offer.text, found, *offer.previous)[:MAX_REMEMBERED_VERSIONS], has_merged_edit=True
-        )
+        return NewVersion(text, (offer.text, found, *offer.previous)[:MAX_REMEMBERED_VERSIONS], has_merged_edit=True)
 
     def _merge_versions(self, known: Sequence[str], ours: str, theirs: str) -> str:
         """Both in one. With the statuses in all of them, these are nobody's edits."""

@@ -64,9 +64,7 @@ class PortLeases:
 
     def _build_lease(self, batch: str, task: str) -> PortLease:
         key = shared_files.digest_words(self._engine, batch, task)
-        return PortLease(
-            key, self._engine, shared_files.make_printable(batch), shared_files.make_printable(task)
-        )
+        return PortLease(key, self._engine, shared_files.make_printable(batch), shared_files.make_printable(task))
 
     def lease(self, batch: str, task: str, living: Callable[[], AbstractSet[str]] | None) -> range:
         """Empty if there is none left. `living`: the engines that no lease is taken from; None: it is taken from nobody."""

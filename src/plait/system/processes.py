@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from plait.system.process_identity__process import Process
+from plait.system.process_identity import Process
 
 if sys.platform == "linux":
     from plait.system.procfs import (

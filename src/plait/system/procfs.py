@@ -7,8 +7,7 @@ import time
 from collections.abc import Iterable
 from functools import cache
 
-from plait.system.process_identity import TAG_VARIABLE
-from plait.system.process_identity__process import Process
+from plait.system.process_identity import TAG_VARIABLE, Process
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -7,8 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from plait.system.process_identity import TAG_VARIABLE
-from plait.system.process_identity__process import Process
+from plait.system.process_identity import TAG_VARIABLE, Process
 
 _TICKS = 100
 

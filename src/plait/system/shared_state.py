@@ -1,21 +1,32 @@
-"""FileCommons: what all engines of one user share, as files. Whatever is wrong with them, an engine goes on: alone."""
+"""FileCommons: what all engines of one user share, as files. Whatever is wrong with them, an engine goes on: alone.
+
+What providers refused which engine, until when. One file for all, since a refusal outlasts the engine that met it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from plait.store.interfaces import OtherEngines
-from plait.system import shared_files__lock
+import msgspec
+
+from plait.core.fast_dataclass import dataclass
+from plait.system import shared_files
 from plait.system.engine_slots import EngineRegistry, OtherEngine
+from plait.system.interfaces import OtherEngines
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
-from plait.system.shared_files__lock import SharedLock
-from plait.system.shared_state__refusals import ProviderRefusals
+from plait.system.shared_files import SharedLock
+
+if TYPE_CHECKING:
+    pass
+
 
 _MAX_NAMED_ENGINES = 3  # engines that `who` names
+
 
 T = TypeVar("T")
 
@@ -46,7 +57,7 @@ class FileSharedState:
             return f"slots and ports are not shared with your other engines, since {self._folder} can't be used: {why}"
         if self._lock.stuck_holder:
             return (
-                f"process {self._lock.stuck_holder} has not let go of {self._lock.path} for {shared_files__lock.LOCK_TIMEOUT_SECONDS:.0f} seconds, and is not "
+                f"process {self._lock.stuck_holder} has not let go of {self._lock.path} for {shared_files.LOCK_TIMEOUT_SECONDS:.0f} seconds, and is not "
                 "waited for; it may have been stopped: kill -CONT lets it go on"
             )
         return ""
@@ -63,9 +74,7 @@ class FileSharedState:
 
     def report_refusal(self, provider: str, until: float) -> None:
         with self._locked():
-            self._tolerate_errors(
-                "refusals", None, lambda: self._refusals.record(provider, until, time.time())
-            )
+            self._tolerate_errors("refusals", None, lambda: self._refusals.record(provider, until, time.time()))
 
     def lease_ports(self, batch: str, task: str) -> range:
         spare = self._tolerate_errors("ports", None, lambda: self._leases.reuse_spare(batch, task))
@@ -119,3 +128,69 @@ def _format_engines(busy: Sequence[OtherEngine]) -> str:
     named = [f"{each.engine} ({each.slots})" for each in busy[:_MAX_NAMED_ENGINES]]
     more = len(busy) - len(named)
     return ", ".join([*named, *([f"{more} more"] if more else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRefusal:
+    engine: str
+    provider: str
+    until: float
+
+
+class ProviderRefusals:
+    """`engine` is whose these are: it hears of the others' only."""
+
+    def __init__(self, path: Path, engine: str) -> None:
+        self._path = path
+        self._engine = engine
+
+    def record(self, provider: str, until: float, now: float) -> None:
+        """A later word of the same engine takes the place of an earlier one."""
+        if not isfinite(until):
+            return
+        told = ProviderRefusal(self._engine, shared_files.make_printable(provider), until)
+        try:
+            standing = self._read_current(now)
+        except FileNotFoundError:
+            standing = []
+        rest = [each for each in standing if (each.engine, each.provider) != (told.engine, told.provider)]
+        shared_files.replace_shared_file(self._path, msgspec.json.encode([*rest, told]))
+
+    def read_others(self, now: float, *, clean_up: bool) -> dict[str, float]:
+        """By provider, the longest; `tidy`: when the last one is over, the file goes too."""
+        try:
+            standing = self._read_current(now)
+        except FileNotFoundError:
+            return {}
+        if clean_up and not standing:
+            self._path.unlink(missing_ok=True)
+        heard: dict[str, float] = {}
+        for each in standing:
+            if each.engine != self._engine:
+                heard[each.provider] = max(each.until, heard.get(each.provider, 0.0))
+        return heard
+
+    def _read_current(self, now: float) -> list[ProviderRefusal]:
+        return [each for each in _decode_refusals(shared_files.read_regular_file(self._path)) if each.until > now]
+
+
+def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
+    """One that can't be read costs itself."""
+    found: list[ProviderRefusal] = []
+    try:
+        raws = msgspec.json.decode(data, type=list[msgspec.Raw])
+    except shared_files.DECODE_ERRORS:
+        return []
+    for raw in raws:
+        try:
+            found.append(msgspec.json.decode(raw, type=ProviderRefusal))
+        except shared_files.DECODE_ERRORS:
+            continue
+    return found
+
+
+def find_shared_state_folder() -> Path:
+    """What the user's engines share lies there."""
+    from platformdirs import user_state_path  # noqa: PLC0415
+
+    return user_state_path("plait") / "commons"

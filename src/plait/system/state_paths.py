@@ -8,18 +8,21 @@ batches/<batch>/tasks/<task>/write-1/    one attempt: prompt.md, claim, transcri
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from functools import lru_cache
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
+from plait.system.atomic_files import write_private_file
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
+
+
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+
+
 _SLUG_LENGTH = 60
-_TRUNCATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 def safe_filename(name: str) -> str:
@@ -29,33 +32,6 @@ def safe_filename(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     slug = _UNSAFE_CHARACTERS.sub("-", name).strip("-.").lower()[:_SLUG_LENGTH]
     return f"{slug}~{digest}" if slug else f"~{digest}"
-
-
-def make_private_folder(folder: Path) -> None:
-    """Make it, and what is missing above it, for the owner's eyes alone."""
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
-        if not folder.is_dir():
-            raise
-    except FileNotFoundError:
-        make_private_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def write_private_file(path: Path, text: str) -> None:
-    """For the owner's eyes. Nobody reads it before what follows from it; whoever dies here writes it anew."""
-    try:
-        fd = os.open(path, _TRUNCATE_FLAGS, 0o600)
-    except FileNotFoundError:
-        make_private_folder(path.parent)
-        fd = os.open(path, _TRUNCATE_FLAGS, 0o600)
-    try:
-        data = memoryview(text.encode("utf-8", "surrogateescape"))
-        while data:
-            data = data[os.write(fd, data) :]
-    finally:
-        os.close(fd)
 
 
 def mark_batch_forgotten(folder: StateFolder, batch: str) -> None:

@@ -1,4 +1,10 @@
-"""Statuses put into a file that people and programs edit at the same time. No edit that somebody saved is lost.
+"""Statuses written back to the files that tasks came from (`write_back`), and edits of such files (`replace`).
+
+One plait at a time writes a file. Other programs know nothing of this lock, and nothing relies on their knowing.
+
+From what the operating system says to what a person should be told.
+
+Statuses put into a file that people and programs edit at the same time. No edit that somebody saved is lost.
 
 A new version is made beside the file, and exchanged with it if it is still as it was read (`settle` tells what happens if
 somebody saves in that very instant).
@@ -13,24 +19,126 @@ than we look, and then goes on writing it; and what `exchange` says of systems t
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources.source_model import Rewrite, StatusChange, StatusFileWriter
+from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import encode
-from plait.store.interfaces import SourceWriteError
-from plait.system import file_exchange, file_exchange__exchange, status_files__faults
-from plait.system.merging_write import MAX_REMEMBERED_VERSIONS, REREAD_DELAYS, MergingWriter, make_busy_error
-from plait.system.merging_write__intent import Leftover, NewVersion, recover_leftover, remove_intent
-from plait.system.merging_write__spot import TargetFile
-from plait.system.status_files__lock import hold_file_lock
+from plait.system import file_exchange
+from plait.system.interfaces import SourceWriteError
+from plait.system.merging_write import (
+    MAX_REMEMBERED_VERSIONS,
+    REREAD_DELAYS,
+    Leftover,
+    MergingWriter,
+    NewVersion,
+    TargetFile,
+    make_busy_error,
+    recover_leftover,
+    remove_intent,
+)
+
+# Another plait holds it for as long as one write takes: moments, or a second or two when others write too.
+_LOCK_ATTEMPTS = 600
+
+
+_LOCK_POLL_SECONDS = 0.05
+
+
+@contextmanager
+def hold_file_lock(
+    lock: Path, path: Path, pause: Callable[[float], None], lost: str = "no status was written"
+) -> Iterator[None]:
+    """Raise SourceWriteError if it can't be had in half a minute."""
+    lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = _acquire(lock, pause)
+    if fd is None:
+        raise SourceWriteError(
+            f"another plait has been writing {path} for {_LOCK_ATTEMPTS * _LOCK_POLL_SECONDS:.0f} seconds: {lost}",
+            hint=f"look for a plait that hangs; the lock is {lock}",
+        )
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def _acquire(lock: Path, pause: Callable[[float], None]) -> int | None:
+    for _ in range(_LOCK_ATTEMPTS):
+        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_current(lock, fd):
+                return fd
+        except BlockingIOError:
+            pass
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+        pause(_LOCK_POLL_SECONDS)
+    return None
+
+
+def _is_current(lock: Path, fd: int) -> bool:
+    """A lock on a file that somebody removed keeps nobody out."""
+    try:
+        return os.path.samestat(os.fstat(fd), lock.stat())
+    except FileNotFoundError:
+        return False
+
+
+_NO_SPACE_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+_PERMISSION_ERRNOS = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+_MISSING_ERRNOS = {errno.ENOENT, errno.ENOTDIR}
+
+
+def make_write_error(path: Path, error: OSError) -> SourceWriteError:
+    what, hint = _explain_os_error(error)
+    if error.errno in _MISSING_ERRNOS:
+        hint = f"{hint}, or end the batch"
+    return SourceWriteError(
+        f"no status could be written to {path}, {what}: {_describe_os_error(error)}",
+        hint=f"{hint}; the statuses are kept in plait's own records and written with the next change",
+    )
+
+
+def make_edit_error(path: Path, error: OSError) -> SourceWriteError:
+    """For an edit, which nobody does again but whoever asked for it."""
+    what, hint = _explain_os_error(error)
+    return SourceWriteError(
+        f"{path} could not be written, {what}: {_describe_os_error(error)}", hint=f"{hint}, and save again"
+    )
+
+
+def _describe_os_error(error: OSError) -> str | None:
+    return f"{error.strerror} ({error.filename})" if error.filename else error.strerror
+
+
+def _explain_os_error(error: OSError) -> tuple[str, str]:
+    """In words, and what to do about it."""
+    if error.errno in _NO_SPACE_ERRNOS:
+        return "there is no room", "free some space"
+    if error.errno in _PERMISSION_ERRNOS:
+        return "that is not permitted", "check the owner and the mode of the file and its folder"
+    if error.errno in _MISSING_ERRNOS:
+        return "its folder is gone", "put it back"
+    if error.errno == errno.EAGAIN:
+        return "other programs keep writing it", "let them come to an end"
+    return "the disk does not do it", "look at the disk and the system's log"
+
 
 # Seconds between tries at a write that failed.
 _RETRY_DELAYS = (0.05, 0.2, 0.8)
@@ -68,7 +176,7 @@ def write_statuses(
         return writing.run()
     except OSError as error:
         writing.clean_up()
-        raise status_files__faults.make_write_error(spot.path, error) from error
+        raise make_write_error(spot.path, error) from error
 
 
 def replace_file_text(
@@ -87,7 +195,7 @@ def replace_file_text(
         return writing.replace(before, after)
     except OSError as error:
         writing.clean_up()
-        raise status_files__faults.make_edit_error(path, error) from error
+        raise make_edit_error(path, error) from error
 
 
 @dataclass(slots=True)
@@ -200,7 +308,7 @@ class _StatusWrite:
         temp = self.spot.make_temp_path()
         file_exchange.create_synced_file(temp, encode(text))
         try:
-            file_exchange__exchange.link_new_file(temp, self.spot.path)
+            file_exchange.link_new_file(temp, self.spot.path)
         finally:
             temp.unlink(missing_ok=True)
         self.settling.changed = True

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from plait.system.atomic_files import make_private_folder
 from plait.system.copy_tree import TreeCopier, copy_metadata
 from plait.system.disk import measure_tree, remove_tree, tree_size
-from plait.system.state_paths import make_private_folder
 
 _KEY = re.compile(r"[0-9a-f]{40}\Z")
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -27,9 +27,7 @@ class TreeCache:
         self._folder = folder
 
     @contextmanager
-    def lock(
-        self, key: str, *, shared: bool = False, on_wait: Callable[[], None] | None = None
-    ) -> Iterator[bool]:
+    def lock(self, key: str, *, shared: bool = False, on_wait: Callable[[], None] | None = None) -> Iterator[bool]:
         """Alone, or with others who only read. `wait` is called before waiting; without one, False instead of waiting."""
         path, how = self._folder / f"{key}.lock", fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         while True:

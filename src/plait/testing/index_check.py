@@ -11,8 +11,7 @@ from plait.core.reducers.task_index import find_next_action, start_order
 from plait.core.settings import NO_SPEND
 from plait.core.sorted_set import SortedSet
 from plait.core.state import BatchState, PhaseState, State
-from plait.core.status import TaskStatus
-from plait.core.status__owed import NextAction
+from plait.core.status import NextAction, TaskStatus
 from plait.core.task import Step
 
 
@@ -46,9 +45,7 @@ def _check_engine(state: State) -> Iterator[str]:
         if task.not_before is not None
     )
     yield from _compare("backoffs", state.backoffs, waits)
-    opens = SortedSet(
-        (breaker.until, name) for name, breaker in state.breakers.items() if breaker.until is not None
-    )
+    opens = SortedSet((breaker.until, name) for name, breaker in state.breakers.items() if breaker.until is not None)
     yield from _compare("closings", state.breaker_closings, opens)
     gates = SortedSet(
         (batch.gate.deadline, batch.id, batch.gate.n)
@@ -101,9 +98,7 @@ def _check_batch(state: State, batch: BatchState) -> Iterator[str]:
     yield from _compare("claims", batch.reserved_spend, sum(claims, NO_SPEND))
     yield from _compare("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
     yield from _compare("active", set(batch.active), {task.place for task in batch.tasks if task.started})
-    failed = {
-        task.place for task in batch.tasks if task.status in FAILED_STATUSES and task.task.entrant is None
-    }
+    failed = {task.place for task in batch.tasks if task.status in FAILED_STATUSES and task.task.entrant is None}
     yield from _compare("failures", set(batch.failures), failed)
     yield from _compare("unsettled", batch.unfinished_count, sum(task.status is None for task in batch.tasks))
     tally = Counter(task.status for task in batch.tasks if task.status is not None)

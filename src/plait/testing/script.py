@@ -29,7 +29,7 @@ from plait.core.reports import (
     Report,
 )
 from plait.core.requests import Request, Submit
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules import decide_due, fold_incoming
 from plait.core.settings import Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category
@@ -137,9 +137,7 @@ class Script:
             return None
         match decision:
             case MergeStarted():
-                return MergeDone(
-                    decision.batch, decision.task, decision.n, f"{decision.onto}+{decision.task}"
-                )
+                return MergeDone(decision.batch, decision.task, decision.n, f"{decision.onto}+{decision.task}")
             case RebuildStarted():
                 return self.make_rebuild_done(decision)
             case _:

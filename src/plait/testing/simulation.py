@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from plait.testing.laws.violation import format_record
-from plait.testing.simulator.campaign import CampaignResult, SimulationJob, replay, run_job
-from plait.testing.simulator.campaign__report import format_result
+from plait.testing.simulator.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
 
 PROCESSES = 2
 STORMS_PER_JOB = 8  # storms per errand: enough to be worth sending, few enough to share the work evenly
@@ -77,9 +76,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=_parse_range, metavar="A-B", help="only the storms of these seeds")
     parser.add_argument("--seed", type=int, metavar="N", help="one run")
     parser.add_argument("--kind", choices=("storm", "calm"), default="storm", help="of the one run")
-    parser.add_argument(
-        "--crash", type=int, metavar="K", help="let the engine of the one run die after record K"
-    )
+    parser.add_argument("--crash", type=int, metavar="K", help="let the engine of the one run die after record K")
     parser.add_argument("--trace", action="store_true", help="print every record of the one run")
     return parser
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from plait.agents.model_jobs.answer import JobAnswer, parse_answer, parse_repair, parse_reply_files
-from plait.agents.model_jobs.edit_blocks__flaw import AnswerError, format_errors
-from plait.agents.model_jobs.job_spec__files import output_paths, target_paths, writable_paths
+from plait.agents.model_jobs.edit_blocks import AnswerError, format_errors
+from plait.agents.model_jobs.job_spec import output_paths, target_paths, writable_paths
 from plait.core.task import ModelJob, ModelJobMode
 
 ONE = ModelJob("src/a.py")
@@ -64,9 +64,7 @@ class TestWhole:
         said = block("src/b.py", "b\n") + block("src/a.py", "a\n")
         assert parse_answer(SEVERAL, said, {}, only="src/b.py").files == {"src/b.py": "b\n"}
         assert parse_answer(SEVERAL, "```\nb\n```", {}, only="src/b.py").files == {"src/b.py": "b\n"}
-        assert "may not write" in flaw(
-            parse_answer(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py")
-        )
+        assert "may not write" in flaw(parse_answer(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py"))
 
     def test_the_tests_and_nothing_of_them_afterwards(self) -> None:
         said = block("tests/a.py", "def test(): ...\n")
@@ -77,9 +75,7 @@ class TestWhole:
 
     def test_too_many_lines(self) -> None:
         long = block("src/a.py", "x\n" * 901)
-        assert "src/a.py: 901 lines were written, and at most 900 are taken" in flaw(
-            parse_answer(ONE, long, {})
-        )
+        assert "src/a.py: 901 lines were written, and at most 900 are taken" in flaw(parse_answer(ONE, long, {}))
         assert parse_answer(ONE, long, {}, max_lines=901).lines == 901
 
 
@@ -167,9 +163,7 @@ class TestRepair:
     def test_by_edits_or_by_whole_files(self) -> None:
         said = "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
         assert parse_repair(SEVERAL, said, self.FILES).files == {"src/a.py": "x = 2\n"}
-        assert parse_repair(SEVERAL, block("src/b.py", "y = 2\n"), self.FILES).files == {
-            "src/b.py": "y = 2\n"
-        }
+        assert parse_repair(SEVERAL, block("src/b.py", "y = 2\n"), self.FILES).files == {"src/b.py": "y = 2\n"}
         assert parse_repair(ONE, "```\nx = 2\n```", {"src/a.py": "x\n"}).files == {"src/a.py": "x = 2\n"}
 
     def test_only_of_the_jobs_own_files(self) -> None:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from plait.agents.model_jobs.context import guess_context_files
-from plait.agents.model_jobs.context__context import (
+from plait.agents.model_jobs.context import (
     ContextFile,
     ContextLimits,
     count_lines,
     estimate_tokens,
     gather_context,
+    guess_context_files,
 )
 from plait.core.task import ModelJob, ModelJobMode
 
@@ -38,9 +38,7 @@ class TestGather:
         assert (found.left_out, found.implicit, found.lines, found.tokens) == ((), ("b",), 3, 2)
 
     def test_a_file_is_cut_at_a_line_and_that_is_said(self) -> None:
-        found = gather_context(
-            {"a": "1\n2\n3\n", "b": "4\n", "gone": None}, {"c": "5\n"}, ContextLimits(lines=2)
-        )
+        found = gather_context({"a": "1\n2\n3\n", "b": "4\n", "gone": None}, {"c": "5\n"}, ContextLimits(lines=2))
         assert found.files == (ContextFile("a", "1\n2\n", left_out=1),)
         limits = "(at most 2 lines and 16000 tokens of context)"
         assert found.left_out == (
@@ -66,9 +64,7 @@ class TestGather:
 )
 def test_the_limits_are_never_passed(given_: list[str], implicit: list[str], most: int, budget: int) -> None:
     one = {f"g{n}": text for n, text in enumerate(given_)}
-    found = gather_context(
-        one, {f"i{n}": text for n, text in enumerate(implicit)}, ContextLimits(most, budget)
-    )
+    found = gather_context(one, {f"i{n}": text for n, text in enumerate(implicit)}, ContextLimits(most, budget))
     assert found.lines <= most
     assert found.tokens <= budget
     shown = {piece.path: piece for piece in found.files}
@@ -129,7 +125,5 @@ class TestImplied:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_nothing_makes_it_raise(instructions: str, text: str) -> None:
-    assert set(guess_context_files(ModelJob("pkg/x.py"), instructions, {"pkg/x.py": text}, LISTING)) <= set(
-        LISTING
-    )
+    assert set(guess_context_files(ModelJob("pkg/x.py"), instructions, {"pkg/x.py": text}, LISTING)) <= set(LISTING)
     assert estimate_tokens(text) * 4 >= len(text)

@@ -42,8 +42,7 @@ class TestMatching:
     def test_exactly(self) -> None:
         assert made(edit("import os", "import sys")) == TEXT.replace("os", "sys")
         assert (
-            made(edit("    def g(self):\n        return 1", "    def g(self):\n        return 2"))
-            == TEXT[:-2] + "2\n"
+            made(edit("    def g(self):\n        return 1", "    def g(self):\n        return 2")) == TEXT[:-2] + "2\n"
         )
 
     def test_a_part_of_a_line(self) -> None:
@@ -56,9 +55,7 @@ class TestMatching:
     def test_a_file_with_tabs_keeps_them(self) -> None:
         texts = {"src/a.py": "class A:\n\tdef g(self):\n\t\treturn 1\n"}
         said = edit("def g(self):\n    return 1", "def g(self):\n    if x:\n        return 2\n    return 3")
-        assert (
-            made(said, texts=texts) == "class A:\n\tdef g(self):\n\t\tif x:\n\t\t\treturn 2\n\t\treturn 3\n"
-        )
+        assert made(said, texts=texts) == "class A:\n\tdef g(self):\n\t\tif x:\n\t\t\treturn 2\n\t\treturn 3\n"
 
     def test_what_is_taken_out_leaves_no_empty_line(self) -> None:
         assert made(edit("import os", "")) == TEXT.removeprefix("import os\n")
@@ -190,9 +187,9 @@ class TestAround:
         assert made(f"<think>{edit('import os', 'x')}</think>{said}") == TEXT.replace("os", "sys")
 
     def test_bold_labels_and_texts_beside_them(self) -> None:
-        assert made(
-            "**FILE:** `src/a.py`\n**FIND:** import os\n**REPLACE:** import sys\n**END**"
-        ) == TEXT.replace("os", "sys")
+        assert made("**FILE:** `src/a.py`\n**FIND:** import os\n**REPLACE:** import sys\n**END**") == TEXT.replace(
+            "os", "sys"
+        )
 
     def test_a_new_file_beside_edits(self) -> None:
         said = edit("import os", "import sys") + "FILE: src/b.py\n```python\nb = 2\n```\n"
@@ -302,9 +299,7 @@ _LABELS = st.sampled_from(
 )
 
 
-@given(
-    st.lists(_LABELS | st.text(max_size=8), max_size=16).map("\n".join), st.sampled_from(list(ModelJobMode))
-)
+@given(st.lists(_LABELS | st.text(max_size=8), max_size=16).map("\n".join), st.sampled_from(list(ModelJobMode)))
 def test_nothing_makes_it_raise_and_nothing_else_is_written(said: str, mode: ModelJobMode) -> None:
     job = ModelJob("src/a.py", mode, ("src/a.py",), ("src/a.py",), struct_name="A", new_field="f: 1")
     found = parse_answer(job, said, TEXTS)

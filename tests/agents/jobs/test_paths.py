@@ -71,10 +71,7 @@ def test_others_have_one_spelling(said: str, path: str) -> None:
     assert normalize_path(said) == path
 
 
-@given(
-    st.text(max_size=40)
-    | st.lists(st.sampled_from(["..", ".", "a", ".git", "", "~", "C:", "b"])).map("/".join)
-)
+@given(st.text(max_size=40) | st.lists(st.sampled_from(["..", ".", "a", ".git", "", "~", "C:", "b"])).map("/".join))
 def test_what_is_let_through_stays_inside(said: str) -> None:
     found = normalize_path(said)
     if isinstance(found, PathRefusal):

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from plait.agents.model_jobs.answer import parse_answer
-from plait.agents.model_jobs.context__context import ContextFile, JobContext
+from plait.agents.model_jobs.context import ContextFile, JobContext
 from plait.agents.model_jobs.job_prompts import (
+    SYSTEM_PROMPTS,
     ChatMessage,
     ChatRole,
     PromptInputs,
@@ -16,7 +17,6 @@ from plait.agents.model_jobs.job_prompts import (
     build_writing_prompt,
     parse_prompt_name,
 )
-from plait.agents.model_jobs.job_prompts__words import SYSTEM_PROMPTS
 from plait.core.task import ModelJob, ModelJobMode
 
 NO_CONTEXT = JobContext()
@@ -29,9 +29,7 @@ def ask(
     done: Mapping[str, str] | None = None,
     only: str | None = None,
 ) -> PromptInputs:
-    job = ModelJob(
-        "src/a.py", mode, targets=("src/a.py",), tests="tests/a.py", struct_name="Job", new_field="x: 1"
-    )
+    job = ModelJob("src/a.py", mode, targets=("src/a.py",), tests="tests/a.py", struct_name="Job", new_field="x: 1")
     return PromptInputs(job, "# Do it\n\nwell", context, TEXTS, done, only)
 
 
@@ -117,18 +115,14 @@ def test_a_verification_shows_the_result_and_asks_for_one_of_four_words() -> Non
 
 
 def test_a_repair_shows_what_failed_without_what_steers_terminals() -> None:
-    said = user(
-        build_repair_prompt(ask(), {"src/a.py": "new = 1\n"}, "make test", "\x1b[31mE  boom\x1b[0m\n")
-    )
+    said = user(build_repair_prompt(ask(), {"src/a.py": "new = 1\n"}, "make test", "\x1b[31mE  boom\x1b[0m\n"))
     assert "## `make test` failed\n\n```\nE  boom\n```" in said
 
 
 def test_a_repair_shows_the_tests_as_what_may_not_be_changed() -> None:
     job = ModelJob("src/a.py", tests="tests/a.py")
     said = user(
-        build_repair_prompt(
-            PromptInputs(job, "Do it."), {"tests/a.py": "t\n", "src/a.py": "x\n"}, "make test", "boom"
-        )
+        build_repair_prompt(PromptInputs(job, "Do it."), {"tests/a.py": "t\n", "src/a.py": "x\n"}, "make test", "boom")
     )
     assert "## The tests that must pass (not to be changed)\n\n### tests/a.py" in said
     assert "## The files as they are now\n\n### src/a.py" in said
@@ -155,6 +149,4 @@ def test_a_braced_path_is_a_path() -> None:
 def test_the_example_in_a_prompt_is_an_answer_that_is_understood() -> None:
     said = user(build_writing_prompt(ask()))
     example = said[said.index("~~~worksplit") :]
-    assert parse_answer(ask().job, example, {}).files == {
-        "src/a.py": "the file, from its first line to its last\n"
-    }
+    assert parse_answer(ask().job, example, {}).files == {"src/a.py": "the file, from its first line to its last\n"}

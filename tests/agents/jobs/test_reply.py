@@ -103,9 +103,7 @@ class TestSeveral:
         assert flawed("FILE: src/a.py\n```\nA\n```\n", TWO) == "src/b.py: the answer does not have this file"
 
     def test_more_blocks_than_files_are_not_guessed_at(self) -> None:
-        assert "there are 3 blocks without a path where 2 files are asked for" in flawed(
-            "```\nA\n```\n\n" * 3, TWO
-        )
+        assert "there are 3 blocks without a path where 2 files are asked for" in flawed("```\nA\n```\n\n" * 3, TWO)
 
     def test_the_same_file_twice(self) -> None:
         twice = "FILE: src/a.py\n```\nA\n```\n\nFILE: src/a.py\n```\n{}\n```\n"
@@ -158,9 +156,7 @@ class TestFencesInFences:
 
 
 class TestMalformed:
-    @pytest.mark.parametrize(
-        "said", ["", " \n\n", "\r\n", "<think>hm</think>", "<think>never ends", "\ufeff"]
-    )
+    @pytest.mark.parametrize("said", ["", " \n\n", "\r\n", "<think>hm</think>", "<think>never ends", "\ufeff"])
     def test_an_empty_answer(self, said: str) -> None:
         assert flawed(said) == "the answer is empty"
 
@@ -218,9 +214,7 @@ class TestMalformed:
     def test_talk_is_no_file(self, said: str) -> None:
         assert "begins as talk does" in flawed(said)
 
-    @pytest.mark.parametrize(
-        "said", ["# This is what it does.\nx = 1\n", "// The beginning\nx\n", "Vec a;\n"]
-    )
+    @pytest.mark.parametrize("said", ["# This is what it does.\nx = 1\n", "// The beginning\nx\n", "Vec a;\n"])
     def test_a_remark_in_the_code_is_no_talk(self, said: str) -> None:
         assert good(said) == {"src/a.py": said}
 
@@ -228,9 +222,7 @@ class TestMalformed:
     def test_talk_after_a_fence_that_may_be_the_last_is_not_taken_for_the_file(self, after: str) -> None:
         said = f"Here:\n```python\n{CODE}```\n{after}\n```\npython a.py\n```\n"
         assert "may be its end" in flawed(said)
-        assert "may be its end" in flawed(
-            f"FILE: src/a.py\n{said.removeprefix('Here:')}".replace("\n\n", "\n")
-        )
+        assert "may be its end" in flawed(f"FILE: src/a.py\n{said.removeprefix('Here:')}".replace("\n\n", "\n"))
 
     def test_edits_are_no_file(self) -> None:
         said = "FILE: src/a.py\nFIND:\nx\nREPLACE:\ny\nEND\n"
@@ -306,9 +298,7 @@ def test_nothing_makes_it_raise_and_nothing_else_is_named(said: str, request: Fi
     assert all(str(flaw) for flaw in flaws)
 
 
-_LINES = st.text(
-    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\u2028\u2029"), max_size=20
-)
+_LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\u2028\u2029"), max_size=20)
 
 
 @given(st.lists(_LINES, min_size=1, max_size=8).filter(lambda lines: any(line.strip() for line in lines)))

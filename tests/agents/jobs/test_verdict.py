@@ -72,17 +72,13 @@ def test_what_is_not_clear_is_a_soft_failure(said: str) -> None:
 
 
 def test_the_reasons_are_kept() -> None:
-    assert (
-        parse_verdict("FAIL_SOFT: a.py\n\nline 3 is wrong\nso is 4").reasons
-        == "a.py\nline 3 is wrong\nso is 4"
-    )
+    assert parse_verdict("FAIL_SOFT: a.py\n\nline 3 is wrong\nso is 4").reasons == "a.py\nline 3 is wrong\nso is 4"
     assert parse_verdict("Bad.\nVerdict: FAIL_HARD\nReally.").reasons == "Bad.\nReally."
 
 
 @given(
     st.lists(
-        st.sampled_from(["PASS", "FAIL_SOFT", "Verdict:", "x", "\n", "*", "`", ":", " "])
-        | st.text(max_size=5)
+        st.sampled_from(["PASS", "FAIL_SOFT", "Verdict:", "x", "\n", "*", "`", ":", " "]) | st.text(max_size=5)
     ).map("".join)
 )
 def test_nothing_makes_it_raise_and_only_a_word_makes_it_pass(said: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from plait.agents.drivers.aider import Aider
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, parse_output
@@ -55,19 +55,13 @@ def test_what_it_keeps_in_the_workspace_is_in_nobodys_commit(tmp_path: Path) -> 
     """A stand-in that leaves what Aider leaves, started by the words that start Aider."""
     program = tmp_path / "bin" / "aider"
     program.parent.mkdir()
-    program.write_text(
-        "#!/bin/sh\nmkdir -p .aider.tags.cache.v4\necho x > .aider.tags.cache.v4/cache.db\nexit 3\n"
-    )
+    program.write_text("#!/bin/sh\nmkdir -p .aider.tags.cache.v4\necho x > .aider.tags.cache.v4/cache.db\nexit 3\n")
     program.chmod(0o755)
     tree = tmp_path / "tree"
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
     agent = Aider(AgentSpec("aider", program=str(program)))
-    ran = subprocess.run(
-        agent.build_command(make_context()).argv, cwd=tree, check=False, env=dict(os.environ)
-    )
-    left = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=tree, check=True, capture_output=True, text=True
-    )
+    ran = subprocess.run(agent.build_command(make_context()).argv, cwd=tree, check=False, env=dict(os.environ))
+    left = subprocess.run(["git", "status", "--porcelain"], cwd=tree, check=True, capture_output=True, text=True)
     assert ran.returncode == 3
     assert (tree / ".aider.tags.cache.v4" / "cache.db").exists()
     assert left.stdout == ""
@@ -109,9 +103,7 @@ def test_a_persons_prices_are_for_models_that_it_knows_no_price_of() -> None:
     ],
 )
 def test_it_exits_0_and_its_text_tells(lines: list[str], category: Category) -> None:
-    assert (
-        parse_output(AIDER, [*BEGIN, *lines, "", "https://example.org/help", ""]).outcome.category is category
-    )
+    assert parse_output(AIDER, [*BEGIN, *lines, "", "https://example.org/help", ""]).outcome.category is category
 
 
 def test_a_complaint_is_told_as_a_whole() -> None:
@@ -120,9 +112,7 @@ def test_a_complaint_is_told_as_a_whole() -> None:
 
 
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
-    run = parse_output(
-        AIDER, [*LIMITED, "Retrying in 0.5 seconds...", *LIMITED, "Retrying in 8.0 seconds...", *DONE]
-    )
+    run = parse_output(AIDER, [*LIMITED, "Retrying in 0.5 seconds...", *LIMITED, "Retrying in 8.0 seconds...", *DONE])
     assert run.refused == [RetryAfter(0.5), RetryAfter(8.0)]
     assert run.outcome.category is Category.OK
 
@@ -134,8 +124,7 @@ def test_what_the_model_says_of_limits_is_no_limit() -> None:
 
 def test_a_wrong_option_is_a_usage_error() -> None:
     assert (
-        parse_output(AIDER, ["aider: error: unrecognized arguments: --nope"], code=2).outcome.category
-        is Category.USAGE
+        parse_output(AIDER, ["aider: error: unrecognized arguments: --nope"], code=2).outcome.category is Category.USAGE
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from plait.agents.drivers.claude import Claude
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import PRINTED_AT, make_context, mangle_event, parse_output
@@ -223,9 +223,7 @@ def test_when_a_limit_ends_is_known_from_what_it_tells_of_its_limits() -> None:
         told = {"status": status, "resetsAt": int(PRINTED_AT) + 7200, "rateLimitType": "five_hour"}
         return event("rate_limit_event", rate_limit_info=told)
 
-    run = parse_output(
-        CLAUDE, [INIT, limit("allowed_warning"), limit("rejected"), failure("No.", 429)], code=1
-    )
+    run = parse_output(CLAUDE, [INIT, limit("allowed_warning"), limit("rejected"), failure("No.", 429)], code=1)
     assert run.refused == [RetryAfter(at=PRINTED_AT + 7200)]
     assert run.outcome.retry_at == PRINTED_AT + 7200
 
@@ -296,9 +294,7 @@ def test_an_empty_answer_is_told() -> None:
 def test_the_words_of_a_run_that_did_nothing_are_kept() -> None:
     own = Claude(AgentSpec("claude", permission=Permission.OWN))
     assert parse_output(CLAUDE, [INIT, result("Hm.\nWhat now?\n")]).outcome.detail == "it said: What now?"
-    assert parse_output(own, [INIT, result("Hm.")]).outcome.detail.startswith(
-        "it said: Hm. ([agents.permissions]"
-    )
+    assert parse_output(own, [INIT, result("Hm.")]).outcome.detail.startswith("it said: Hm. ([agents.permissions]")
 
 
 def test_the_step_of_its_list_is_a_phase() -> None:
@@ -306,9 +302,7 @@ def test_the_step_of_its_list_is_a_phase() -> None:
         {"content": "Draw", "status": "completed", "activeForm": "Drawing"},
         {"content": "Paint", "status": "in_progress", "activeForm": "Painting"},
     ]
-    run = parse_output(
-        CLAUDE, [INIT, message(use("TodoWrite", todos=todos)), message(use("TodoWrite", todos=todos))]
-    )
+    run = parse_output(CLAUDE, [INIT, message(use("TodoWrite", todos=todos)), message(use("TodoWrite", todos=todos))])
     assert run.phases == ["Painting"]
 
 

@@ -69,16 +69,12 @@ def test_a_good_run() -> None:
 
 
 def test_the_commands_that_it_runs_are_shown() -> None:
-    run = parse_output(
-        CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})]
-    )
+    run = parse_output(CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})])
     assert run.activities == [(ActivityKind.RUNS, "running pytest -q")]
 
 
 def test_the_files_that_it_reads_are_shown() -> None:
-    run = parse_output(
-        CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})]
-    )
+    run = parse_output(CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})])
     assert run.activities == [(ActivityKind.READS, "reading src/app.py")]
 
 
@@ -86,9 +82,7 @@ ASKED = tool("content_start", "ask_question", input={"question": "Which colour?"
 
 
 def test_who_only_asks_is_answered_by_a_person() -> None:
-    outcome = parse_output(
-        CLINE, [ASKED, tool("content_end", "ask_question", output="red"), SAID, end()]
-    ).outcome
+    outcome = parse_output(CLINE, [ASKED, tool("content_end", "ask_question", output="red"), SAID, end()]).outcome
     assert outcome.category is Category.QUESTION
     assert outcome.question == "Which colour? (red, blue)"
 

@@ -9,7 +9,7 @@ import pytest
 
 from plait.agents.drivers.codex import Codex
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output
@@ -160,9 +160,7 @@ def test_why_it_failed(said: str, category: Category, detail: str) -> None:
 
 
 def test_how_long_its_provider_asks_to_wait() -> None:
-    outcome = parse_output(
-        CODEX, [*BEGUN, *failed("You've hit your usage limit. Try again in 3 hours.")], 1
-    ).outcome
+    outcome = parse_output(CODEX, [*BEGUN, *failed("You've hit your usage limit. Try again in 3 hours.")], 1).outcome
     assert outcome.retry_after == 3 * 3600
 
 
@@ -231,18 +229,14 @@ def test_the_step_of_its_list_is_a_phase() -> None:
         (DONE[:-1], 101, Category.TASK, "exit status 101"),
     ],
 )
-def test_how_it_ends_without_a_last_word(
-    lines: list[object], code: int, category: Category, detail: str
-) -> None:
+def test_how_it_ends_without_a_last_word(lines: list[object], code: int, category: Category, detail: str) -> None:
     outcome = parse_output(CODEX, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
 
 
 def test_a_session_that_is_gone_is_not_kept() -> None:
-    line = (
-        f"Error: thread/resume: thread/resume failed: no rollout found for thread id {THREAD} (code -32600)"
-    )
+    line = f"Error: thread/resume: thread/resume failed: no rollout found for thread id {THREAD} (code -32600)"
     outcome = parse_output(CODEX, [line], code=1).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
 

@@ -8,7 +8,7 @@ import pytest
 
 from plait.agents.drivers.copilot import Copilot
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
-from plait.agents.retry_after__waits import NO_RETRY_AFTER
+from plait.agents.retry_after import NO_RETRY_AFTER
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output
@@ -135,8 +135,6 @@ def test_a_run_that_broke_off_did_not_end_well() -> None:
     assert parse_output(COPILOT, DONE[:-1]).outcome.category is Category.TASK
 
 
-@pytest.mark.parametrize(
-    "told", [*DONE, failure("x", statusCode=429), complete(success=False, error={"code": "x"})]
-)
+@pytest.mark.parametrize("told", [*DONE, failure("x", statusCode=429), complete(success=False, error={"code": "x"})])
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
     assert parse_output(COPILOT, [*mangle_event(told), *DONE]).outcome.category is Category.OK

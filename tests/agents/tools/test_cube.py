@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.drivers.plain_text_tools__cube import Cube
+from plait.agents.drivers.plain_text_tools import Cube
 from plait.agents.interface import AgentSpec, CostReporting, Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
@@ -49,10 +49,7 @@ def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
 
 
 def test_its_last_words_may_tell_why_it_failed() -> None:
-    assert (
-        parse_output(CUBE, [*LINES, "Error: 429 Too many requests"], code=1).outcome.category
-        is Category.RATE_LIMIT
-    )
+    assert parse_output(CUBE, [*LINES, "Error: 429 Too many requests"], code=1).outcome.category is Category.RATE_LIMIT
 
 
 def test_it_can_not_be_held_to_changing_files() -> None:

@@ -31,13 +31,9 @@ from plait.agents.interface import Activity, ActivityKind
         (None, {}, (ActivityKind.USES, "using None")),
     ],
 )
-def test_what_a_tool_is_used_for(
-    name: object, given_to_it: dict[str, object], shown: tuple[ActivityKind, str]
-) -> None:
+def test_what_a_tool_is_used_for(name: object, given_to_it: dict[str, object], shown: tuple[ActivityKind, str]) -> None:
     assert [
-        (one.kind, one.text)
-        for one in describe_tool_use(name, given_to_it, "/w")
-        if isinstance(one, Activity)
+        (one.kind, one.text) for one in describe_tool_use(name, given_to_it, "/w") if isinstance(one, Activity)
     ] == [shown]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from plait.agents.drivers.gemini import Gemini
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output
@@ -106,9 +106,7 @@ def test_a_good_run() -> None:
 
 
 def test_each_model_has_its_price_and_what_was_thought_is_paid_for() -> None:
-    priced = Gemini(
-        AgentSpec("gemini", model="pro", prices=(Price("pro", 2.0, 10.0, 1.0), Price("*", 1.0, 4.0)))
-    )
+    priced = Gemini(AgentSpec("gemini", model="pro", prices=(Price("pro", 2.0, 10.0, 1.0), Price("*", 1.0, 4.0))))
     assert parse_output(priced, DONE).outcome.spend == Spend(600 * 2 + 400 + 50 * 10 + 100 + 2 * 4, 1152)
     assert priced.reports is CostReporting.COST
     assert GEMINI.reports is CostReporting.TOKENS
@@ -159,9 +157,7 @@ def test_why_it_failed(said: str, code: int, category: Category, beside: list[st
 
 
 def test_how_long_its_provider_asks_to_wait() -> None:
-    outcome = parse_output(
-        GEMINI, [INIT, failure("[API Error: slow down\nSuggested retry after 17s.]")], 173
-    ).outcome
+    outcome = parse_output(GEMINI, [INIT, failure("[API Error: slow down\nSuggested retry after 17s.]")], 173).outcome
     assert outcome.retry_after == 17.0
     assert outcome.detail == "API Error: slow down Suggested retry after 17s."
 
@@ -180,16 +176,12 @@ def test_how_long_its_provider_asks_to_wait() -> None:
             "waiting 12s for the provider, which refuses for now",
         ),
         (
-            [
-                'Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {"error":{"message":"slow down"}}'
-            ],
+            ['Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {"error":{"message":"slow down"}}'],
             [RetryAfter()],
             "waiting to try again: slow down",
         ),
         (
-            [
-                'Attempt 1 failed with status 500. Retrying with backoff... _ApiError: {"error":{"message":"oh no"}}'
-            ],
+            ['Attempt 1 failed with status 500. Retrying with backoff... _ApiError: {"error":{"message":"oh no"}}'],
             [],
             "waiting to try again: oh no",
         ),
@@ -200,9 +192,7 @@ def test_how_long_its_provider_asks_to_wait() -> None:
         ),
     ],
 )
-def test_what_it_waits_for_is_told_while_it_waits(
-    lines: list[str], refused: list[RetryAfter], words: str
-) -> None:
+def test_what_it_waits_for_is_told_while_it_waits(lines: list[str], refused: list[RetryAfter], words: str) -> None:
     run = parse_output(GEMINI, [INIT, *lines, "    at x (file:///y.js:1:2) {", "  status: 429", "}", *DONE])
     assert run.refused == refused
     assert run.activities[0] == (ActivityKind.WAITS, words)
@@ -242,9 +232,7 @@ def test_a_result_without_a_word_is_what_was_complained_of_before(said: str, cat
         ([], 0, Category.OK, "it printed nothing"),
     ],
 )
-def test_how_it_ends_without_a_last_word(
-    lines: list[object], code: int, category: Category, detail: str
-) -> None:
+def test_how_it_ends_without_a_last_word(lines: list[object], code: int, category: Category, detail: str) -> None:
     outcome = parse_output(GEMINI, lines, code).outcome
     assert outcome.category is category
     assert detail in outcome.detail
@@ -258,9 +246,7 @@ def test_a_session_that_is_gone_is_not_kept() -> None:
 
 
 def test_a_question_waits_for_a_person() -> None:
-    run = parse_output(
-        GEMINI, [INIT, use("ask_user", questions=[{"question": "Which?"}]), says("I wait."), result()]
-    )
+    run = parse_output(GEMINI, [INIT, use("ask_user", questions=[{"question": "Which?"}]), says("I wait."), result()])
     assert run.outcome.category is Category.QUESTION
     assert run.asked == ["Which?"]
 

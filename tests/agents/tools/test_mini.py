@@ -6,7 +6,7 @@ import pytest
 
 from plait.agents.drivers.mini import Mini
 from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
@@ -28,9 +28,7 @@ def step(number: int, cost: str, *lines: str) -> list[str]:
     return [RULE, "", f"mini-swe-agent (step {number}, ${cost}):", *lines]
 
 
-FIRST = step(
-    1, "0.01", "I look around.", "", "```", "ls -la", "cat README", "```", "", "Tool:", "<output>", "README"
-)
+FIRST = step(1, "0.01", "I look around.", "", "```", "ls -la", "cat README", "```", "", "Tool:", "<output>", "README")
 LAST = step(2, "0.03", "Done.", "", "```", "echo COMPLETE_TASK", "```", "", "Tool:", "<output>", "")
 SAVED = ["Saved trajectory to '/state/write-1/mini.trajectory.json'"]
 
@@ -78,9 +76,7 @@ def test_what_it_is_answered_is_not_shown() -> None:
 
 
 def test_who_set_no_model_is_told_so() -> None:
-    outcome = parse_output(
-        MINI, [*STACK, "ValueError: No default model set. Please run the setup"], code=1
-    ).outcome
+    outcome = parse_output(MINI, [*STACK, "ValueError: No default model set. Please run the setup"], code=1).outcome
     assert outcome.category is Category.USAGE
     assert "[agents.models]" in outcome.detail
 
@@ -135,12 +131,8 @@ def test_without_that_its_last_line_tells() -> None:
 
 
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
-    again = (
-        "Retrying <unknown> in 16 seconds as it raised RateLimitError: litellm.RateLimitError: AcmeException."
-    )
-    other = (
-        "Retrying <unknown> in 4 seconds as it raised InternalServerError: litellm.InternalServerError: no."
-    )
+    again = "Retrying <unknown> in 16 seconds as it raised RateLimitError: litellm.RateLimitError: AcmeException."
+    other = "Retrying <unknown> in 4 seconds as it raised InternalServerError: litellm.InternalServerError: no."
     run = parse_output(MINI, [again, other, *ended()])
     assert run.refused == [RetryAfter(16.0)]
     assert [kind for kind, _ in run.activities][:2] == [ActivityKind.WAITS, ActivityKind.WAITS]

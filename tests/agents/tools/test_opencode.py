@@ -28,9 +28,7 @@ def use(tool: str, **state: object) -> dict[str, object]:
     return event("tool_use", part={"type": "tool", "tool": tool, "callID": "c1", "state": state})
 
 
-def step(
-    reason: str, cost: float = 0.002, read: int = 1000, cached: int = 0, **more: object
-) -> dict[str, object]:
+def step(reason: str, cost: float = 0.002, read: int = 1000, cached: int = 0, **more: object) -> dict[str, object]:
     tokens = {"input": read, "output": 20, "reasoning": 5, "cache": {"read": cached, "write": 0}}
     part = {"type": "step-finish", "reason": reason, "tokens": tokens, "cost": cost, **more}
     return event("step_finish", part=part)
@@ -119,27 +117,19 @@ def test_why_it_failed(failed: dict[str, object], category: Category) -> None:
 
 
 def test_how_long_its_provider_asks_to_wait() -> None:
-    run = parse_output(
-        OPENCODE, [failure("Rate limit", statusCode=429, responseHeaders={"retry-after": "17"})], code=1
-    )
+    run = parse_output(OPENCODE, [failure("Rate limit", statusCode=429, responseHeaders={"retry-after": "17"})], code=1)
     assert run.outcome.retry_after == 17.0
 
 
 def test_an_error_that_it_got_over_is_none() -> None:
-    assert (
-        parse_output(OPENCODE, [failure("Slow down", statusCode=429), *DONE]).outcome.category is Category.OK
-    )
+    assert parse_output(OPENCODE, [failure("Slow down", statusCode=429), *DONE]).outcome.category is Category.OK
 
 
-REJECTED = use(
-    "write", status="error", input={"filePath": "a"}, error="The user rejected permission to use this."
-)
+REJECTED = use("write", status="error", input={"filePath": "a"}, error="The user rejected permission to use this.")
 BESIDE = "\x1b[93m\x1b[1m! \x1b[0mpermission requested: edit (src/app.py); auto-rejecting"
 
 
-@pytest.mark.parametrize(
-    "lines", [[REJECTED, step("tool-calls"), BESIDE], [BESIDE, REJECTED, step("tool-calls")]]
-)
+@pytest.mark.parametrize("lines", [[REJECTED, step("tool-calls"), BESIDE], [BESIDE, REJECTED, step("tool-calls")]])
 def test_what_it_was_not_allowed_is_named(lines: list[object]) -> None:
     outcome = parse_output(OPENCODE, lines).outcome
     assert outcome.category is Category.USAGE
@@ -174,9 +164,7 @@ def test_an_empty_answer_is_told() -> None:
     assert parse_output(OPENCODE, [step("stop")]).outcome.category is Category.EMPTY
 
 
-@pytest.mark.parametrize(
-    "told", [*DONE, REJECTED, failure("x", statusCode=429, responseHeaders={"retry-after": "1"})]
-)
+@pytest.mark.parametrize("told", [*DONE, REJECTED, failure("x", statusCode=429, responseHeaders={"retry-after": "1"})])
 def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
     run = parse_output(OPENCODE, [*mangle_event(told), *DONE])
     assert run.outcome.category in {Category.OK, Category.USAGE}

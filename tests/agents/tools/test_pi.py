@@ -8,7 +8,7 @@ import pytest
 
 from plait.agents.drivers.pi import Pi
 from plait.agents.interface import ActivityKind, AgentSpec, Permission
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output

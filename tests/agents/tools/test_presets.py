@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.interface import AgentSpec, Permission
-from plait.agents.table import load_agent
-from plait.agents.table__known import AGENTS_BY_NAME
+from plait.agents.table import AGENTS_BY_NAME, load_agent
 from plait.core.errors import ConfigError
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, parse_output

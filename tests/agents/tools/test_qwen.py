@@ -169,26 +169,20 @@ def test_how_it_ends_otherwise(lines: list[object], code: int, category: Categor
 
 
 def test_what_it_was_not_allowed_is_named() -> None:
-    outcome = parse_output(
-        QWEN, [INIT, text("Hm."), result("Hm.", permission_denials=[{"tool_name": "edit"}])]
-    ).outcome
+    outcome = parse_output(QWEN, [INIT, text("Hm."), result("Hm.", permission_denials=[{"tool_name": "edit"}])]).outcome
     assert outcome.category is Category.USAGE
     assert outcome.detail.startswith("it was not allowed to use edit: ")
 
 
 def test_a_question_waits_for_a_person() -> None:
-    asks = use(
-        "ask_user_question", questions=[{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]
-    )
+    asks = use("ask_user_question", questions=[{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}])
     run = parse_output(QWEN, [INIT, asks, text("I wait."), result("I wait.")])
     assert run.outcome.category is Category.QUESTION
     assert run.asked == ["Which? (A, B)"]
 
 
 def test_a_session_that_is_gone_is_not_kept() -> None:
-    outcome = parse_output(
-        QWEN, [f"No saved session found with ID {SESSION}. Run `qwen --resume`."], code=1
-    ).outcome
+    outcome = parse_output(QWEN, [f"No saved session found with ID {SESSION}. Run `qwen --resume`."], code=1).outcome
     assert (outcome.category, outcome.session) == (Category.TASK, "")
 
 

@@ -7,13 +7,8 @@ from json import dumps, loads
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.drivers.provider_errors import (
-    extract_api_error,
-    last_nonempty_line,
-    repair_json,
-    strip_events,
-    unwrap_error,
-)
+from plait.agents.drivers.provider_errors import extract_api_error, unwrap_error
+from plait.agents.output_parser import last_nonempty_line, repair_json, strip_events
 
 
 @given(st.text(), st.data())
@@ -21,9 +16,7 @@ def test_an_object_that_was_cut_inside_of_a_text_can_be_read(text: str, data: st
     head, tail = '{"type":"result","deep":[{"result":', dumps(text)
     end = data.draw(st.integers(1, len(tail)))
     read = loads(repair_json(head + tail[:end]))["deep"][0]["result"]
-    whole = (
-        read.encode("utf-16", "surrogatepass").decode("utf-16", "replace").rstrip("\N{REPLACEMENT CHARACTER}")
-    )
+    whole = read.encode("utf-16", "surrogatepass").decode("utf-16", "replace").rstrip("\N{REPLACEMENT CHARACTER}")
     assert text.startswith(whole) or "\\u" in tail
 
 

@@ -158,9 +158,7 @@ class FakeForge:
     def root(self) -> str:
         return f"http://127.0.0.1:{self.server.server_port}"
 
-    def fail_next(
-        self, method: str, status: int, body: Json = None, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def fail_next(self, method: str, status: int, body: Json = None, headers: Mapping[str, str] | None = None) -> None:
         self.troubles.append(ScriptedFailure(method, status, body, dict(headers or {})))
 
     def drop_answer(self, method: str) -> None:
@@ -278,13 +276,9 @@ class FakeGitHub(FakeForge):
         owner, _, branch = body["head"].rpartition(":")
         source = body.get("head_repo") or (f"{owner}/widgets" if owner else "acme/widgets")
         if any(each.open and each.branch == branch and each.source == source for each in self.pulls):
-            return 422, make_validation_error(
-                f"A pull request already exists for {source.split('/')[0]}:{branch}."
-            )
+            return 422, make_validation_error(f"A pull request already exists for {source.split('/')[0]}:{branch}.")
         fields = {"title": body["title"], "body": body["body"], "branch": branch, "base": body["base"]}
-        return 201, self.pull(
-            self.store_pull_request(**fields, source=source, draft=body.get("draft", False))
-        )
+        return 201, self.pull(self.store_pull_request(**fields, source=source, draft=body.get("draft", False)))
 
     def repository(self, path: str) -> Json:
         whole = _description("api.github.com").example("full-repository-default-response")
@@ -298,11 +292,7 @@ class FakeGitHub(FakeForge):
 
     def pull(self, kept: StoredPullRequest, shape: str = "") -> Json:
         description = _description("api.github.com")
-        whole = (
-            description.example("pull-request-simple-items")[0]
-            if shape
-            else description.example("pull-request")
-        )
+        whole = description.example("pull-request-simple-items")[0] if shape else description.example("pull-request")
         whole |= {"number": kept.number, "title": kept.title, "body": kept.body, "draft": kept.draft}
         whole |= {"html_url": f"{self.root}/acme/widgets/pull/{kept.number}", "requested_teams": []}
         whole["head"]["ref"], whole["base"]["ref"] = kept.branch, kept.base
@@ -376,17 +366,13 @@ class FakeGitLab(FakeForge):
                 )
                 assert body["target_project_id"] == 7
                 if any(each.open and each.branch == body["source_branch"] for each in self.pulls):
-                    return 409, {
-                        "message": ["Another open merge request already exists for this source branch: !1"]
-                    }
+                    return 409, {"message": ["Another open merge request already exists for this source branch: !1"]}
                 fields = {
                     "title": body["title"],
                     "body": body["description"],
                     "branch": body["source_branch"],
                 }
-                return 201, self.merge(
-                    self.store_pull_request(**fields, base=body["target_branch"], source=source)
-                )
+                return 201, self.merge(self.store_pull_request(**fields, base=body["target_branch"], source=source))
             case "PUT", ["merge_requests", number]:
                 kept = self.pulls[int(number) - 1]
                 kept.title, kept.body = request.body["title"], request.body["description"]

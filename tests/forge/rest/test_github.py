@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.store.interfaces import PullRequestSpec
+from plait.forges.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitHub, ForgeOpener
@@ -58,12 +58,8 @@ def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: RestForge) -
     assert "| a | table |" not in kept.body
 
 
-def test_a_title_that_a_person_asks_for_counts_whatever_is_there(
-    github: FakeGitHub, forge: RestForge
-) -> None:
-    github.store_pull_request(
-        title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets"
-    )
+def test_a_title_that_a_person_asks_for_counts_whatever_is_there(github: FakeGitHub, forge: RestForge) -> None:
+    github.store_pull_request(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
     forge.publish_pull_request(replace(WANTED, title="The best words", renamed=True))
     [kept] = github.pulls
     assert kept.title == "The best words"
@@ -72,9 +68,7 @@ def test_a_title_that_a_person_asks_for_counts_whatever_is_there(
 
 
 def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: RestForge) -> None:
-    github.store_pull_request(
-        title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets"
-    )
+    github.store_pull_request(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
     assert not forge.publish_pull_request(WANTED).created
     [kept] = github.pulls
     assert kept.title == "Mine"
@@ -89,9 +83,7 @@ def test_a_closed_one_is_left_alone(github: FakeGitHub, forge: RestForge) -> Non
     assert len(github.pulls) == 2
 
 
-def test_one_for_another_branch_is_still_the_one_and_that_is_said(
-    github: FakeGitHub, forge: RestForge
-) -> None:
+def test_one_for_another_branch_is_still_the_one_and_that_is_said(github: FakeGitHub, forge: RestForge) -> None:
     forge.publish_pull_request(WANTED)
     github.pulls[0].base = "release"
     again = forge.publish_pull_request(WANTED)
@@ -183,7 +175,5 @@ def test_a_body_that_is_too_long_is_cut(github: FakeGitHub, forge: RestForge) ->
 
 def test_the_token_is_a_bearers_and_nobody_follows_links(github: FakeGitHub, forge: RestForge) -> None:
     forge.publish_pull_request(WANTED)
-    assert {request.headers["authorization"] for request in github.requests} == {
-        "Bearer s3cr3t-T0ken-0123456789"
-    }
+    assert {request.headers["authorization"] for request in github.requests} == {"Bearer s3cr3t-T0ken-0123456789"}
     assert {request.headers["x-github-api-version"] for request in github.requests} == {"2022-11-28"}

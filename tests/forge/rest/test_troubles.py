@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from plait.forges.interfaces import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeError
-from plait.store.interfaces import ForgeError, PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitea, FakeGitHub, ForgeOpener
@@ -45,9 +45,7 @@ class Case(NamedTuple):
     [
         Case(401, "Bad credentials", "does not take the token from PLAIT_FORGE_TOKEN: Bad credentials"),
         Case(403, "Not for you", "does not allow it with the token from PLAIT_FORGE_TOKEN: Not for you"),
-        Case(
-            404, "Not Found", "has no acme/widgets, or does not show it to the token from PLAIT_FORGE_TOKEN"
-        ),
+        Case(404, "Not Found", "has no acme/widgets, or does not show it to the token from PLAIT_FORGE_TOKEN"),
         Case(410, "Gone", "refused (status 410): Gone"),
     ],
 )
@@ -76,9 +74,7 @@ def test_what_is_wrong_with_a_field_is_told(github: FakeGitHub, forge: RestForge
     assert "Validation Failed; base is invalid" in refusal(forge).message
 
 
-def test_a_forge_in_trouble_is_asked_again(
-    github: FakeGitHub, forge: RestForge, visitor: ForgeOpener
-) -> None:
+def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
     github.fail_next("GET", 502, b"<html>")
     github.fail_next("POST", 500, failed("oops"))
     assert forge.publish_pull_request(WANTED).created

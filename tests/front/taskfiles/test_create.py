@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.support.task_files import Checkout
 
-from plait.client.api_errors__refusals import FieldError, StateError
+from plait.client.api_errors import FieldError, StateError
 from plait.core.errors import WorldError
 from plait.core.plan import Severity
 
@@ -70,9 +70,7 @@ class TestTheFile:
     def test_titles_that_a_heading_alone_would_not_say(self, checkout: Checkout, title: str) -> None:
         assert checkout.create(title).located.entry.task.title == " ".join(title.split())
 
-    @pytest.mark.parametrize(
-        "body", ["---\na: b\n---\n\ntext\n", "...\n", "    code\n", "- [ ] 1.1 x\n", "```\n# a\n"]
-    )
+    @pytest.mark.parametrize("body", ["---\na: b\n---\n\ntext\n", "...\n", "    code\n", "- [ ] 1.1 x\n", "```\n# a\n"])
     def test_bodies_that_look_like_something_else(self, checkout: Checkout, body: str) -> None:
         made = checkout.create("Walls", body=body, agent="claude")
         assert checkout.task(made.id)["body"] == body
@@ -99,9 +97,7 @@ class TestTheFile:
             assert told["title"] == " ".join(title.split())
             assert re.fullmatch(r"tasks/[a-z0-9-]{1,60}\.md", made.file)
             mine = str(told["body"]).strip()
-            assert (
-                mine == body.replace("\r\n", "\n").replace("\r", "\n").strip() or f"# {told['title']}" in body
-            )
+            assert mine == body.replace("\r\n", "\n").replace("\r", "\n").strip() or f"# {told['title']}" in body
 
     @settings(max_examples=60)
     @given(st.lists(SPICE | ANY, min_size=1, max_size=3), SPICE)
@@ -187,9 +183,7 @@ class TestItsFolder:
         assert [need.on for need in made.located.entry.task.needs] == ["1"]
         assert [task["id"] for task in checkout.tasks()] == ["01-walls", "1", "2"]
 
-    def test_a_need_means_the_task_of_that_id_though_a_file_here_begins_like_it(
-        self, checkout: Checkout
-    ) -> None:
+    def test_a_need_means_the_task_of_that_id_though_a_file_here_begins_like_it(self, checkout: Checkout) -> None:
         checkout.write(
             "TODO.md", "### 1. Dig\n\n**Status**: [NOT STARTED]\n\n### 2. Fill\n\n**Status**: [NOT STARTED]\n"
         )
@@ -277,9 +271,7 @@ class TestRefused:
         assert checkout.files == ["tasks/01-a.md"]
 
     def test_a_folder_that_is_read_in_another_format(self, checkout: Checkout) -> None:
-        checkout.write(
-            "tasks/1.md", "---\nname: A\nstatus: open\nparallel: true\nconflicts_with: []\n---\n# A\n"
-        )
+        checkout.write("tasks/1.md", "---\nname: A\nstatus: open\nparallel: true\nconflicts_with: []\n---\n# A\n")
         with pytest.raises(FieldError, match="all of tasks would be read in the format ccpm"):
             checkout.create("Walls")
         assert checkout.files == ["tasks/1.md"]
@@ -299,9 +291,7 @@ class TestTold:
 
 
 class TestTheWorld:
-    def test_who_comes_at_the_same_moment_gets_a_file_and_a_number_of_their_own(
-        self, checkout: Checkout
-    ) -> None:
+    def test_who_comes_at_the_same_moment_gets_a_file_and_a_number_of_their_own(self, checkout: Checkout) -> None:
         titles = ["Walls", "Walls", "Roof", "Door"]
         barrier, made = Barrier(len(titles)), []
 
@@ -323,17 +313,13 @@ class TestTheWorld:
             "print(Checkout.at(Path(sys.argv[1])).create('Walls').file)"
         )
         begun = [
-            subprocess.Popen(
-                [sys.executable, "-c", code, str(checkout.top)], stdout=subprocess.PIPE, text=True
-            )
+            subprocess.Popen([sys.executable, "-c", code, str(checkout.top)], stdout=subprocess.PIPE, text=True)
             for _ in range(3)
         ]
         told = [process.communicate(timeout=60)[0].strip() for process in begun]
         assert sorted(told) == [f"tasks/0{number}-walls.md" for number in range(1, 4)]
 
-    def test_a_folder_that_may_not_be_written(
-        self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_folder_that_may_not_be_written(self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CONFIG_HOME", str(checkout.top.parent))  # root's own is for root alone
         checkout.create("Floor")  # what is imported meanwhile is in nobody's reach later
         for folder in (checkout.top, *checkout.top.parents[:3]):
@@ -351,9 +337,7 @@ class TestTheWorld:
             (checkout.top / "tasks").chmod(0o700)
         assert checkout.files == ["tasks/01-floor.md"]
 
-    def test_a_full_disk_leaves_nothing_behind(
-        self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_full_disk_leaves_nothing_behind(self, checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(_: int) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

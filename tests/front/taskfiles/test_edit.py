@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.support.task_files import Checkout
 
-from plait.client.api_errors__refusals import FieldError, NotFoundError, StateError
+from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.config.keys import KEYS_BY_NAME
 from plait.core.plan import Severity
-from plait.store.interfaces import SourceWriteError
+from plait.system.interfaces import SourceWriteError
 
 TASK = """\
 ---
@@ -51,9 +51,7 @@ class TestWhatIsNotNamedStays:
 
     def test_a_body(self, walls: Checkout) -> None:
         saved = walls.edit("03-walls", body="Of stone.\n\n---\n\nThick.")
-        expected = TASK.replace(
-            "Of brick.\n\n## Notes\nAs tall as they get.\n", "Of stone.\n\n---\n\nThick.\n"
-        )
+        expected = TASK.replace("Of brick.\n\n## Notes\nAs tall as they get.\n", "Of stone.\n\n---\n\nThick.\n")
         assert walls.text("tasks/03-walls.md") == expected
         assert walls.task(saved.id)["title"] == "Walls"
 
@@ -183,11 +181,11 @@ class TestOtherFormats:
     def test_backlog(self, checkout: Checkout) -> None:
         text = "---\nid: task-1\ntitle: Walls\nstatus: To Do\nassignee: []\ndependencies: []\n---\n\n## Description\n\nText.\n"
         checkout.write("backlog/tasks/task-1 - Walls.md", text)
-        checkout.write(
-            "backlog/tasks/task-2 - Roof.md", text.replace("task-1", "task-2").replace("Walls", "Roof")
-        )
+        checkout.write("backlog/tasks/task-2 - Roof.md", text.replace("task-1", "task-2").replace("Walls", "Roof"))
         saved = checkout.edit("task-2", title="High roof: tiles", needs=["task-1"])
-        expected = "---\nid: task-2\ntitle: 'High roof: tiles'\nstatus: To Do\nassignee: []\ndependencies: [task-1]\n---\n"
+        expected = (
+            "---\nid: task-2\ntitle: 'High roof: tiles'\nstatus: To Do\nassignee: []\ndependencies: [task-1]\n---\n"
+        )
         assert checkout.text(saved.file).startswith(expected)
         with pytest.raises(FieldError, match="files of the format backlog have no key for agent") as refused:
             checkout.edit("task-2", agent="claude")
@@ -204,9 +202,7 @@ class TestOtherFormats:
             ("prd.json", '{"userStories": [{"id": "1", "title": "Dig", "passes": false}]}', "1"),
         ],
     )
-    def test_a_task_of_a_shared_file_is_edited_there(
-        self, checkout: Checkout, file: str, text: str, name: str
-    ) -> None:
+    def test_a_task_of_a_shared_file_is_edited_there(self, checkout: Checkout, file: str, text: str, name: str) -> None:
         checkout.write(file, text)
         with pytest.raises(StateError, match=f"1 is a part of {file}, and is edited there") as refused:
             checkout.edit(name, version="any", title="Fill")
@@ -220,9 +216,7 @@ class TestOtherFormats:
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        "name", ["nobody", "../../etc/passwd", "", "tasks/03-walls.md", "\0", "x" * 10_000]
-    )
+    @pytest.mark.parametrize("name", ["nobody", "../../etc/passwd", "", "tasks/03-walls.md", "\0", "x" * 10_000])
     def test_a_task_that_no_source_has(self, walls: Checkout, name: str) -> None:
         with pytest.raises(NotFoundError):
             walls.edit(name, version="any", title="A")
@@ -262,9 +256,7 @@ class TestRefused:
 
 
 class TestFilesThatAreNone:
-    def test_a_link_out_of_the_checkout(
-        self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
-    ) -> None:
+    def test_a_link_out_of_the_checkout(self, checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> None:
         outside = tmp_path_factory.mktemp("outside") / "secret.md"
         outside.write_text("# Secret\n\nNobody's business\n")
         checkout.write("tasks/01-a.md", "# A\n")
@@ -342,9 +334,7 @@ class TestTheWorld:
         assert saved.version == walls.version("tasks/03-walls.md") == walls.task("03-walls")["version"]
         walls.edit("03-walls", saved.version, title="Door")
 
-    def test_a_full_disk_leaves_the_file_as_it_was(
-        self, walls: Checkout, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_full_disk_leaves_the_file_as_it_was(self, walls: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(_: int) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

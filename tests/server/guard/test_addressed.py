@@ -10,10 +10,13 @@ from starlette.types import Message
 
 from plait.core.errors import UserError
 from plait.server.auth import Access, AuthMethod, Caller
-from plait.server.http.middleware.origin_checks import CsrfMiddleware, OriginCheckMiddleware
-from plait.server.http.middleware.origin_checks__hosts import HostCheckMiddleware
+from plait.server.http.middleware.origin_checks import (
+    CsrfMiddleware,
+    HostCheckMiddleware,
+    OriginCheckMiddleware,
+)
 from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, create_policy
-from plait.server.http.middleware.request_limits__heads import HeaderLimitMiddleware
+from plait.server.http.middleware.request_limits import HeaderLimitMiddleware
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import AsgiClient, TinyApp
@@ -35,9 +38,7 @@ OWN = "http://127.0.0.1:3001"
         ("/straße 1", 200),
     ],
 )
-def test_an_address_is_printable_and_not_too_long(
-    tiny: TinyApp, visitor: AsgiClient, target: str, status: int
-) -> None:
+def test_an_address_is_printable_and_not_too_long(tiny: TinyApp, visitor: AsgiClient, target: str, status: int) -> None:
     said = visitor.request(HeaderLimitMiddleware(tiny, RequestPolicy()), "GET", target)
     assert (said.status, len(tiny.reached)) == (status, int(status == 200))
 
@@ -59,24 +60,15 @@ def test_web_sockets_are_closed(tiny: TinyApp) -> None:
         return {"type": "websocket.connect"}
 
     asyncio.run(
-        HeaderLimitMiddleware(tiny, RequestPolicy())(
-            {"type": "websocket", "path": "/api/events"}, receive, send
-        )
+        HeaderLimitMiddleware(tiny, RequestPolicy())({"type": "websocket", "path": "/api/events"}, receive, send)
     )
     assert [message["type"] for message in got] == ["websocket.close"]
     assert tiny.reached == []
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"]
-)
-def test_the_server_is_known_by_the_names_of_this_machine(
-    tiny: TinyApp, visitor: AsgiClient, host: str
-) -> None:
-    assert (
-        visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status
-        == 200
-    )
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"])
+def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor: AsgiClient, host: str) -> None:
+    assert visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status == 200
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,7 @@ def test_one_that_fits_reaches_the_app(tiny: TinyApp, visitor: AsgiClient) -> No
 
 
 @pytest.mark.parametrize("length", ["11", "1073741824", "9" * 30, "-1", "x", "0x5"])
-def test_one_that_announces_too_much_is_not_even_read(
-    tiny: TinyApp, visitor: AsgiClient, length: str
-) -> None:
+def test_one_that_announces_too_much_is_not_even_read(tiny: TinyApp, visitor: AsgiClient, length: str) -> None:
     body = iter([b"0123456789"])
     said = visitor.request(BodyLimitMiddleware(tiny, SMALL), "POST", "/", {"content-length": length}, body)
     assert list(body) == [b"0123456789"]
@@ -41,9 +39,7 @@ def test_one_that_announces_too_much_is_not_even_read(
     assert tiny.reached == []
 
 
-def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(
-    tiny: TinyApp, visitor: AsgiClient
-) -> None:
+def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(tiny: TinyApp, visitor: AsgiClient) -> None:
     read = []
 
     def endless() -> Iterator[bytes]:
@@ -56,9 +52,7 @@ def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(
     assert tiny.reached == []
 
 
-def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(
-    tiny: TinyApp, visitor: AsgiClient
-) -> None:
+def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(tiny: TinyApp, visitor: AsgiClient) -> None:
     read = []
 
     def endless() -> Iterator[bytes]:
@@ -66,9 +60,7 @@ def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(
             read.append(4)
             yield b"abcd"
 
-    said = visitor.request(
-        BodyLimitMiddleware(tiny, replace(SMALL, drain_bytes=20)), "POST", "/", CHUNKED, endless()
-    )
+    said = visitor.request(BodyLimitMiddleware(tiny, replace(SMALL, drain_bytes=20)), "POST", "/", CHUNKED, endless())
     assert (said.status, said.header("connection")) == (413, "close")
     assert sum(read) == 12 + 20
     assert tiny.reached == []
@@ -109,9 +101,7 @@ def test_of_one_whose_sender_leaves_the_app_never_hears(tiny: TinyApp, visitor: 
     async def send(_message: Message) -> None:
         pytest.fail("nobody is there")
 
-    asyncio.run(
-        BodyLimitMiddleware(tiny, RequestPolicy())(visitor.scope("POST", "/", CHUNKED), receive, send)
-    )
+    asyncio.run(BodyLimitMiddleware(tiny, RequestPolicy())(visitor.scope("POST", "/", CHUNKED), receive, send))
     assert tiny.reached == []
 
 
@@ -131,8 +121,6 @@ def test_after_the_body_the_app_hears_when_its_sender_leaves(visitor: AsgiClient
         return
 
     asyncio.run(
-        BodyLimitMiddleware(app, RequestPolicy())(
-            visitor.scope("POST", "/", {"content-length": "2"}), receive, send
-        )
+        BodyLimitMiddleware(app, RequestPolicy())(visitor.scope("POST", "/", {"content-length": "2"}), receive, send)
     )
     assert heard == ["http.request", "http.disconnect"]

@@ -11,10 +11,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import COOKIE_SECONDS, SESSION_COOKIE, Access, Authenticator, AuthMethod, Caller
-from plait.server.http.middleware import wrap_with_middleware
-from plait.server.http.middleware.authentication import AuthenticationMiddleware, ReadOnlyMiddleware
-from plait.server.http.middleware.authentication__strikes import AuthRateLimiter
+from plait.server.http.middleware.authentication import (
+    AuthenticationMiddleware,
+    AuthRateLimiter,
+    ReadOnlyMiddleware,
+)
 from plait.server.http.middleware.policy import RequestPolicy, create_policy
+from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import AsgiClient, Clock, TinyApp
@@ -23,9 +26,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def door(tiny: TinyApp, keys: Authenticator, clock: Clock) -> AuthenticationMiddleware:
     rules = RequestPolicy()
-    return AuthenticationMiddleware(
-        ReadOnlyMiddleware(tiny), keys, AuthRateLimiter(rules, clock), rules, clock
-    )
+    return AuthenticationMiddleware(ReadOnlyMiddleware(tiny), keys, AuthRateLimiter(rules, clock), rules, clock)
 
 
 @pytest.fixture
@@ -44,9 +45,7 @@ def caller(tiny: TinyApp) -> Caller:
     return found
 
 
-@pytest.mark.parametrize(
-    "target", ["/", "/api/batches", "/health/", "/metrics", "/api/docs", "/app.js", "/logout"]
-)
+@pytest.mark.parametrize("target", ["/", "/api/batches", "/health/", "/metrics", "/api/docs", "/app.js", "/logout"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PATCH", "OPTIONS", "TRACE"])
 def test_no_route_is_open(
     door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient, method: str, target: str
@@ -77,9 +76,7 @@ def test_the_token_lets_in(
 def test_the_cookie_lets_in_among_others(
     door: AuthenticationMiddleware, tiny: TinyApp, visitor: AsgiClient, keys: Authenticator
 ) -> None:
-    cookies = {
-        "cookie": f"theme=dark; {SESSION_COOKIE}=forged; {SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}; x"
-    }
+    cookies = {"cookie": f"theme=dark; {SESSION_COOKIE}=forged; {SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}; x"}
     assert visitor.request(door, "GET", "/", cookies).status == 200
     assert caller(tiny) == Caller(Access.FULL, AuthMethod.COOKIE)
 
@@ -107,9 +104,7 @@ def test_who_may_look_may_not_change(
 def test_a_token_in_the_address_is_no_token(
     door: AuthenticationMiddleware, visitor: AsgiClient, files: TokenFiles, name: str
 ) -> None:
-    assert (
-        visitor.request(door, "GET", f"/api/batches?{name}={read_or_create_token(files.full)}").status == 401
-    )
+    assert visitor.request(door, "GET", f"/api/batches?{name}={read_or_create_token(files.full)}").status == 401
 
 
 def test_a_wrong_token_is_not_mended_by_a_right_cookie(
@@ -119,9 +114,7 @@ def test_a_wrong_token_is_not_mended_by_a_right_cookie(
     assert visitor.request(door, "GET", "/", both).status == 401
 
 
-def test_two_tokens_are_none(
-    door: AuthenticationMiddleware, visitor: AsgiClient, full: dict[str, str]
-) -> None:
+def test_two_tokens_are_none(door: AuthenticationMiddleware, visitor: AsgiClient, full: dict[str, str]) -> None:
     assert visitor.request(door, "GET", "/", [*full.items(), *full.items()]).status == 401
 
 
@@ -151,9 +144,7 @@ def test_after_ten_wrong_ones_in_a_minute_the_address_waits_and_the_right_one_pa
     assert visitor.request(door, "GET", "/", wrong).status == 401
 
 
-def test_who_shows_none_or_a_stale_cookie_is_not_counted(
-    door: AuthenticationMiddleware, visitor: AsgiClient
-) -> None:
+def test_who_shows_none_or_a_stale_cookie_is_not_counted(door: AuthenticationMiddleware, visitor: AsgiClient) -> None:
     for headers in ({}, {"cookie": f"{SESSION_COOKIE}=stale"}) * 20:
         assert visitor.request(door, "GET", "/", headers).status == 401
 
@@ -188,9 +179,7 @@ def test_when_its_token_can_t_be_read_nobody_is_let_in(
 OPENS = {"sec-fetch-mode": "navigate", "sec-fetch-site": "none"}
 
 
-def test_a_person_who_opens_a_page_is_told_on_one(
-    door: AuthenticationMiddleware, visitor: AsgiClient
-) -> None:
+def test_a_person_who_opens_a_page_is_told_on_one(door: AuthenticationMiddleware, visitor: AsgiClient) -> None:
     said = visitor.request(door, "GET", "/batches/7f3a", OPENS)
     assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
     assert said.header("cache-control") == "no-store"

@@ -20,10 +20,9 @@ from starlette.types import Receive, Scope, Send
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator
-from plait.server.http.connections__strangers import UnauthenticatedConnections
-from plait.server.http.middleware import wrap_with_middleware
+from plait.server.http.connections import UnauthenticatedConnections
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.server_config__listening import create_uvicorn_config
+from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
 from plait.server.used_codes import UsedCodes
 
 PATIENCE = 20.0  # seconds until a test gives up
@@ -41,9 +40,7 @@ class Ticker:
         if scope["type"] != "http":
             return
         self.reached.append(scope["path"])
-        await send(
-            {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]}
-        )
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
         if scope["path"] == "/ticks":
             await self._tick(receive, send)
         else:
@@ -160,9 +157,7 @@ def test_a_body_that_trickles_in_is_not_waited_for(start: Open) -> None:
 
 
 @pytest.mark.parametrize("asked", [b"POST /", b"GET /health"])
-def test_what_a_stranger_sends_as_a_body_is_neither_read_nor_taken_for_a_request(
-    place: Place, asked: bytes
-) -> None:
+def test_what_a_stranger_sends_as_a_body_is_neither_read_nor_taken_for_a_request(place: Place, asked: bytes) -> None:
     inner = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     heard = place.say(
         b"%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (asked, len(inner) + 1, inner)
@@ -241,9 +236,7 @@ def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> Non
 
 
 def test_in_a_crowd_nobody_has_a_moment(start: Open) -> None:
-    place = start(
-        head_seconds=PATIENCE, strangers=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5)
-    )
+    place = start(head_seconds=PATIENCE, strangers=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5))
     with ExitStack() as stack:
         silent = [stack.enter_context(place.connect()) for _ in range(20)]
         assert all(until_closed(client) == b"" for client in silent[:15])

@@ -45,10 +45,7 @@ def test_no_route_can_weaken_that_or_let_another_origin_in(tiny: TinyApp, visito
 
 
 def test_nothing_of_the_api_is_stored_unless_its_route_says_so(tiny: TinyApp, visitor: AsgiClient) -> None:
-    assert (
-        visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches").header("cache-control")
-        == "no-store"
-    )
+    assert visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches").header("cache-control") == "no-store"
     assert visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/app.js").header("cache-control") is None
     tiny.headers = [(b"Cache-Control", b"no-cache")]
     said = visitor.request(SecurityHeadersMiddleware(tiny), "GET", "/api/batches")

@@ -37,15 +37,11 @@ def changed(text: str, at: int) -> str:
 
 
 def test_the_token_opens_everything(keys: Authenticator, files: TokenFiles) -> None:
-    assert keys.check_token(read_or_create_token(files.full).encode()) == Caller(
-        Access.FULL, AuthMethod.TOKEN
-    )
+    assert keys.check_token(read_or_create_token(files.full).encode()) == Caller(Access.FULL, AuthMethod.TOKEN)
 
 
 def test_the_read_only_token_opens_reading(keys: Authenticator, files: TokenFiles) -> None:
-    assert keys.check_token(read_or_create_token(files.read_only).encode()) == Caller(
-        Access.READ, AuthMethod.TOKEN
-    )
+    assert keys.check_token(read_or_create_token(files.read_only).encode()) == Caller(Access.READ, AuthMethod.TOKEN)
 
 
 @pytest.mark.parametrize("presented", [b"", b"0" * 64, b"\xff\x00", b"a" * 100_000])
@@ -118,9 +114,7 @@ def test_a_code_that_was_changed_anywhere_is_unknown(keys: Authenticator) -> Non
     assert keys.redeem_code(code) is Access.FULL
 
 
-def test_rotation_ends_both_tokens_all_logins_and_all_links_at_once(
-    keys: Authenticator, files: TokenFiles
-) -> None:
+def test_rotation_ends_both_tokens_all_logins_and_all_links_at_once(keys: Authenticator, files: TokenFiles) -> None:
     full, read = read_or_create_token(files.full), read_or_create_token(files.read_only)
     cookies = [keys.issue_cookie(access) for access in Access]
     codes = [keys.issue_code(access) for access in Access]

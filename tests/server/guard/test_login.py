@@ -17,8 +17,8 @@ from plait.server.auth import (
     Caller,
     make_login_link,
 )
-from plait.server.http.middleware import wrap_with_middleware
 from plait.server.http.middleware.policy import RequestPolicy, create_policy
+from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -151,9 +151,7 @@ def test_two_codes_are_none(door: ASGIApp, visitor: AsgiClient, link: str, keys:
     assert visitor.request(door, "GET", f"{link}&code={keys.issue_code()}").status == 403
 
 
-def test_wrong_codes_are_counted_and_a_right_one_passes(
-    door: ASGIApp, visitor: AsgiClient, link: str
-) -> None:
+def test_wrong_codes_are_counted_and_a_right_one_passes(door: ASGIApp, visitor: AsgiClient, link: str) -> None:
     forged = [visitor.request(door, "GET", "/login?code=forged").status for _ in range(11)]
     assert forged == [403] * 10 + [429]
     assert visitor.request(door, "GET", link).status == 303

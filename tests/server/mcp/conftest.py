@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project__household import EngineProject, engine_project
+from tests.support.temp_project import EngineProject, engine_project
 
 
 @pytest.fixture

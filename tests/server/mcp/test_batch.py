@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.mcp_client import McpClient, ToolJson, start_mcp
-from tests.support.temp_project__household import EngineProject
+from tests.support.temp_project import EngineProject
 
 pytestmark = pytest.mark.anyio
 

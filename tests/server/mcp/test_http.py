@@ -14,20 +14,19 @@ import pytest
 import uvicorn
 from starlette.types import Message
 from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_http
-from tests.support.temp_project__household import EngineProject
+from tests.support.temp_project import EngineProject
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator
 from plait.server.http.app import create_app
-from plait.server.http.middleware import wrap_with_middleware
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.server_config__listening import create_uvicorn_config
+from plait.server.http.middleware.shutdown import RequestScopeMiddleware
+from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
 from plait.server.mcp.http_transport import McpEndpoint, add_mcp
 from plait.server.mcp.tool_table import TOOLS
 from plait.server.project_store import ProjectStore
-from plait.server.serve__listener import bind_listener
+from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool
-from plait.server.session_pool__visits import RequestScopeMiddleware
 from plait.server.used_codes import UsedCodes
 
 pytestmark = pytest.mark.anyio
@@ -55,9 +54,7 @@ async def serving(house: EngineProject, folder: Path) -> AsyncIterator[Server]:
     app = create_app(offices)
     add_mcp(app, offices)
     server = uvicorn.Server(
-        create_uvicorn_config(
-            wrap_with_middleware(RequestScopeMiddleware(app, offices.open_scope), keys, rules), rules
-        )
+        create_uvicorn_config(wrap_with_middleware(RequestScopeMiddleware(app, offices.open_scope), keys, rules), rules)
     )
     socket = bind_listener("127.0.0.1", 0)
     task = asyncio.create_task(server.serve([socket]))
@@ -187,9 +184,7 @@ async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(house: EngineProjec
     git(house, "commit", "--quiet", "--message", "one")
     async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         address, key = server.url.replace("/mcp", "/api/projects"), {"Authorization": f"Bearer {server.full}"}
-        made = await http.post(
-            address, json={"url": house.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS
-        )
+        made = await http.post(address, json={"url": house.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS)
         query = f"?project={made.json()['id']}"
         house.task("02-two", "touch two")
         git(house, "add", "--all")

@@ -15,7 +15,7 @@ from threading import Timer
 import psutil
 import pytest
 from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, start_mcp
-from tests.support.temp_project__household import EngineProject
+from tests.support.temp_project import EngineProject
 
 HELLO = {
     "jsonrpc": "2.0",

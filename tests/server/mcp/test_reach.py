@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.mcp_client import start_mcp
-from tests.support.temp_project__household import EngineProject
+from tests.support.temp_project import EngineProject
 
-from plait.server.mcp.server__reach import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
+from plait.server.mcp.server import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
 
 CHANGING = {
     "run",
@@ -44,9 +44,7 @@ async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(house: EngineP
         assert "inside an attempt" in (host.client.instructions or "")
 
 
-async def test_a_worktree_is_known_though_the_environment_tells_nothing(
-    house: EngineProject, tmp_path: Path
-) -> None:
+async def test_a_worktree_is_known_though_the_environment_tells_nothing(house: EngineProject, tmp_path: Path) -> None:
     """Some hosts start their servers with little more than a PATH."""
     where = tmp_path / "where"
     house.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.mcp_client import McpClient, connect_http
-from tests.support.running_server__serving import start_server
-from tests.support.temp_project__estate import WorktreeProject
+from tests.support.running_server import start_server
+from tests.support.temp_project import WorktreeProject
 
 pytestmark = pytest.mark.anyio
 
@@ -31,9 +31,7 @@ async def test_a_batch_to_its_pull_request(estate: WorktreeProject, tmp_path: Pa
             assert [pull["head"]["ref"] for pull in remote.pulls] == [told["branch"]]
 
 
-async def test_why_a_branch_is_not_published_is_told_then_and_later(
-    estate: WorktreeProject, tmp_path: Path
-) -> None:
+async def test_why_a_branch_is_not_published_is_told_then_and_later(estate: WorktreeProject, tmp_path: Path) -> None:
     estate.task("01-walls", "echo walls > walls.txt")
     estate.commit_all()
     server = start_server(estate)

@@ -29,7 +29,7 @@ from tests.support.model_server.messages import (
     Turn,
     Usage,
 )
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 __all__ = [
     "ScriptedToolCall",

@@ -6,17 +6,13 @@ import threading
 from argparse import ArgumentParser
 from contextlib import suppress
 
-from tests.support.model_server.server__server import ModelServer
+from tests.support.model_server.server import ModelServer
 
 
 def main() -> None:
-    parser = ArgumentParser(
-        prog="python -m tests.support.model_server", description="A scripted model server."
-    )
+    parser = ArgumentParser(prog="python -m tests.support.model_server", description="A scripted model server.")
     parser.add_argument("--port", type=int, default=0, help="any free one, unless told")
-    parser.add_argument(
-        "--fault", default="", help="what befalls every request: KIND[:TIMES][;after=SECONDS]"
-    )
+    parser.add_argument("--fault", default="", help="what befalls every request: KIND[:TIMES][;after=SECONDS]")
     chosen = parser.parse_args()
     with ModelServer(port=chosen.port) as server, suppress(KeyboardInterrupt):
         server.set_faults(chosen.fault)

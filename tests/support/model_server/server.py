@@ -1,27 +1,244 @@
-"""One connection: requests are read, recorded and answered, or meet their fault."""
+"""The server: listens on this machine only, on a port that was free.
+
+What is at which address. A client's own begins with its tag and its faults: `/as/TAG/with/FAULTS/v1/…`.
+
+One connection: requests are read, recorded and answered, or meet their fault.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, islice
-from typing import TYPE_CHECKING, assert_never
-from urllib.parse import parse_qs, urlsplit
+from typing import Self, assert_never
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from tests.support.model_server.faults import Fault, FaultKind, make_refusal
+from tests.support.model_server.directives import follow_directives
+from tests.support.model_server.faults import Fault, FaultKind, FaultPlan, make_refusal, parse_faults
 from tests.support.model_server.messages import Json, ReceivedRequest, Reply, Usage
 from tests.support.model_server.protocols import find_protocol
 from tests.support.model_server.protocols.base import Protocol
-from tests.support.model_server.server__addresses import Address, describe_provider, parse_address
 
 from plait.core.fast_dataclass import dataclass
 
-if TYPE_CHECKING:  # it imports this module
-    from tests.support.model_server.server__server import _HttpServer
+ReplyScript = Callable[[ReceivedRequest], Reply | str]
+
+
+TIMEOUT_SECONDS = 60.0  # seconds: nothing that comes takes that long
+
+
+ENDLESS_SECONDS = 0.01  # seconds between two pieces of a text without an end
+
+
+ANY_CLIENT = ""
+
+
+class _HttpServer(ThreadingHTTPServer):
+    """What the connections of a ModelServer share."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, script: ReplyScript, models: Sequence[str], usage: Usage, port: int) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.script, self.models, self.usage, self.pace = script, tuple(models), usage, ENDLESS_SECONDS
+        self.closing = threading.Event()
+        self.changed = threading.Condition()
+        self.faults = FaultPlan()
+        self.requests: list[ReceivedRequest] = []
+        self.queues: dict[str, deque[Reply | str]] = {}
+        self._connections: set[socket.socket] = set()
+
+    def next_fault(self, place: Address, key: str) -> Fault | None:
+        """By its tag a client meets the faults of its address; by tag, key or as anybody those that were said."""
+        with self.changed:
+            by_tag = self.faults.next_fault(place.tag, place.faults) if place.tag else None
+            by_key = self.faults.next_fault(key) if key else None
+            return by_tag or by_key or self.faults.next_fault(ANY_CLIENT)
+
+    def record(self, request: ReceivedRequest) -> None:
+        with self.changed:
+            self.requests.append(request)
+            self.changed.notify_all()
+
+    def reply_to(self, request: ReceivedRequest, fault: Fault | None) -> Reply:
+        if fault and fault.kind is FaultKind.EMPTY:
+            return Reply()
+        if fault and fault.kind is FaultKind.ENDLESS:
+            return Reply("It goes on ", endless=True)
+        found = self._queued(request)
+        said = self.script(request) if found is None else found
+        return Reply(said) if isinstance(said, str) else said
+
+    def _queued(self, request: ReceivedRequest) -> Reply | str | None:
+        with self.changed:
+            for client in (request.tag or request.key, request.key, ANY_CLIENT):
+                if queue := self.queues.get(client):
+                    return queue.popleft()
+        return None
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        connection, peer = super().get_request()
+        with self.changed:
+            self._connections.add(connection)
+        return connection, peer
+
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        with self.changed:
+            self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes in the middle is what is tried here; anything else is a defect of this server's."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # as it came
+
+    def hang_up(self) -> None:
+        """Nobody is left waiting for something that does not come."""
+        self.closing.set()
+        with self.changed:
+            left = list(self._connections)
+        for connection in left:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class ModelServer:
+    """A scripted provider, from `with` to its end. See the package for how to use it."""
+
+    def __init__(
+        self,
+        script: ReplyScript = follow_directives,
+        *,
+        models: Sequence[str] = ("scripted",),
+        usage: Usage | None = None,
+        port: int = 0,
+    ) -> None:
+        self._listening = _HttpServer(script, models, usage or Usage(), port)
+        # Connections come when threads are there to take them, hence not before `with`.
+        self._thread = threading.Thread(target=self._listening.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._listening.shutdown()
+        self._thread.join()
+        self._listening.hang_up()
+        self._listening.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listening.server_address[1]}"
+
+    def client_url(self, tag: str, faults: str = "") -> str:
+        """The base address of one client. Its faults are counted by its tag."""
+        return self.url + client_prefix(tag, faults)
+
+    @property
+    def requests(self) -> list[ReceivedRequest]:
+        """All so far, as they came; what a provider says of itself is no request."""
+        with self._listening.changed:
+            return list(self._listening.requests)
+
+    def requests_from(self, client: str) -> list[ReceivedRequest]:
+        """Those with this tag or API key."""
+        return [request for request in self.requests if client in {request.tag, request.key}]
+
+    def queue_replies(self, *replies: Reply | str, of: str = ANY_CLIENT) -> None:
+        """Queue replies: of a tag or API key, or of whoever asks next and has none of its own."""
+        with self._listening.changed:
+            self._listening.queues.setdefault(of, deque()).extend(replies)
+
+    def set_faults(self, faults: str, *, of: str = ANY_CLIENT) -> None:
+        """From now on this client, or everybody, meets these faults; an empty text ends them."""
+        with self._listening.changed:
+            self._listening.faults.set_faults(of, parse_faults(faults))
+
+    def wait_until(self, met: Callable[[], bool], patience: float = TIMEOUT_SECONDS) -> None:
+        """Wait for requests to come. Raises TimeoutError."""
+        deadline = time.monotonic() + patience
+        with self._listening.changed:
+            while not met():
+                if not self._listening.changed.wait(deadline - time.monotonic()):
+                    raise TimeoutError(f"waited {patience:.0f} s for a request that did not come")
+
+
+_CLIENT_PREFIX = re.compile(r"/as/(?P<tag>[^/]+)(?:/with/(?P<faults>[^/]+))?(?P<rest>/.*|)")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    tag: str
+    faults: tuple[Fault, ...]
+    path: str
+
+
+def parse_address(asked: str) -> Address:
+    """Raises ValueError for a fault that there is not."""
+    path = urlsplit(asked).path.rstrip("/")
+    found = _CLIENT_PREFIX.fullmatch(path)
+    if found is None:
+        return Address("", (), path)
+    faults = parse_faults(unquote(found["faults"])) if found["faults"] else ()
+    return Address(unquote(found["tag"]), faults, found["rest"])
+
+
+def client_prefix(tag: str, faults: str) -> str:
+    """The first part of a client's own address."""
+    parse_faults(faults)
+    return f"/as/{quote(tag, safe='')}" + (f"/with/{quote(faults, safe=':,;=')}" if faults else "")
+
+
+def describe_provider(path: str, models: Sequence[str], size: int = 0) -> dict[str, object] | str | None:
+    """What a provider says of itself, without any model being asked. `size` is that of a text whose tokens are counted."""
+    match re.sub(r"^/v1(?=/)", "", path):
+        case "":
+            return "Ollama is running"
+        case "/models":
+            return {"object": "list", "data": [_model_entry(model) for model in models], "has_more": False}
+        case "/v1beta/models":
+            return {"models": [{"name": f"models/{model}"} for model in models]}
+        case "/api/tags":
+            return {"models": [{"name": model, "model": model, "size": 1, "details": {}} for model in models]}
+        case "/api/version":
+            return {"version": "0.12.0"}
+        case "/api/ps":
+            return {"models": []}
+        case "/api/show":
+            return {
+                "details": {"family": "scripted"},
+                "model_info": {},
+                "capabilities": ["completion", "tools"],
+            }
+        case "/messages/count_tokens":
+            return {"input_tokens": size // 4 + 1}
+        case other if other.endswith(":countTokens"):
+            return {"totalTokens": size // 4 + 1}
+        case _:
+            return None
+
+
+def _model_entry(model: str) -> dict[str, object]:
+    return {
+        "id": model,
+        "object": "model",
+        "type": "model",
+        "display_name": model,
+        "created": 1_767_225_600,
+        "owned_by": "plait",
+    }
+
 
 _PIECES_BEFORE_STALL = 3  # pieces of a stream before it stalls
 
@@ -103,14 +320,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send_exchange(self, exchange: Exchange, fault: Fault | None) -> None:
         match fault.kind if fault else None:
-            case (
-                None
-                | FaultKind.STATUS
-                | FaultKind.LONG
-                | FaultKind.QUOTA
-                | FaultKind.EMPTY
-                | FaultKind.ENDLESS
-            ):
+            case None | FaultKind.STATUS | FaultKind.LONG | FaultKind.QUOTA | FaultKind.EMPTY | FaultKind.ENDLESS:
                 self._reply(exchange)
             case FaultKind.HANG:
                 self._hang()
@@ -150,9 +360,7 @@ class Handler(BaseHTTPRequestHandler):
         yield from ()
 
     def _stream(self, exchange: Exchange, pieces: Iterable[str]) -> None:
-        self._head(
-            200, exchange.protocol.streams, {"Transfer-Encoding": "chunked", "Cache-Control": "no-cache"}
-        )
+        self._head(200, exchange.protocol.streams, {"Transfer-Encoding": "chunked", "Cache-Control": "no-cache"})
         for piece in pieces:
             data = piece.encode()
             self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tests.support.mutants.defects import DEFECTS, Defect
-from tests.support.mutants.trial__trial import CAUGHT, SURVIVED
+from tests.support.mutants.trial import CAUGHT, SURVIVED
 
 PARALLEL_TRIALS = 2
 TRIAL_SECONDS = 300.0  # seconds: a defect that makes the core go round in circles is caught as well
@@ -48,7 +48,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run_trial(defect: Defect) -> TrialResult:
-    command = [sys.executable, "-m", "tests.support.mutants.trial__trial", defect.name]
+    command = [sys.executable, "-m", "tests.support.mutants.trial", defect.name]
     # The healthy one goes all the way, and on a busy machine that is slow.
     patience = None if defect is NO_DEFECT else TRIAL_SECONDS
     try:

@@ -1,4 +1,7 @@
-"""Import a module with its text changed."""
+"""One defect on trial: simulated runs until one of them is caught breaking a law. Run as a process of its own.
+
+Import a module with its text changed.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,36 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
-from tests.support.mutants.defects import Defect
+from tests.support.mutants.defects import DEFECTS, Defect
+
+ROUNDS = 60  # each a few storms, a storm run twice and a calm run crashed after every record
+
+
+STORMS = 10
+
+
+SURVIVED, CAUGHT = 3, 0
+
+
+def main(name: str) -> int:
+    """Without a name, the healthy core is on trial."""
+    if name:
+        graft(next(defect for defect in DEFECTS if defect.name == name))
+    from plait.testing.simulator.campaign import CampaignResult, SimulationJob, run_job  # noqa: PLC0415 - only after the graft
+
+    total = CampaignResult()
+    for turn in range(ROUNDS):
+        for kind, seeds in (
+            ("storm", range(turn * STORMS, (turn + 1) * STORMS)),
+            ("twin", range(turn, turn + 1)),
+            ("crash", range(turn, turn + 1)),
+        ):
+            total += run_job(SimulationJob(kind, seeds))
+            if total.violations:
+                print(f"{total.violations[0].splitlines()[0]}\t{total.records}")
+                return CAUGHT
+    print(f"\t{total.records}")
+    return SURVIVED
 
 
 class DefectNotFoundError(Exception):
@@ -47,3 +79,7 @@ def graft(defect: Defect) -> None:
     """From now on the module is imported with the defect; it must not have been imported yet."""
     assert f"plait.core.{defect.module}" not in sys.modules
     sys.meta_path.insert(0, _Finder(defect))
+
+
+if __name__ == "__main__":
+    sys.exit(main(" ".join(sys.argv[1:])))

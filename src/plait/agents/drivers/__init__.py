@@ -1,1 +1,1 @@
-"""The coding tools that plait drives: a module for each."""
+"""One module per coding tool."""

@@ -87,9 +87,7 @@ class ToolUseParser(JsonLinesParser):
         todos = given.get("todos")
         items = [get_object(one) for one in todos] if isinstance(todos, list) else []
         current = next((one for one in items if one.get("status") == "in_progress"), {})
-        yield from self.update_phase(
-            current.get("activeForm") or current.get("content") or current.get("description")
-        )
+        yield from self.update_phase(current.get("activeForm") or current.get("content") or current.get("description"))
 
 
 def classify_tool(name: object) -> ActivityKind:
@@ -106,10 +104,7 @@ def format_question(given: Json) -> str:
     """What it asks, with the choices it offers."""
     several = given.get("questions")
     asked = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else [dict(given)]
-    return (
-        "\n".join(filter(None, map(_format_one_question, asked)))
-        or "it asks something, and does not say what"
-    )
+    return "\n".join(filter(None, map(_format_one_question, asked))) or "it asks something, and does not say what"
 
 
 def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterator[AgentEvent]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.agents.drivers.base__routed import MultiProviderTool
-from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
-from plait.agents.error_patterns__failures import classify_exit, was_killed
+from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
+from plait.agents.error_patterns import classify_exit, was_killed
 from plait.agents.interface import (
     Activity,
     ActivityKind,
@@ -19,8 +19,13 @@ from plait.agents.interface import (
     OutputParser,
     SpendUpdated,
 )
-from plait.agents.output_parser import ToolError, make_activity, make_failure, to_microdollars
-from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.output_parser import (
+    PlainTextParser,
+    ToolError,
+    make_activity,
+    make_failure,
+    to_microdollars,
+)
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
 from plait.core.reports import Outcome
@@ -105,9 +110,7 @@ class _AiderParser(PlainTextParser):
         if _LITELLM_ERROR.match(told):
             self._error, self._error_continues = make_provider_error(told), True
         elif self._error_continues and self._error is not None and not _ADVICE.match(told):
-            self._error = make_provider_error(
-                f"{self._error.message} {told}"[:_MAX_ERROR_CHARS]
-            )  # it breaks its lines
+            self._error = make_provider_error(f"{self._error.message} {told}"[:_MAX_ERROR_CHARS])  # it breaks its lines
         else:
             self._error_continues = False
             yield from self._read_other_line(told)
@@ -126,18 +129,14 @@ class _AiderParser(PlainTextParser):
             self._error = ToolError(told, category=Category.AUTH)  # it now waits for somebody at a browser
 
     def _read_usage(self, found: re.Match[str]) -> Iterator[AgentEvent]:
-        told = {
-            one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(found["sent"])
-        }
+        told = {one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(found["sent"])}
         hit = told.get("cache hit", 0)
         got = _parse_number(found["got"].rstrip("kM"), found["got"].lstrip("0123456789.,"))
         read = told.get("sent", 0) + told.get("cache write", 0) + hit
         self._tokens += Tokens(read, got, hit)
         cost = _COST.search(found["cost"])
         self._spend = self._spend.at_least(
-            self._tool.compute_reported_spend(
-                to_microdollars(float(cost["cost"])) if cost else 0, self._tokens
-            )
+            self._tool.compute_reported_spend(to_microdollars(float(cost["cost"])) if cost else 0, self._tokens)
         )
         if got:
             self._error, self._answered = None, True

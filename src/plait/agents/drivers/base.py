@@ -1,4 +1,9 @@
-"""What all coding tools have in common: a program, further words, a model, whose account it is, what it costs."""
+"""What all coding tools have in common: a program, further words, a model, whose account it is, what it costs.
+
+Tools that speak to whatever provider their model belongs to.
+
+Tools that may do everything or ask: none of them can be held to changing files.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from collections.abc import Sequence
 
 from plait.agents.interface import AgentSpec, AttemptContext, CostReporting, Permission
 from plait.agents.prices import Tokens, compute_spend, find_price
+from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 
 # For tools that take a prompt only as an argument: arguments are short, and seen by everybody on the machine.
@@ -31,8 +37,7 @@ class CodingTool:
     def reports(self) -> CostReporting:
         """Tokens that have a price are money."""
         priced = (
-            self.cost_reporting is CostReporting.TOKENS
-            and find_price(self.spec.prices, self.spec.model) is not None
+            self.cost_reporting is CostReporting.TOKENS and find_price(self.spec.prices, self.spec.model) is not None
         )
         return CostReporting.COST if priced else self.cost_reporting
 
@@ -74,3 +79,26 @@ class CodingTool:
                 return "[agents.permissions] lets it change files only"
             case Permission.OWN:
                 return "[agents.permissions] leaves it to its own settings what it may do"
+
+
+class MultiProviderTool(CodingTool):
+    """Whose limits it runs into is the first part of `provider/model`; without one, nobody but the tool knows."""
+
+    @property
+    def provider(self) -> str:
+        maker, slash, _ = self.spec.model.partition("/")
+        return self.spec.account or (maker if slash and maker else self.program)
+
+    def compute_reported_spend(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
+        """What it says that it cost; where it knows no price of its own, what a person's prices make of the tokens."""
+        priced = self.compute_spend(tokens, model)
+        return Spend(cost, tokens.total) if cost else priced
+
+
+def reject_edits_permission(spec: AgentSpec, why: str) -> None:
+    """Raises ConfigError, before anything starts: less than what was asked for would be no surprise that anybody likes."""
+    if spec.permission is Permission.EDITS:
+        raise ConfigError(
+            f"{spec.name} can't be held to changing files: {why}",
+            hint=f'Say {spec.name} = "full" or "own" under [agents.permissions].',
+        )

@@ -27,7 +27,7 @@ from plait.agents.interface import (
 )
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, to_microdollars
 from plait.agents.prices import TokenCounter, Tokens
-from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter
+from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
@@ -64,9 +64,7 @@ class Claude(CodingTool):
     def build_command(self, context: AttemptContext) -> Command:
         """A session goes on only in the folder it began in; a task's attempts have one workspace."""
         words = ["-p", "--output-format", "stream-json", "--verbose"]
-        words += self.permission_args(
-            ("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits")
-        )
+        words += self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits"))
         return Command(
             self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
             context.prompt_file,
@@ -133,9 +131,7 @@ class _ClaudeParser(ToolUseParser):
             yield ProviderRefused(RetryAfter(after=seconds))
         why = f"status {status}" if status else "no connection"
         tries = f"{get_count(event, 'attempt')} of {get_count(event, 'max_retries')}"
-        yield from make_activity(
-            f"waiting {seconds:.0f}s for the provider ({why}), try {tries}", ActivityKind.WAITS
-        )
+        yield from make_activity(f"waiting {seconds:.0f}s for the provider ({why}), try {tries}", ActivityKind.WAITS)
 
     def _handle_rate_limit(self, told: Json) -> Iterator[AgentEvent]:
         """It tells of every change of its limits; most are none."""
@@ -152,9 +148,7 @@ class _ClaudeParser(ToolUseParser):
         usage = get_object(message, "usage")
         if usage:
             tokens = self._token_counter.add(message.get("id"), _read_tokens(usage))
-            yield from self.report_growing_spend(
-                self._tool.compute_spend(tokens, str(message.get("model") or ""))
-            )
+            yield from self.report_growing_spend(self._tool.compute_spend(tokens, str(message.get("model") or "")))
 
     def handle_part(self, part: Json) -> Iterator[AgentEvent]:
         if part.get("type") == "tool_use" and classify_tool(part.get("name")) in {

@@ -10,10 +10,8 @@ from plait.agents.drivers.activity_labels import (
     format_question,
     strip_shell,
 )
-from plait.agents.drivers.base import READ_PROMPT_FILE
-from plait.agents.drivers.base__routed import MultiProviderTool
-from plait.agents.drivers.base__whole import reject_edits_permission
-from plait.agents.drivers.provider_errors__providers import make_provider_error
+from plait.agents.drivers.base import READ_PROMPT_FILE, MultiProviderTool, reject_edits_permission
+from plait.agents.drivers.provider_errors import make_provider_error
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
@@ -142,9 +140,7 @@ class _ClineParser(JsonLinesParser):
             self.finished = True
             self.error = None
         elif self.error is None:
-            self.error = make_provider_error(
-                str(event.get("text") or event.get("finishReason") or "it did not finish")
-            )
+            self.error = make_provider_error(str(event.get("text") or event.get("finishReason") or "it did not finish"))
 
     def _report_usage(self, read: int, written: int, cached: int, cost: object) -> Iterator[AgentEvent]:
         yield from self.report_spend(

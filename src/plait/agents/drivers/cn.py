@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.drivers.base__routed import MultiProviderTool
-from plait.agents.drivers.provider_errors__providers import make_provider_error
+from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.provider_errors import make_provider_error
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,

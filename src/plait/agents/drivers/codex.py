@@ -39,9 +39,7 @@ from plait.core.status import Category
 
 _RECONNECTS = re.compile(r"Reconnecting\.\.\. ?(?P<how>[^(]*?) ?\((?P<why>.*)\)", re.DOTALL)
 _STATUS = re.compile(r"\bstatus:? ([45]\d\d)\b")
-_LOG_LINE = re.compile(
-    r"\d{4}-\d\d-\d\dT\S+ +(?:ERROR|WARN|INFO|DEBUG|TRACE)\b|WARNING: proceeding, even though"
-)
+_LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT\S+ +(?:ERROR|WARN|INFO|DEBUG|TRACE)\b|WARNING: proceeding, even though")
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin")
 _SESSION_GONE = "no rollout found for thread"
 _USAGE_ERRORS = ("Not inside a trusted directory", "Error loading config")
@@ -55,9 +53,7 @@ class Codex(CodingTool):
     def build_command(self, context: AttemptContext) -> Command:
         """A person's words come before the subcommand, which knows fewer of them."""
         words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
-        words += self.permission_args(
-            ("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write")
-        )
+        words += self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write"))
         words += self._trust_args(context.workspace)
         goes_on = ("resume", context.session) if context.session else ()
         return Command(
@@ -91,9 +87,7 @@ class _CodexParser(JsonLinesParser):
                 yield from self.update_session(event.get("thread_id"))
             case "item.started" | "item.updated" | "item.completed":
                 self._reconnect_reason = ""
-                yield from self._handle_item(
-                    get_object(event, "item"), over=event.get("type") == "item.completed"
-                )
+                yield from self._handle_item(get_object(event, "item"), over=event.get("type") == "item.completed")
             case "error":
                 yield from self._handle_error(str(event.get("message") or ""))
             case "turn.failed":

@@ -14,9 +14,9 @@ from plait.agents.interface import (
     OutputParser,
     PromptDelivery,
 )
-from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.output_parser import PlainTextParser
 from plait.agents.plain_text import truncate
-from plait.agents.templates__placeholders import (
+from plait.agents.templates import (
     check_command_placeholders as check_placeholders,
     escape_option,
     fill_word,
@@ -91,9 +91,7 @@ def split_command(text: str) -> tuple[str, ...]:
 def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
     """Raises ConfigError for what could never run."""
     if not words or not words[0].strip():
-        raise ConfigError(
-            "the agent's command is empty", hint="Say what to run: --agent-command 'tool {task_file}'."
-        )
+        raise ConfigError("the agent's command is empty", hint="Say what to run: --agent-command 'tool {task_file}'.")
     check_placeholders(words)
     if shell:
         _check_shell_line(words)
@@ -101,9 +99,7 @@ def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
 
 def _check_shell_line(words: tuple[str, ...]) -> None:
     if len(words) > 1:
-        raise ConfigError(
-            "the agent's command for a shell is more than one line", hint="Give it as one text."
-        )
+        raise ConfigError("the agent's command for a shell is more than one line", hint="Give it as one text.")
     quotes = _quote_states(words[0])
 
     def look(name: str, place: int) -> str:

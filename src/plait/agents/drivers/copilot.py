@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
 from plait.agents.drivers.base import CodingTool
-from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
+from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
@@ -80,16 +80,12 @@ class _CopilotParser(JsonLinesParser):
                 yield from make_activity(self.last_message, ActivityKind.SAYS)
             case "tool.execution_start":
                 self._tool_calls[str(data.get("toolCallId"))] = data.get("toolName")
-                yield from describe_tool_use(
-                    data.get("toolName"), get_object(data, "arguments"), self.workspace
-                )
+                yield from describe_tool_use(data.get("toolName"), get_object(data, "arguments"), self.workspace)
             case "tool.execution_complete":
                 yield from self._handle_tool_end(data)
             case "model.call_failure":
                 said = data.get("errorMessage")
-                yield from report_refusal(
-                    said if isinstance(said, str) else "", get_count(data, "statusCode") or None
-                )
+                yield from report_refusal(said if isinstance(said, str) else "", get_count(data, "statusCode") or None)
             case "session.error":
                 yield from self._handle_error(data)
             case "session.info" if data.get("infoType") == "model_retry":

@@ -29,7 +29,7 @@ from plait.agents.interface import (
 )
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity
 from plait.agents.prices import Tokens
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -47,9 +47,7 @@ _EXIT_MEANINGS: Mapping[int, tuple[Category, str]] = {
     53: (Category.TASK, "it used up the turns that its settings allow it"),
     55: (Category.USAGE, "it does not trust the folder"),
 }
-_ATTEMPT_FAILED = re.compile(
-    r"Attempt (?P<n>\d+) failed(?: with status (?P<status>\d{3}))?[.:]? ?(?P<why>.*)"
-)
+_ATTEMPT_FAILED = re.compile(r"Attempt (?P<n>\d+) failed(?: with status (?P<status>\d{3}))?[.:]? ?(?P<why>.*)")
 _RETRY_AFTER = re.compile(r"Retrying after (?P<ms>\d{1,9})ms")
 _NOISE = re.compile(
     r"Warning: (?:Basic terminal|256-color|True color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]"
@@ -176,7 +174,5 @@ class _GeminiParser(ToolUseParser):
                 get_count(get_object(used), "output_tokens"),
             )
             written = max(written, get_count(get_object(used), "total_tokens") - read)
-            spent += self._tool.compute_spend(
-                Tokens(read, written, get_count(get_object(used), "cached")), model
-            )
+            spent += self._tool.compute_spend(Tokens(read, written, get_count(get_object(used), "cached")), model)
         return spent

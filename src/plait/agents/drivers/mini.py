@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.agents.drivers.base import READ_PROMPT_FILE
-from plait.agents.drivers.base__routed import MultiProviderTool
-from plait.agents.drivers.base__whole import reject_edits_permission
-from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
-from plait.agents.error_patterns__failures import classify_exit, was_killed
+from plait.agents.drivers.base import READ_PROMPT_FILE, MultiProviderTool, reject_edits_permission
+from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
+from plait.agents.error_patterns import classify_exit, was_killed
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
@@ -37,14 +35,10 @@ _OTHER_SPEAKERS = frozenset({"System:", "User:", "Tool:"})
 _RETRY = re.compile(r"Retrying \S+ in (?P<seconds>\d+(?:\.\d+)?) seconds as it raised (?P<why>.+)")
 _EXIT = "Exit:"
 _EXIT_FOLLOWED_BY = "Saved trajectory"
-_FRAME = re.compile(
-    "[\u2500-\u257f]"
-)  # a stack, drawn on the other stream: it may come between any two lines
+_FRAME = re.compile("[\u2500-\u257f]")  # a stack, drawn on the other stream: it may come between any two lines
 _GAVE_UP = re.compile(r"[A-Z]\w+(?:Error|Exceeded|Exception|Interruption)")
 _NO_MODEL = "ValueError: No default model set"
-_NO_MODEL_ERROR = ToolError(
-    "no model is set for it: say which under [agents.models]", category=Category.USAGE
-)
+_NO_MODEL_ERROR = ToolError("no model is set for it: say which under [agents.models]", category=Category.USAGE)
 _FENCE = "```"
 _MAX_EXIT_CHARS = 2000  # characters of its last words
 
@@ -63,9 +57,7 @@ class Mini(MultiProviderTool):
             *self.permission_args(("--yolo",), ()),
             *("--exit-immediately", "--output", f"{context.folder}/mini.trajectory.json"),
         )
-        return Command(
-            (*self.build_argv(*words), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV
-        )
+        return Command((*self.build_argv(*words), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 
     def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
         return _MiniParser()

@@ -84,12 +84,8 @@ class ModelJobParser(PlaitProtocolParser):
 
     def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
         model = get_text(event, "model")
-        self._tokens[model] = Tokens(
-            get_count(event, "input"), get_count(event, "output"), get_count(event, "cached")
-        )
-        each = (
-            compute_spend(tokens, find_price(self._prices, name)) for name, tokens in self._tokens.items()
-        )
+        self._tokens[model] = Tokens(get_count(event, "input"), get_count(event, "output"), get_count(event, "cached"))
+        each = (compute_spend(tokens, find_price(self._prices, name)) for name, tokens in self._tokens.items())
         yield from self.report_spend(sum(each, NO_SPEND))
 
     def handle_result(self, event: Json) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from json import dumps
 
 from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
-from plait.agents.drivers.base__routed import MultiProviderTool
-from plait.agents.drivers.provider_errors__providers import make_provider_error
+from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.provider_errors import make_provider_error
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
@@ -45,9 +45,7 @@ _CATEGORY_BY_ERROR = {
 }
 _PERMISSION_REQUEST = re.compile(r"permission requested: (?P<what>.{1,200}?); auto-rejecting")
 _REJECTED = re.compile(r"rejected permission|prevents? you from using|denied by", re.IGNORECASE)
-_DATABASE_LOCKED = (
-    "database is locked"  # two that start at once where it was never run before: nobody's fault
-)
+_DATABASE_LOCKED = "database is locked"  # two that start at once where it was never run before: nobody's fault
 _SESSION_GONE = "Session not found"
 _CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 
@@ -106,9 +104,7 @@ class _OpenCodeParser(JsonLinesParser):
         elif _SESSION_GONE in line:
             self.session = ""  # it must not be tried again
         elif self.session is None and to_plain_text(line) == _DATABASE_LOCKED:
-            self.error = ToolError(
-                f"{_DATABASE_LOCKED}: another one was just making it", category=Category.LOST
-            )
+            self.error = ToolError(f"{_DATABASE_LOCKED}: another one was just making it", category=Category.LOST)
         yield from super().handle_text(line)
 
     def _handle_tool_use(self, tool: object, state: Json) -> Iterator[AgentEvent]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
-from plait.agents.drivers.base__routed import MultiProviderTool
-from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
+from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
@@ -101,17 +101,13 @@ class _PiParser(JsonLinesParser):
         yield from self._report_usage(message)
         said = message.get("errorMessage")
         if message.get("stopReason") in {"error", "aborted"}:
-            self.error = make_provider_error(
-                said if isinstance(said, str) and said else "its model gave no answer"
-            )
+            self.error = make_provider_error(said if isinstance(said, str) and said else "its model gave no answer")
             yield from make_activity(said, ActivityKind.FAILS)
             return
         self.error = None
         content = message.get("content")
         texts = [get_object(part) for part in content] if isinstance(content, list) else []
-        self.last_message = "\n".join(
-            str(part.get("text") or "") for part in texts if part.get("type") == "text"
-        )
+        self.last_message = "\n".join(str(part.get("text") or "") for part in texts if part.get("type") == "text")
         yield from make_activity(self.last_message, ActivityKind.SAYS)
 
     def _report_usage(self, message: Json) -> Iterator[AgentEvent]:

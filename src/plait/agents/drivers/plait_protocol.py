@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from plait.agents.interface import ActivityKind, AgentEvent
 from plait.agents.output_parser import Json, JsonLinesParser, ToolError, make_activity
-from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter
+from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
 from plait.core.status import Category
 
 _MAX_PROTOCOL_WAIT_SECONDS = 40 * 86400.0  # seconds: no provider means more
@@ -56,11 +56,7 @@ def _parse_error(event: Json) -> ToolError:
 
 
 def _parse_wait(after: object) -> RetryAfter:
-    sound = (
-        isinstance(after, int | float)
-        and not isinstance(after, bool)
-        and 0 < after <= _MAX_PROTOCOL_WAIT_SECONDS
-    )
+    sound = isinstance(after, int | float) and not isinstance(after, bool) and 0 < after <= _MAX_PROTOCOL_WAIT_SECONDS
     return RetryAfter(float(after)) if sound else NO_RETRY_AFTER  # type: ignore[arg-type]  # a number, as was just seen
 
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from plait.agents.model_jobs import job_spec__files as of
-from plait.agents.model_jobs.edit_applier import EditApplier
-from plait.agents.model_jobs.edit_applier__fixtures import find_missing_fields, find_unrelated_edits
-from plait.agents.model_jobs.edit_blocks import Change, has_edits, parse_edits
-from plait.agents.model_jobs.edit_blocks__flaw import AnswerError
+from plait.agents.model_jobs import job_spec as of
+from plait.agents.model_jobs.edit_applier import EditApplier, find_missing_fields, find_unrelated_edits
+from plait.agents.model_jobs.edit_blocks import AnswerError, Change, has_edits, parse_edits
 from plait.agents.model_jobs.whole_files import (
     CUT_OFF_MESSAGE,
+    PROSE_SUFFIXES,
     FileRequest,
     check_content,
     find_labelled_blocks,
+    is_placeholder_line,
     is_text,
     parse_files as whole_files,
     resolve_path,
 )
-from plait.agents.model_jobs.whole_files__talk import PROSE_SUFFIXES, is_placeholder_line
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
@@ -95,9 +94,7 @@ def parse_reply_files(
     if cut:
         return _reject(_CUT_OFF_ERROR)
     if not has_edits(said):
-        return _parse_some_files(
-            said, FileRequest((), None if allowed is None else tuple(allowed)), max_lines
-        )
+        return _parse_some_files(said, FileRequest((), None if allowed is None else tuple(allowed)), max_lines)
     return _apply_edits(said, EditApplier(read, allowed), max_lines, allow_rewrite=True)
 
 
@@ -130,9 +127,7 @@ def _check_length(found: Mapping[str, str], flaws: Sequence[AnswerError], most: 
 
 
 def _too_long_error(count: int, most: int, path: str = "") -> AnswerError:
-    return AnswerError(
-        f"{count} lines were written, and at most {most} are taken; make several jobs of it", path
-    )
+    return AnswerError(f"{count} lines were written, and at most {most} are taken; make several jobs of it", path)
 
 
 def _parse_changes(
@@ -158,9 +153,7 @@ def _apply_edits(said: str, bench: EditApplier, most: int, *, allow_rewrite: boo
     made = bench.render()
     fresh, wrong = _collect_new_files(found.rest, bench, allow_rewrite=allow_rewrite)
     flaws = (*found.errors, *bench.errors, *wrong)
-    flaws += tuple(
-        AnswerError("this would be no text any more", path) for path in made if not is_text(made[path])
-    )
+    flaws += tuple(AnswerError("this would be no text any more", path) for path in made if not is_text(made[path]))
     flaws += tuple(flaw for change in found.changes if (flaw := _find_lossy_edit(change)) is not None)
     lines = sum(len(change.put) for change in found.changes)
     lines += sum(text.count("\n") for text in fresh.values())
@@ -195,9 +188,7 @@ def _collect_new_files(
         elif not block.closed:
             flaws.append(AnswerError(CUT_OFF_MESSAGE, path))
         elif path in bench.hunks or (bench.exists(path) and not allow_rewrite):
-            flaws.append(
-                AnswerError("it is there already and is to be edited: write FIND:, REPLACE: and END", path)
-            )
+            flaws.append(AnswerError("it is there already and is to be edited: write FIND:, REPLACE: and END", path))
         elif files.setdefault(path, block.text) != block.text:
             flaws.append(AnswerError("the answer has this file twice, and not the same", path))
         else:

@@ -1,4 +1,6 @@
-"""The blocks of an answer: fences with the line before them, and `~~~worksplit` markers.
+"""The file that a line names: `FILE: path`, a heading, a path in ticks or bold, a path alone; or a fence's opening.
+
+The blocks of an answer: fences with the line before them, and `~~~worksplit` markers.
 
 A fence may have others in it. A line with a language opens one; a bare one closes the innermost, unless the line after it
 goes on as the inside of a block does: then it opens one. In doubt the block stays open, and the answer counts as cut off.
@@ -8,21 +10,136 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from plait.agents.model_jobs.code_blocks__heads import find_file_header
 from plait.core.fast_dataclass import dataclass
 
+_MAX_LINE_CHARS = 1200  # characters of a line that is looked at
+
+
+_LABEL = re.compile(
+    r"(?:[#>*\-\s]|\d{1,3}[.)])*(?:\*\*|__)?(?:file(?: ?name| ?path)?|path)(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*(.+)",
+    re.IGNORECASE,
+)
+
+
+_LEAD = re.compile(r"(?:#{1,6}\s+|>\s*|[-*+]\s+|\d{1,3}[.)]\s+)+")
+
+
+_AROUND = "*_`\"' \t"
+
+
+_PLAIN = re.compile(r"[^\s`\"'<>|*?:,;(){}]+\Z")
+
+
+_TICKED = re.compile(r"`([^`\n]{1,300})`")
+
+
+_PATH_ATTRIBUTE = re.compile(r"(?:title|file|filename|path|name)\s*=\s*[\"']?([^\"'\s}]+)", re.IGNORECASE)
+
+
+_ENDING = re.compile(r"[^/.\s]\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z|(?:^|/)\.[A-Za-z][\w.-]*\Z")
+
+
+_COMMENT = re.compile(
+    r"\s*(?:#|//|--|;+|%|/\*|<!--|\"\"\"|')?!?\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->|\"\"\")?\s*\Z"
+)
+
+
+_LANGUAGES = frozenset({"asp.net", "vb.net"})
+
+
+_KNOWN_FILE_NAMES = frozenset(
+    {"Makefile", "Dockerfile", "Justfile", "justfile", "LICENSE", "Rakefile", "Gemfile", "Procfile"}
+)
+
+
+def parse_file_label(line: str) -> str | None:
+    """What stands after FILE: or Path: and the like."""
+    found = _LABEL.match(line[:_MAX_LINE_CHARS].strip())
+    return _strip_markup(found[1]) if found else None
+
+
+def find_file_header(line: str, known: Collection[str] = ()) -> str | None:
+    """The path that a line before a fence names. After a label it is one however odd; in a sentence only a known one."""
+    line = line[:_MAX_LINE_CHARS].strip()
+    if (labelled := parse_file_label(line)) is not None:
+        return labelled
+    bare = _strip_markup(_LEAD.sub("", line, count=1))
+    if bare in known or (_PLAIN.match(bare) and looks_like_path(bare)):
+        return bare
+    ticked = [str(each).strip() for each in _TICKED.findall(line)]
+    if len(ticked) == 1 and line.strip(_AROUND + ":#.").strip() == ticked[0] and looks_like_path(ticked[0]):
+        return ticked[0]
+    named = dict.fromkeys(each for each in ticked if each in known)
+    return next(iter(named)) if len(named) == 1 else None
+
+
+def find_path_in_info(info: str, known: Collection[str] = ()) -> str | None:
+    """The path in a fence's opening: "python src/a.py", "python:src/a.py", "src/a.py", "python title=src/a.py"."""
+    said = _PATH_ATTRIBUTE.search(info[:_MAX_LINE_CHARS])
+    if said is not None:
+        return str(said[1])
+    for word in info[:_MAX_LINE_CHARS].split():
+        named = word.partition(":")[2] if re.match(r"[A-Za-z+#-]+:[^:]", word) else word
+        named = named.strip("{}`\"'")
+        if named.lower() in _LANGUAGES:
+            continue
+        if named in known or ("/" in named and looks_like_path(named)) or _ENDING.search(named):
+            return named
+    return None
+
+
+def find_path_in_comment(line: str, known: Collection[str]) -> str | None:
+    """The known path that a file's first line is a comment of."""
+    found = _COMMENT.match(line[:_MAX_LINE_CHARS])
+    path = "" if found is None else str(found[1]).removeprefix("./")
+    return path if path in known else None
+
+
+def looks_like_path(word: str) -> bool:
+    if word.endswith(("/", ".", "...")) or "://" in word or not any(each.isalnum() for each in word):
+        return False
+    return "/" in word or "\\" in word or word in _KNOWN_FILE_NAMES or _ENDING.search(word) is not None
+
+
+def _strip_markup(said: str) -> str:
+    """Without ticks, bold, a colon, or a remark in brackets."""
+    said = said.strip().rstrip(":").strip(_AROUND).rstrip(":").strip(_AROUND)
+    ticked = _TICKED.match(f"`{said}")
+    if ticked is not None and ticked[1] != said:
+        said = ticked[1].strip()
+    return re.sub(r"\s+\([^()]*\)\Z", "", said)
+
+
 _FENCE = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)\Z")
+
+
 _MARKER = re.compile(r"[ ]{0,3}~{3,}+worksplit(?::(.*+)|[ \t]*+)\Z")
+
+
 _THOUGHTS = ("think", "thinking", "thought", "reasoning")
+
+
 _THOUGHT = re.compile(rf"\s*<({'|'.join(_THOUGHTS)})>", re.IGNORECASE)
+
+
 _THOUGHT_ENDS = {word: re.compile(f"</{word}>", re.IGNORECASE) for word in _THOUGHTS}
+
+
 _CLOSING = re.compile(rf"[ \t]*</(?:{'|'.join(_THOUGHTS)})>[ \t]*", re.IGNORECASE)
+
+
 # How models end, where their server does not take it away.
 _TOKENS = re.compile(r"(?:\s*(?:<\|[\w ]{1,24}\|>|<\uff5c[^\uff5c>]{1,32}\uff5c>|(?<=```)</s>))+\s*\Z")
+
+
 _TOKEN_TAIL_CHARS = 200  # characters in which they are looked for
+
+
 _HEADER_LINES = 2  # lines above a fence among which its path is looked for
+
+
 _MAX_FENCES_AHEAD = 24  # fences that are looked at to tell an opening one from a closing one
 
 
@@ -132,11 +249,7 @@ class _BlockScanner:
             if place < at or self._wraps_markers(place):
                 continue
             marker = _MARKER.match(self._lines[place])
-            found, at = (
-                self._fenced_block(place)
-                if marker is None
-                else self._marked_block(place, _marker_path(marker))
-            )
+            found, at = self._fenced_block(place) if marker is None else self._marked_block(place, _marker_path(marker))
             yield found
 
     def _fences_after(self, place: int) -> range:
@@ -180,9 +293,7 @@ class _BlockScanner:
         return found, len(self._lines) if end is None else end + 1
 
     def _above(self, at: int) -> str:
-        near = next(
-            (line for line in reversed(self._lines[max(at - _HEADER_LINES, 0) : at]) if line.strip()), ""
-        )
+        near = next((line for line in reversed(self._lines[max(at - _HEADER_LINES, 0) : at]) if line.strip()), "")
         return "" if is_fence(near) else near
 
     def _depth_change(self, place: int, outer: _Fence, depth: int) -> int:
@@ -197,9 +308,7 @@ class _BlockScanner:
         after = self._lines[place + 1] if place + 1 < len(self._lines) else ""
         if not after.strip() or place + 1 in self._fences:
             return False
-        if find_file_header(after) is not None and any(
-            each in self._fences for each in (place + 2, place + 3)
-        ):
+        if find_file_header(after) is not None and any(each in self._fences for each in (place + 2, place + 3)):
             return False
         closing = 0
         for each in self._fences_after(place)[:_MAX_FENCES_AHEAD]:

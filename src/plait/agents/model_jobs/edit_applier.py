@@ -1,17 +1,28 @@
-"""Edits put into texts: each is looked for in the file as it was shown, and either all of them fit or none is made."""
+"""Edits put into texts: each is looked for in the file as it was shown, and either all of them fit or none is made.
+
+update_fixtures: a new field in the literals of one struct, and nothing else.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 from plait.agents.model_jobs.code_blocks import is_fence, strip_outer_fence
-from plait.agents.model_jobs.edit_blocks import Change, Edit, Insertion
-from plait.agents.model_jobs.edit_blocks__flaw import AnswerError
-from plait.agents.model_jobs.text_search import FileText, LineRange, count_blank_edges, reindent
-from plait.agents.model_jobs.text_search__scopes import find_scopes
+from plait.agents.model_jobs.edit_blocks import AnswerError, Change, Edit, Insertion
+from plait.agents.model_jobs.text_search import (
+    FileText,
+    LineRange,
+    count_blank_edges,
+    find_literals,
+    find_name_mentions,
+    find_scopes,
+    reindent,
+)
 from plait.agents.model_jobs.whole_files import resolve_path
 from plait.core.fast_dataclass import dataclass
+from plait.core.task import ModelJob
 
 _MAX_ERRORS = 20  # nobody reads more of them, and each takes its time in a large file
 
@@ -74,9 +85,7 @@ class EditApplier:
     def _paths(self, change: Change) -> list[str]:
         said = [change.path] if change.path is not None else list(self._everywhere)
         if not said or (isinstance(change, Edit) and len(said) > 1):
-            self.errors.append(
-                AnswerError(f"line {change.line} of the answer: it does not say in which FILE this is")
-            )
+            self.errors.append(AnswerError(f"line {change.line} of the answer: it does not say in which FILE this is"))
             return []
         return [path for each in said if (path := self._open(each)) is not None]
 
@@ -129,9 +138,7 @@ def _edit_hunks(edit: Edit, page: FileText) -> list[Hunk] | str:
     return f"what it should FIND is not in the file; {page.describe_nearest(find)}"
 
 
-def _trim_sides(
-    find: Sequence[str], put: Sequence[str], page: FileText
-) -> tuple[Sequence[str], Sequence[str]]:
+def _trim_sides(find: Sequence[str], put: Sequence[str], page: FileText) -> tuple[Sequence[str], Sequence[str]]:
     """Without blank lines that only set the labels apart, and without fences that the file does not have."""
     find, put = _strip_fences(find, put, page)
     before, after = count_blank_edges(find)
@@ -141,9 +148,7 @@ def _trim_sides(
     return find, put[before : len(put) - after]
 
 
-def _strip_fences(
-    find: Sequence[str], put: Sequence[str], page: FileText
-) -> tuple[Sequence[str], Sequence[str]]:
+def _strip_fences(find: Sequence[str], put: Sequence[str], page: FileText) -> tuple[Sequence[str], Sequence[str]]:
     fenced = any(is_fence(line) for line in find) and "\n".join(find).strip() not in page.text
     return (strip_outer_fence(find), strip_outer_fence(put)) if fenced else (find, put)
 
@@ -196,11 +201,7 @@ def _insert_inline(
     if len(find) != 1 or len(put) != 1:
         return []
     ends = [start + len(find[0]) for start in page.find_exact(find, most=10_000)]
-    return [
-        Hunk(end, end, put[0], line)
-        for end in ends
-        if any(page.line_at(end - 1) in place for place in within)
-    ]
+    return [Hunk(end, end, put[0], line) for end in ends if any(page.line_at(end - 1) in place for place in within)]
 
 
 def _ambiguous_message(lines: Sequence[int]) -> str:
@@ -210,3 +211,53 @@ def _ambiguous_message(lines: Sequence[int]) -> str:
         f"what it should FIND is there more than once (lines {named}{more}): give more lines around it, until it "
         "is there once"
     )
+
+
+_FIELD = re.compile(r"\W*([A-Za-z_$][\w$]*)")
+
+
+def parse_field_name(job: ModelJob) -> str:
+    """`timeout: None` is about `timeout`."""
+    found = _FIELD.match(job.new_field)
+    return found[1] if found else ""
+
+
+def find_unrelated_edits(job: ModelJob, bench: EditApplier, files: Collection[str]) -> list[AnswerError]:
+    """Changes that are not where the struct is named, or that do not give the new field; and new files."""
+    field = parse_field_name(job)
+    if not job.struct_name or not field:
+        return [AnswerError("the job does not say which struct_name gets which new_field")]
+    flaws = [AnswerError("this job makes no new files", path) for path in files if path not in bench.originals]
+    for path, hunks in bench.hunks.items():
+        page = bench.originals[path]
+        places = find_name_mentions(page.text, job.struct_name)
+        for hunk in hunks:
+            line = page.line_at(hunk.start) + 1
+            if not any(_is_inside(page, place, hunk.start, hunk.end) for place in places):
+                flaws.append(
+                    AnswerError(f"line {line} is not where a {job.struct_name} is made; leave it as it is", path)
+                )
+            elif field not in hunk.put:
+                flaws.append(AnswerError(f"what is put at line {line} does not give {field}", path))
+    return flaws
+
+
+def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]:
+    """Literals that do not have the field even now; only a note, for some of them may take it from another one."""
+    field = re.compile(rf"\b{re.escape(parse_field_name(job))}\b")
+    return tuple(
+        f"{path}:{text.count(chr(10), 0, place.start) + 1}: this {job.struct_name} has no {parse_field_name(job)}"
+        for path, text in files.items()
+        for place in find_literals(text, job.struct_name)
+        if not field.search(text, place.start, place.stop)
+    )
+
+
+def _is_inside(page: FileText, place: range, start: int, end: int) -> bool:
+    """Within the literal, or the lines that it is on."""
+    first = page.starts[page.line_at(place.start)]
+    last = page.line_at(max(place.stop - 1, place.start))
+    stop = page.starts[last + 1] if last + 1 < len(page.starts) else len(page.text)
+    if start == end:  # an insertion after its last line would be outside of it
+        return first < start < stop
+    return first <= start and end <= stop

@@ -1,4 +1,6 @@
-"""The edits of an answer: FILE, FIND, REPLACE, END; or AFTER, INSERT, END with an optional SCOPE.
+"""Flaw: why an answer can't be taken, in words for a person and for the model that is asked again.
+
+The edits of an answer: FILE, FIND, REPLACE, END; or AFTER, INSERT, END with an optional SCOPE.
 
 A label is in capitals at a line's beginning. What a FIND holds ends with REPLACE; what is put in ends with the last END
 before the next block: so `end`, `file:` and even an END of their own may be in the texts.
@@ -7,18 +9,42 @@ before the next block: so `end`, `file:` and even an END of their own may be in 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from plait.agents.model_jobs.code_blocks import clean_answer
-from plait.agents.model_jobs.edit_blocks__flaw import AnswerError
 from plait.core.fast_dataclass import dataclass
 
-_LABEL = re.compile(
-    r"[ ]{0,3}(?:\*\*)?(FILE|FIND|REPLACE|AFTER|INSERT|SCOPE):(?:\*\*)?(?:[ \t]+(.*+)|[ \t]*+)\Z"
-)
+
+@dataclass(frozen=True, slots=True)
+class AnswerError:
+    """`path` is the file that it is about, as the answer spells it; "" for the answer as a whole."""
+
+    message: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
+    """As a list, for feedback."""
+    lines = [f"- {flaw}" for flaw in errors]
+    more = [f"- and {len(lines) - max_errors} more"] if len(lines) > max_errors else []
+    return "\n".join([*lines[:max_errors], *more])
+
+
+_LABEL = re.compile(r"[ ]{0,3}(?:\*\*)?(FILE|FIND|REPLACE|AFTER|INSERT|SCOPE):(?:\*\*)?(?:[ \t]+(.*+)|[ \t]*+)\Z")
+
+
 _END = re.compile(r"[ ]{0,3}(?:\*\*)?END(?:\*\*)?[ \t]*+\Z")
+
+
 _SECOND_LABEL = {"FIND": "REPLACE", "AFTER": "INSERT"}
+
+
 _MAX_EDIT_ERRORS = 20  # nobody reads more of them
+
+
 _START_LABELS = frozenset({"FILE", "FIND", "AFTER", "SCOPE"})
 
 
@@ -184,11 +210,7 @@ class _EditReader:
 
     def _next_block(self, at: int) -> int:
         places = range(at, len(self._lines))
-        found = (
-            p
-            for p in places
-            if (label := _parse_label(self._lines[p])) is not None and label[0] in _START_LABELS
-        )
+        found = (p for p in places if (label := _parse_label(self._lines[p])) is not None and label[0] in _START_LABELS)
         return next(found, len(self._lines))
 
     def _add_error(self, at: int, message: str) -> None:

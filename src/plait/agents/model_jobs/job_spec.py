@@ -1,4 +1,7 @@
-"""What the `model` agent's process is told: its settings and one job, as JSON. No key is in it, only a variable's name."""
+"""What the `model` agent's process is told: its settings and one job, as JSON. No key is in it, only a variable's name.
+
+Which files a job writes. Whatever else an answer names is refused.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,11 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
 OLLAMA_URL = "http://localhost:11434/v1"
+
+
 JOB_SPEC_FILE = "job.json"
+
+
 JOB_RESULT_FILE = "result.json"  # what came of it, in the attempt's folder
 
 
@@ -88,9 +95,7 @@ def decode_spec(text: str | bytes) -> ModelJobSpec:
     try:
         told = loads(text)
         lists = {"touches": tuple(told["touches"]), "settings": _build_settings(told["settings"])}
-        return ModelJobSpec(
-            **{**told, **lists, "job": None if told["job"] is None else _build_job(told["job"])}
-        )
+        return ModelJobSpec(**{**told, **lists, "job": None if told["job"] is None else _build_job(told["job"])})
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(error) from error
 
@@ -104,3 +109,27 @@ def _build_settings(told: Mapping[str, Any]) -> ModelSettings:
 def _build_job(told: Mapping[str, Any]) -> ModelJob:
     lists = {name: tuple(told[name]) for name in ("outputs", "targets", "context")}
     return ModelJob(**{**told, **lists, "mode": ModelJobMode(told["mode"])})
+
+
+def writes_whole_files(job: ModelJob) -> bool:
+    """Its answers are files as a whole; else they are changes of files."""
+    return job.mode in {ModelJobMode.REPLACE, ModelJobMode.SPLIT}
+
+
+def output_paths(job: ModelJob) -> tuple[str, ...]:
+    """The files that it makes, in the order in which they are written; the answer must have all of them."""
+    if not writes_whole_files(job):
+        return ()
+    return job.outputs if job.output in job.outputs else (job.output, *job.outputs)
+
+
+def target_paths(job: ModelJob) -> tuple[str, ...]:
+    """The files that are there before and are shown as a whole; those that an edit may change."""
+    if writes_whole_files(job):
+        return job.targets
+    return tuple(dict.fromkeys((*job.targets, *job.outputs))) or (job.output,)
+
+
+def writable_paths(job: ModelJob) -> tuple[str, ...]:
+    """All that the job may write, but for its tests."""
+    return tuple(dict.fromkeys((*output_paths(job), *target_paths(job), job.output)))

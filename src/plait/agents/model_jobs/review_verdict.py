@@ -36,7 +36,9 @@ _AROUND = r"[\s#>*_`\"'\[\]()\u2705\u274c\u26a0\ufe0f-]*"
 _WORD = r"(PASS[\s_-]+WITH[\s_-]+WARNINGS?|FAIL[\s_-]*SOFT|FAIL[\s_-]*HARD|PASS(?:ED)?|FAIL(?:ED)?)"
 _AFTER = r"(?=[\s*_`\"'\])]*(?:[:.,;!\u2013\u2014-]|\Z))"
 _SAID = rf"{_AROUND}{_WORD}(?![A-Za-z]){_AFTER}{_AROUND}[:.,;!\u2013\u2014-]*\s*(.*)"
-_LABEL = rf"{_AROUND}(?:the\s+)?(?:(?:final|overall|my)\s+)?(?:verdict|status|result|decision|ruling)(?:\s+is)?{_AROUND}"
+_LABEL = (
+    rf"{_AROUND}(?:the\s+)?(?:(?:final|overall|my)\s+)?(?:verdict|status|result|decision|ruling)(?:\s+is)?{_AROUND}"
+)
 _FIRST = re.compile(_SAID, re.DOTALL | re.IGNORECASE)
 _LABELLED = re.compile(rf"{_LABEL}:{_SAID}", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(rf"{_LABEL}:?{_AROUND}\Z", re.IGNORECASE)
@@ -57,9 +59,7 @@ def parse_verdict(said: str) -> ReviewVerdict:
     found = dict(_find_rulings(lines))
     rulings = {_parse_ruling(match[1]) for match in found.values()}
     if len(rulings) != 1:
-        return _unclear_verdict(
-            lines, "two verdicts that differ" if rulings else "no verdict that can be told"
-        )
+        return _unclear_verdict(lines, "two verdicts that differ" if rulings else "no verdict that can be told")
     (ruling,) = rulings
     beside = [match[2] for match in found.values() if match.re.groups > 1]
     reasons = [*beside[:1], *(line for place, line in enumerate(lines) if place not in found)]

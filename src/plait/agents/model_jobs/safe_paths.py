@@ -44,9 +44,7 @@ def normalize_path(said: str) -> str | PathRefusal:
     if _DRIVE.match(names[0]):
         return PathRefusal(_ABSOLUTE)
     if names[0].startswith("~"):
-        return PathRefusal(
-            "the path leads to a home folder; only paths inside of the workspace can be written"
-        )
+        return PathRefusal("the path leads to a home folder; only paths inside of the workspace can be written")
     return _check_names(names) or "/".join(names)
 
 

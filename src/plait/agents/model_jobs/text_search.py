@@ -1,7 +1,11 @@
-"""Where a text is found in a file: exactly, else with its whitespace made alike; and what is nearest if it is not."""
+"""Where a text is found in a file: exactly, else with its whitespace made alike; and what is nearest if it is not.
+
+Parts of a file: the blocks that a line begins, and the literals of a struct.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -10,8 +14,14 @@ from itertools import accumulate
 from plait.core.fast_dataclass import dataclass
 
 _MAX_MATCHES = 6  # places that are named when there are several
+
+
 _COMPARED_CHARS = 200  # characters of a line that are compared
+
+
 _MAX_COMPARED_LINES = 20_000  # lines that are compared
+
+
 _MIN_SIMILARITY = 0.5
 
 
@@ -64,11 +74,7 @@ class FileText:
         if begun[0]:
             matched, place = begun[0], -begun[1]
             place += matched
-            there = (
-                f"line {place + 1} is {quote_line(self.lines[place])}"
-                if place < len(lines)
-                else "the file ends"
-            )
+            there = f"line {place + 1} is {quote_line(self.lines[place])}" if place < len(lines) else "the file ends"
             return f"it begins like line {place - matched + 1}, but then {there}, not {quote_line(find[matched])}"
         like = _find_most_similar(wanted[0][:_COMPARED_CHARS], lines[:_MAX_COMPARED_LINES])
         if like is None:
@@ -133,9 +139,7 @@ def _find_partial_matches(wanted: Sequence[str], lines: Sequence[str]) -> Iterat
     for place, line in enumerate(lines):
         if line == wanted[0] and line and tried < _MAX_COMPARED_LINES:
             count = 1
-            while (
-                count < len(wanted) and place + count < len(lines) and lines[place + count] == wanted[count]
-            ):
+            while count < len(wanted) and place + count < len(lines) and lines[place + count] == wanted[count]:
                 count += 1
             tried += count
             if count < len(wanted):
@@ -150,3 +154,77 @@ def _find_most_similar(wanted: str, lines: Sequence[str]) -> int | None:
         if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
             best, place = matcher.ratio(), at
     return place
+
+
+_PAIRS = {"{": "}", "(": ")", "[": "]"}
+
+
+_BRACKET = re.compile(r"[{}()\[\]]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|//[^\n]*")
+
+
+_MAX_LITERAL_CHARS = 20_000  # characters that one literal may have
+
+
+_DEFINITION = re.compile(
+    r"\b(?:struct|impl|class|enum|interface|type|trait|union|record|fn|func|def|function|for|extends|import|use)\b[^={;]*\Z|->\s*\Z"
+)
+
+
+def find_scopes(lines: Sequence[str], begins: str) -> tuple[range, ...]:
+    """Each line that has this text, and all that is further in below it; where nothing is, all that follows."""
+    found: list[range] = []
+    for place, line in enumerate(lines):
+        if begins in line and (not found or place >= found[-1].stop):
+            found.append(range(place, _block_end(lines, place)))
+    return tuple(found)
+
+
+def _block_end(lines: Sequence[str], begin: int) -> int:
+    """Before the first line that is as far out as the beginning, after some that were further in."""
+    depth, inner = len(get_indent(lines[begin])), False
+    for place in range(begin + 1, len(lines)):
+        if not lines[place].strip():
+            continue
+        deeper = len(get_indent(lines[place])) > depth
+        if inner and not deeper:
+            return place
+        inner = inner or deeper
+    return len(lines)
+
+
+def find_name_mentions(text: str, name: str) -> list[range]:
+    """The characters from each place where the name is to the end of the bracket that it opens, or of its line."""
+    return [range(found.start(), _bracket_end(text, found.end())) for found in _word_pattern(name).finditer(text)]
+
+
+def find_literals(text: str, name: str) -> list[range]:
+    """Those of the mentions that make one: the name, right before its bracket, and not where it is defined."""
+    found: list[range] = []
+    for match in _word_pattern(name).finditer(text):
+        line = text.rfind("\n", 0, match.start()) + 1
+        before = text[line : match.start()]
+        opens = re.match(r"\s*[{(]", text[match.end() : match.end() + 40])
+        if opens and not _DEFINITION.search(before[-200:]):
+            found.append(range(match.start(), _bracket_end(text, match.end())))
+    return found
+
+
+def _word_pattern(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+
+
+def _bracket_end(text: str, at: int) -> int:
+    """After the bracket that is opened in this line, or at the beginning of the next, is closed again."""
+    line = text.find("\n", at)
+    line = len(text) if line < 0 else line
+    upto = text.find("\n", line + 1)
+    opened = next((m for m in _BRACKET.finditer(text, at, len(text) if upto < 0 else upto) if m[0] in _PAIRS), None)
+    if opened is None or (opened.start() > line and text[line : opened.start()].strip()):
+        return line
+    depth = 0
+    for each in _BRACKET.finditer(text, opened.start(), min(len(text), at + _MAX_LITERAL_CHARS)):
+        depth += each[0] in _PAIRS
+        depth -= each[0] in _PAIRS.values()
+        if depth == 0:
+            return each.end()
+    return line

@@ -1,40 +1,129 @@
-"""An answer as files: `~~~worksplit` blocks, named fences, fences, or the text as it is."""
+"""How models talk around what they were asked for: sentences, lines that stand for others, changes in forms of their own.
+
+An answer as files: `~~~worksplit` blocks, named fences, fences, or the text as it is.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from plait.agents.model_jobs.code_blocks import (
     CodeBlock,
     clean_answer,
     find_blocks,
-    join_lines,
-    strip_outer_fence,
-)
-from plait.agents.model_jobs.code_blocks__heads import (
     find_file_header,
     find_path_in_comment,
     find_path_in_info,
+    is_bare_fence,
+    join_lines,
     parse_file_label,
+    strip_outer_fence,
 )
-from plait.agents.model_jobs.edit_blocks import parse_edits
-from plait.agents.model_jobs.edit_blocks__flaw import AnswerError
+from plait.agents.model_jobs.edit_blocks import AnswerError, parse_edits
 from plait.agents.model_jobs.safe_paths import PathRefusal, make_path_key, normalize_path
-from plait.agents.model_jobs.whole_files__talk import (
-    PROSE_SUFFIXES,
-    find_placeholder_line,
-    is_patch,
-    looks_like_prose,
-    may_end_early,
-)
 from plait.core.fast_dataclass import dataclass
 
+PROSE_SUFFIXES = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
+
+
+_MAX_LINE_CHARS = 200  # characters of a line that are looked at
+
+
+_LEAD = r"[\s*_>\"'(\u201c\u2018]*"
+
+
+# How models begin to talk. Code begins with none of these words, while prose may begin with the last ones.
+_TALK = re.compile(
+    rf"{_LEAD}(?:I|I'm|I\u2019m|I'll|Sure|Sorry|Here|Certainly|Of course|Okay|As an|As a (?:large|language|AI)|"
+    r"Unfortunately|Absolutely|Apologies|Let me|Let's|Let\u2019s)\b[ ,'\u2019!]"
+)
+
+
+_OPENING = re.compile(
+    rf"{_LEAD}(?:OK|To|The|This|That|Yes|No|It|You|We|Below|Please|Note|Hello|Hi|Great|Alright)\b[ ,'\u2019!]"
+)
+
+
+_SENTENCE = re.compile(r"[A-Z][a-z'\u2019]*[,!]?(?: [\w'\u2019`./-]+[,!]?){3,}[.:!?]\Z")
+
+
+_BETWEEN = re.compile(r"[A-Z0-9][\w'\u2019`., /-]*[.:!?]\Z")
+
+
+_ELISION = re.compile(
+    r"\W*(?:\.\.\.|\u2026)\W*(?:the )?(?:rest of|existing|remaining|other|previous|same|unchanged)\b.{0,60}",
+    re.IGNORECASE,
+)
+
+
+_ELISION_COMMENT = re.compile(
+    r"(?:#|//|--|/\*|<!--|;+|%)\W*(?:(?:the|your) )?(?:rest of (?:the|this|your)|remaining|existing|previous) (?:\w+ ){0,2}"
+    r"(?:code|file|methods?|functions?|implementations?|imports?|contents?|class(?:es)?|logic|tests?|module)\b"
+    r"[^=;{}]{0,40}\b(?:remains?|stays?|unchanged|same|here|omitted|as before|as is)\b\W*",
+    re.IGNORECASE,
+)
+
+
+_SEARCH, _REPLACE = re.compile(r"<{5,9} SEARCH\b"), re.compile(r">{5,9} REPLACE\b")
+
+
+_DIFF = re.compile(r"(?:diff --git .*\n(?:.*\n){0,4})?--- .*\n\+\+\+ .*\n@@ -")
+
+
+def looks_like_prose(path: str, line: str) -> bool:
+    """So does no file of this name begin, but an answer that has talk in the place of one."""
+    line = line[:_MAX_LINE_CHARS].strip()
+    if _TALK.match(line) or path.endswith(PROSE_SUFFIXES):
+        return _TALK.match(line) is not None
+    code = "." in path.rpartition("/")[2]
+    return _OPENING.match(line) is not None or (code and _SENTENCE.match(line) is not None)
+
+
+def is_placeholder_line(line: str) -> bool:
+    """`# ... existing code ...` and the like."""
+    line = line[:_MAX_LINE_CHARS].strip()
+    return _ELISION.fullmatch(line) is not None or _ELISION_COMMENT.fullmatch(line) is not None
+
+
+def find_placeholder_line(path: str, text: str) -> int | None:
+    """The line that stands for others that were left out."""
+    if path.endswith(PROSE_SUFFIXES):
+        return None
+    return next((n for n, line in enumerate(text.split("\n"), 1) if is_placeholder_line(line)), None)
+
+
+def is_patch(path: str, text: str) -> bool:
+    """Changes of a file, as other tools want them, where a file should be."""
+    if path.endswith((*PROSE_SUFFIXES, ".diff", ".patch")):
+        return False
+    searches = _SEARCH.search(text) is not None and _REPLACE.search(text) is not None
+    return searches or _DIFF.match(text.lstrip()) is not None
+
+
+def may_end_early(lines: Sequence[str]) -> bool:
+    """After a fence in the middle goes on what may be talk: nobody can tell whether the file was over there."""
+    return any(
+        is_bare_fence(line) and _BETWEEN.match(after[:_MAX_LINE_CHARS].strip()) is not None
+        for line, after in pairwise(lines)
+    )
+
+
 _MAY_BE_EMPTY = frozenset({"__init__.py", "py.typed", ".gitkeep", ".keep"})
+
+
 _SHELL_LANGUAGES = frozenset(
     {"bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "terminal", "plaintext"}
 )
+
+
 _SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".txt")
+
+
 _AMBIGUOUS_FENCE = "a fence in the middle of it may be its end; put the file between two ~~~worksplit markers, or into a fence of more ticks"
+
+
 CUT_OFF_MESSAGE = "the answer ends in the middle of it: it was cut off"
 
 
@@ -85,9 +174,7 @@ def resolve_path(said: str, allowed: Collection[str] | None) -> str | AnswerErro
     short = [each for each in allowed if each.endswith(f"/{path}")]
     if len(short) == 1:
         return short[0]
-    return AnswerError(
-        f"this job may not write it; it may write {', '.join(allowed)}", shorten_for_message(path)
-    )
+    return AnswerError(f"this job may not write it; it may write {', '.join(allowed)}", shorten_for_message(path))
 
 
 class _FileCollector:
@@ -114,9 +201,7 @@ class _FileCollector:
             for block, path in zip(found, missing, strict=True):
                 self._add(block, path)
         elif not missing:
-            self._errors.append(
-                AnswerError("a block does not say which file it is: put FILE: path before it")
-            )
+            self._errors.append(AnswerError("a block does not say which file it is: put FILE: path before it"))
         else:
             files = "one file is" if len(missing) == 1 else f"{len(missing)} files are"
             count = "one block" if len(found) == 1 else f"{len(found)} blocks"
@@ -174,9 +259,7 @@ def _drop_shell_blocks(found: Sequence[CodeBlock], missing: Sequence[str]) -> Se
 
 def _parse_bare_text(text: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
     if len(request.wanted) != 1:
-        return {}, (
-            AnswerError("there is no block in the answer: put each file between two ~~~worksplit markers"),
-        )
+        return {}, (AnswerError("there is no block in the answer: put each file between two ~~~worksplit markers"),)
     (path,) = request.wanted
     first = next(line for line in text.split("\n") if line.strip())
     if looks_like_prose(path, first):
@@ -195,18 +278,14 @@ def check_content(path: str, text: str) -> list[AnswerError]:
         return [AnswerError("these are edits, where the whole file is wanted", path)]
     line = find_placeholder_line(path, text)
     if line is not None:
-        return [
-            AnswerError(f"line {line} stands for others that were left out; the whole file is wanted", path)
-        ]
+        return [AnswerError(f"line {line} stands for others that were left out; the whole file is wanted", path)]
     return []
 
 
 def _contains_edits(text: str) -> bool:
     """Whole ones anywhere, or one that was cut off right at the beginning."""
     found = parse_edits(text)
-    return bool(found.changes) or (
-        bool(found.errors) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:"))
-    )
+    return bool(found.changes) or (bool(found.errors) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:")))
 
 
 def is_text(text: str) -> bool:

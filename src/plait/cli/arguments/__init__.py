@@ -1,0 +1,1 @@
+"""The commands' options, declared for typer."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plait.cli.arguments import options as opt
-from plait.cli.arguments.options__completion import complete_batches, complete_batches_and_tasks
+from plait.cli.arguments.options import complete_batches, complete_batches_and_tasks
 
 verbs = typer.Typer()
 
@@ -42,9 +42,7 @@ TaskArgument = Annotated[
 def status(
     context: typer.Context,
     batch: BatchArgument = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Show it again whenever something changes.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it again whenever something changes.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Show where all batches stand, or one with its tasks."""
@@ -59,17 +57,13 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     words: TaskArgument = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task has ended.")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="All that was printed, byte for byte.")] = False,
-    attempt: Annotated[
-        int | None, typer.Option("--attempt", metavar="N", help="This attempt, not the newest.")
-    ] = None,
+    attempt: Annotated[int | None, typer.Option("--attempt", metavar="N", help="This attempt, not the newest.")] = None,
     step: Annotated[
         str | None, typer.Option("--step", metavar="write|verify", help="The attempts at this step.")
     ] = None,
     gate: Annotated[
         bool,
-        typer.Option(
-            "--gate", help="The batch's newest gate (--attempt: another), or the one a task ended by."
-        ),
+        typer.Option("--gate", help="The batch's newest gate (--attempt: another), or the one a task ended by."),
     ] = False,
     json: opt.Json = False,
 ) -> None:
@@ -144,9 +138,7 @@ def approve(
 def retry(
     context: typer.Context,
     words: TasksArgument = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", "-a", metavar="NAME", help="Let this agent do it.")
-    ] = None,
+    agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Let this agent do it.")] = None,
     json: opt.Json = False,
 ) -> None:
     """Take up tasks that have ended, or all that failed, with what they held back."""

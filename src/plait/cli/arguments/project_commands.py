@@ -45,9 +45,7 @@ def config(
 def trust(
     context: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Trust them without being asked.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--list", help="Show what is trusted, of all repositories.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--list", help="Show what is trusted, of all repositories.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust nothing of this repository.")] = False,
     json: opt.Json = False,
 ) -> None:
@@ -76,9 +74,7 @@ def doctor(context: typer.Context, json: opt.Json = False) -> None:
 @verbs.command()
 def notify(
     context: typer.Context,
-    test: Annotated[
-        bool, typer.Option("--test", help="Send everybody a message, and say what came of it.")
-    ] = False,
+    test: Annotated[bool, typer.Option("--test", help="Send everybody a message, and say what came of it.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Show who is told what happens, and try whether it reaches them."""
@@ -92,15 +88,11 @@ def serve(  # noqa: PLR0913, PLR0917
     context: typer.Context,
     host: Annotated[
         str,
-        typer.Option(
-            "--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0: other machines reach it, too."
-        ),
+        typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0: other machines reach it, too."),
     ] = "127.0.0.1",
     port: Annotated[
         int,
-        typer.Option(
-            "--port", metavar="N", min=0, max=65535, help="Where to listen; 0: any port that is free."
-        ),
+        typer.Option("--port", metavar="N", min=0, max=65535, help="Where to listen; 0: any port that is free."),
     ] = 3001,
     browser: Annotated[bool, typer.Option("--open", help="Open the browser, logged in.")] = False,
     allow_host: Annotated[
@@ -120,9 +112,7 @@ def serve(  # noqa: PLR0913, PLR0917
     ] = None,
     rotate: Annotated[
         bool,
-        typer.Option(
-            "--rotate-token", help="Make another token first: older ones, links and logins are dead."
-        ),
+        typer.Option("--rotate-token", help="Make another token first: older ones, links and logins are dead."),
     ] = False,
     json: opt.Json = False,
 ) -> None:
@@ -152,14 +142,12 @@ def token(  # noqa: PLR0913, PLR0917
     ] = False,
     url: Annotated[
         str | None,
-        typer.Option(
-            "--url", metavar="URL", help="With --link: where the server is. Default: http://127.0.0.1:3001"
-        ),
+        typer.Option("--url", metavar="URL", help="With --link: where the server is. Default: http://127.0.0.1:3001"),
     ] = None,
     json: opt.Json = False,
 ) -> None:
     """Print the token that the server asks for; the first time, make it."""
-    from plait.cli.commands.serve__token import token_command  # noqa: PLC0415
+    from plait.cli.commands.serve import token_command  # noqa: PLC0415
 
     said = token_command(context.obj, as_json=json, read_only=read_only, rotate=rotate, link=link, url=url)
     raise typer.Exit(said)
@@ -168,11 +156,9 @@ def token(  # noqa: PLR0913, PLR0917
 @verbs.command()
 def mcp(
     context: typer.Context,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Offer only the tools that change nothing.")
-    ] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only the tools that change nothing.")] = False,
 ) -> None:
     """Serve this project to an agent, by the Model Context Protocol on standard input and output."""
-    from plait.cli.commands.serve__mcp import mcp_command  # noqa: PLC0415
+    from plait.cli.commands.serve import mcp_command  # noqa: PLC0415
 
     raise typer.Exit(mcp_command(context.obj, read_only=read_only))

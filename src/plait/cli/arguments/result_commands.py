@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plait.cli.arguments import options as opt
-from plait.cli.arguments.options__completion import complete_batches_and_tasks
+from plait.cli.arguments.options import complete_batches_and_tasks
 
 verbs = typer.Typer()
 
@@ -35,7 +35,7 @@ def diff(
     json: opt.Json = False,
 ) -> None:
     """Show what a task changed, or what its attempt has changed so far; without a task, the whole batch."""
-    from plait.cli.commands.diff__diff import DiffArguments, diff_command  # noqa: PLC0415
+    from plait.cli.commands.diff import DiffArguments, diff_command  # noqa: PLC0415
 
     wish = DiffArguments(attempt, stat, name_only, pager=not no_pager, as_json=json)
     raise typer.Exit(diff_command(context.obj, words or (), wish))
@@ -48,9 +48,7 @@ def gc(
         list[str] | None,
         typer.Argument(metavar="[restore NAME]", help="Make a branch of what was saved under this name."),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Show what could go, and remove nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what could go, and remove nothing.")] = False,
     older: Annotated[
         str | None,
         typer.Option(
@@ -77,7 +75,7 @@ def gc(
     json: opt.Json = False,
 ) -> None:
     """Show what batches left behind, and remove what is merged, saved or nobody's."""
-    from plait.cli.commands.gc__gc import GcArguments, gc_command  # noqa: PLC0415
+    from plait.cli.commands.gc import GcArguments, gc_command  # noqa: PLC0415
 
     wish = GcArguments(
         dry_run, older, tuple(forget or ()), with_unmerged, forget_lost, listing, branch, yes, as_json=json

@@ -33,9 +33,7 @@ def plan(
     max_parallel: opt.MaxParallel = None,
     phase_gate: opt.PhaseGate = None,
     agent: opt.Agent = None,
-    shape: Annotated[
-        str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")
-    ] = "text",
+    shape: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")] = "text",
     prompt: Annotated[
         str | None,
         typer.Option("--prompt", metavar="TASK", help="Show what the agent of this task would be given."),
@@ -43,13 +41,11 @@ def plan(
     json: opt.Json = False,
 ) -> None:
     """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
-    from plait.cli.commands.plan__plan import PlanFormat, plan_command  # noqa: PLC0415
+    from plait.cli.commands.plan import PlanFormat, plan_command  # noqa: PLC0415
     from plait.sources.planning import PlanOptions  # noqa: PLC0415
 
     if shape not in set(PlanFormat):
-        raise UserError(
-            f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}."
-        )
+        raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}.")
     flags = {
         "sources.format": source_format,
         "sources.tag": tag,

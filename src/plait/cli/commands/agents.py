@@ -7,10 +7,8 @@ from pathlib import Path
 
 from plait.agents.interface import Permission
 from plait.cli.output import OK, Page, print_json
-from plait.client.installed_agents import InstalledAgent, list_agents
-from plait.client.installed_agents__agents_shape import agent_json
-from plait.client.installed_agents__logins import LoggedIn
-from plait.client.project_sources import load_settings
+from plait.client.installed_agents import InstalledAgent, LoggedIn, agent_json, list_agents
+from plait.client.project_state import load_settings
 
 _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"}
 

@@ -9,7 +9,7 @@ from plait.cli import output
 from plait.config.config import Config
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, TABLES, list_table_keys, suggest_key
-from plait.config.toml_file__toml import format_toml, format_toml_key
+from plait.config.toml_file import format_toml, format_toml_key
 from plait.core.errors import UserError
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
@@ -30,7 +30,7 @@ def config_command(
 ) -> int:
     """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
     wanted = None if key is None else find_key(key)
-    from plait.client.project_sources import load_settings  # noqa: PLC0415 - `plait --help` goes without
+    from plait.client.project_state import load_settings  # noqa: PLC0415 - `plait --help` goes without
 
     config = load_settings(where)
     if config.warnings:

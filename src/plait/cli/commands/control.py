@@ -1,4 +1,7 @@
-"""The steering verbs: each asks the engine for something, and tells what became of it, task by task."""
+"""The steering verbs: each asks the engine for something, and tells what became of it, task by task.
+
+What became of requests: granted and where things stand now, refused and why, or safe and not answered yet.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.commands.control__steer_tell import print_answers
 from plait.cli.format import list_names
-from plait.cli.output import FAILED, replace_control_chars
+from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
-from plait.client.session import Session, open_session
-from plait.client.session__asking import new_request_id
+from plait.client.session import ANSWER_TIMEOUT_SECONDS, RequestAnswer, Session, new_request_id, open_session
 from plait.client.task_actions import (
     BatchRequestFactory,
+    TaskAnswer,
     TaskRequestFactory,
+    answer_json,
     check_agent,
     check_answer,
     list_retryable,
@@ -22,6 +25,7 @@ from plait.client.task_actions import (
     sort_by_needs,
 )
 from plait.core.errors import UserError
+from plait.core.explain import explain_in_words
 from plait.core.requests import (
     Approve,
     CancelBatch,
@@ -34,7 +38,8 @@ from plait.core.requests import (
     Unpause,
 )
 from plait.core.settings import Mode
-from plait.core.state import BatchState
+from plait.core.state import BatchState, State
+from plait.core.views import find_batch_status
 from plait.git.location import find_repo
 
 TargetNames = Sequence[str]
@@ -70,9 +75,7 @@ def approve_command(where: Path, names: TargetNames, *, everything: bool, as_jso
         if everything and target.tasks:
             raise UserError("--all approves the whole batch: name no tasks beside it")
         if everything and target.batch.settings.mode is Mode.QUEUE:
-            return _send_batch_request(
-                desk, target.batch, make_auto_approve_factory(target.batch), as_json=as_json
-            )
+            return _send_batch_request(desk, target.batch, make_auto_approve_factory(target.batch), as_json=as_json)
         if target.tasks:
             return _send_task_requests(desk, target, Approve, as_json=as_json)
         return _send_batch_request(desk, target.batch, Approve, as_json=as_json)
@@ -132,9 +135,7 @@ def _request_for_batch(
         return _send_batch_request(desk, target.batch, make_request, as_json=as_json)
 
 
-def _send_batch_request(
-    desk: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool
-) -> int:
+def _send_batch_request(desk: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool) -> int:
     answer = desk.send(make_request(new_request_id(), batch.id))
     return print_answers(desk.state, batch.id, [(None, answer)], as_json=as_json)
 
@@ -153,10 +154,56 @@ def _confirm_cancel(batch: BatchState) -> bool:
         return True
     going = [attempt.task for attempt in batch.alive]
     work = f"end {list_names(going)} and " if going else ""
-    question = (
-        f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
-    )
+    question = f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
     try:
         return input(replace_control_chars(question)).strip().lower() in {"y", "yes"}
     except EOFError:  # Ctrl+D leaves as Ctrl+C does
         raise KeyboardInterrupt from None
+
+
+_UNANSWERED_MESSAGE = (
+    f"it is accepted and safe, but no engine has answered within {ANSWER_TIMEOUT_SECONDS:.0f} seconds; "
+    "`plait status` shows when it is so"
+)
+
+
+def print_answers(state: State, batch_id: str, results: Sequence[TaskAnswer], *, as_json: bool) -> int:
+    """The exit code: whether all was granted."""
+    if as_json:
+        print_json({"batchId": batch_id, "results": [answer_json(state, batch_id, result) for result in results]})
+    else:
+        _print_results(state, batch_id, results)
+    return OK if all(answer.granted for _, answer in results) else FAILED
+
+
+def _print_results(state: State, batch_id: str, results: Sequence[TaskAnswer]) -> None:
+    page = Page()
+    if not results:
+        page.add_line(f"Nothing of batch {batch_id} has failed, timed out, conflicted or was cancelled.")
+    for name, answer in results:
+        if answer.granted:
+            page.add_line(_describe_granted(state, batch_id, name, answer))
+    page.show()
+    sys.stdout.flush()
+    for name, answer in results:
+        if not answer.granted:
+            said = answer.why if answer.granted is False else f"{name or f'batch {batch_id}'}: {_UNANSWERED_MESSAGE}"
+            print(f"plait: {replace_control_chars(said)}", file=sys.stderr)  # noqa: T201 - as errors are told
+
+
+def _describe_granted(state: State, batch_id: str, name: str | None, answer: RequestAnswer) -> str:
+    batch = state.batches[batch_id]
+    about = answer.tasks if name is None else (name,)
+    others = [task for task in answer.tasks if task not in about]
+    beside = f"; with it {list_names(others)}" if others else ""
+    if not about:
+        return _describe_batch(batch)
+    task = batch.find_task(about[0])
+    return f"{explain_in_words(state, batch, task)}{beside}" if task is not None else _describe_batch(batch)
+
+
+def _describe_batch(batch: BatchState) -> str:
+    if batch.cancelled and batch.ended is None:
+        return f"batch {batch.id} is being cancelled: {len(batch.alive)} at work are asked to end"
+    status, reason = find_batch_status(batch)
+    return f"batch {batch.id} is {status.value}: {reason}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from plait.cli.commands.run import run_command
 from plait.cli.commands.run_options import RunOptions
 from plait.cli.output import FAILED, INTERNAL, OK, Page
-from plait.client.project_sources import read_past_batches
+from plait.client.project_state import read_past_batches
 from plait.core.errors import WorldError
 from plait.core.settings import Backoff
 from plait.core.state import BatchState
@@ -66,18 +66,14 @@ def demo_command() -> int:
     make_site(top)
     page = Page()
     page.add_line(("A small web site, built by ten tasks, for real: no keys, no network.", "bold"))
-    page.add_line(
-        "Each works in a worktree of its own; what is good is merged into one branch, which is pushed."
-    )
+    page.add_line("Each works in a worktree of its own; what is good is merged into one branch, which is pushed.")
     page.add_line(
         "One fails at first and is tried again, one fails for good and blocks another, two share a file, and two change "
         "the same line."
     )
     page.add_line()
     page.show()
-    code = run_command(
-        RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0))
-    )
+    code = run_command(RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0)))
     batch = _find_batch(top)
     if batch is None or code not in {OK, FAILED}:
         return code

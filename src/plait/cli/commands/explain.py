@@ -1,19 +1,36 @@
-"""`plait explain`: why a task is where it is, what it needs, what it has been through, and the way out."""
+"""`plait explain`: why a task is where it is, what it needs, what it has been through, and the way out.
+
+What came of a task, as `plait explain` tells it.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from plait.cli.commands.explain__explain_result import describe_result
 from plait.cli.contest_table import add_contest_table
-from plait.cli.format import format_status, get_line_width, get_status_style, truncate_line
-from plait.cli.format__spans import format_elapsed
+from plait.cli.format import (
+    format_diffstat,
+    format_elapsed,
+    format_status,
+    get_line_width,
+    get_minus_sign,
+    get_status_style,
+    list_names,
+    shorten_commit,
+    truncate_line,
+)
 from plait.cli.output import OK, Page, print_json
 from plait.client.batch_lookup import find_one_task
-from plait.client.explain import FullExplanation, explain_fully, explain_need, explanation_json
-from plait.client.history__past import PastAttempt, format_attempt_label
+from plait.client.explain import (
+    FullExplanation,
+    TaskResultDetails,
+    explain_fully,
+    explain_need,
+    explanation_json,
+)
+from plait.client.history import GateRun, PastAttempt, format_attempt_label
 from plait.client.next_step import suggest_next_step
 from plait.client.session import open_session
 from plait.core.explain import explain_in_words, explain_status
@@ -78,9 +95,7 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
         if explanation is None
         else (format_status(explanation.status), get_status_style(explanation.status))
     )
-    reason = (
-        explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
-    )
+    reason = explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
     said = f"  {why}" if why else ""
     page.add_line(f"  {need.on}  ", status, f"{said}{origin}", (f"  {reason}" if reason else "", "dim"))
 
@@ -111,3 +126,38 @@ def _describe_outcome(each: PastAttempt) -> str:
     code = each.outcome.exit_code
     detail = each.outcome.detail or ("" if code is None else f"exit status {code}")
     return f"{each.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"
+
+
+_ResultLine = tuple[str, str]  # what, and the words about it
+
+
+def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[_ResultLine]:
+    if found.workspace:
+        yield "workspace", found.workspace
+    if found.diffstat is not None:
+        files = f" in {list_names(found.files)}" if found.files else ""
+        yield "changed", f"{format_diffstat(found.diffstat, get_minus_sign())}{files}"
+    if found.tip:
+        yield "branch", f"{found.branch} at {shorten_commit(found.tip)}"
+    elif found.kept:
+        yield "branch", f"{found.branch} is gone; {found.kept} has its work"
+    if found.merged:
+        yield (
+            "merged",
+            f"as {shorten_commit(found.merged)}, {found.place} of {len(batch.merges)} in {batch.branch}",
+        )
+    running = batch.gate
+    if running is not None and not running.stale and 0 < found.place <= running.size:
+        yield "gate", f"gate {running.n} runs on it now: plait logs {batch.id} --gate -f"
+    elif found.gate is not None:
+        yield "gate", _describe_gate(found.gate)
+    if found.published:
+        url = batch.published.url if batch.published is not None else ""
+        yield "published", url or f"pushed, with the batch branch at {shorten_commit(found.published)}"
+
+
+def _describe_gate(gate: GateRun) -> str:
+    order = gate.decision
+    why = f": {gate.detail}" if gate.detail else ""
+    said = "passed" if gate.passed else f"failed{why}"
+    return f"gate {order.n} ({order.command}), on {shorten_commit(order.commit)}, {said}"

@@ -1,17 +1,31 @@
-"""How `plait gc` tells what can go and what went: by batch, with how much disk it takes."""
+"""`plait gc`: what batches left behind, what of it can go, and what was saved of it.
+
+How `plait gc` tells what can go and what went: by batch, with how much disk it takes.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import assert_never
 
-from plait.cli.commands.logs__logs_tell import format_size
-from plait.cli.format import format_date
-from plait.cli.output import Page
+from plait.cli.format import format_date, format_size
+from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
+from plait.cli.prompts import prompt_line
+from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
+from plait.client.project_state import load_settings
+from plait.client.session import Session, open_session
+from plait.config.units import parse_duration_setting
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+from plait.git.gc.collector import GarbageCollector
 from plait.git.gc.items import (
     BatchFolderItem,
     BranchItem,
+    GcFacts,
     GcItem,
+    GcOptions,
     GcPlan,
     KeptItem,
     LockItem,
@@ -24,15 +38,130 @@ from plait.git.gc.items import (
     WorktreeItem,
     WorktreeUse,
 )
-from plait.git.gc.restore import SavedCommit
+from plait.git.gc.removal_rules import plan_gc
+from plait.git.gc.restore import SavedCommit, list_saved_commits, restore_branch
+from plait.git.location import RepoLocation, find_repo
+
+RESTORE = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class GcArguments:
+    dry_run: bool = False
+    older: str | None = None
+    forget: tuple[str, ...] = ()
+    unmerged: bool = False
+    lost: bool = False
+    listing: bool = False
+    branch: str | None = None
+    yes: bool = False
+    as_json: bool = False
+
+
+def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int:
+    place = find_repo(where)
+    if words:
+        return _restore(place, words, arguments)
+    if arguments.branch is not None:
+        raise UserError("--as is about restoring", hint="plait gc restore NAME --as BRANCH")
+    if arguments.listing:
+        return _print_saved(place, arguments)
+    with open_session(place) as desk:
+        attic = open_session_collector(desk, load_settings(where))
+        facts = attic.collect_facts()
+        request = _parse_request(desk, facts, arguments)
+        return _clean(place, attic, plan_gc(facts, request), request, arguments)
+
+
+def _parse_request(desk: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
+    older = None if arguments.older is None else parse_duration_setting(arguments.older)
+    if arguments.older is not None and older is None:
+        raise UserError(f"{arguments.older} is no length of time", hint="--older 14d, --older 12h")
+    if arguments.unmerged and not arguments.forget:
+        raise UserError("--with-unmerged is about batches that are to be forgotten", hint="plait gc --forget BATCH")
+    state = desk.preview_state()
+    forget = frozenset(find_batch_to_forget(state, facts, word) for word in arguments.forget)
+    return GcOptions(older, forget, arguments.unmerged, arguments.lost)
+
+
+def _clean(
+    place: RepoLocation, attic: GarbageCollector, plan: GcPlan, request: GcOptions, arguments: GcArguments
+) -> int:
+    if arguments.as_json and arguments.dry_run:
+        print_json(cleanup_json(plan))
+    elif not arguments.as_json:
+        print_cleanup(plan)
+    if arguments.dry_run or not (plan.removals or arguments.as_json):
+        return OK
+    if not (arguments.yes or arguments.as_json or _confirm(plan, request)):
+        print("Nothing was removed.", file=sys.stderr)  # noqa: T201 - a person answers a person
+        return FAILED
+    before = _list_saved_names(place)
+    outcomes = list(attic.clean(plan.removals, request))
+    newly_saved = sorted(_list_saved_names(place) - before)
+    if arguments.as_json:
+        print_json(removed_json(plan, outcomes, newly_saved))
+    else:
+        print_removed(outcomes, newly_saved, forgotten=sorted(request.forget))
+    return FAILED if any(isinstance(each, KeptItem) for each in outcomes) else OK
+
+
+def _list_saved_names(place: RepoLocation) -> set[str]:
+    return {each.name for each in list_saved_commits(open_repository_git(place))} if place.repository else set()
+
+
+def _print_saved(place: RepoLocation, arguments: GcArguments) -> int:
+    found = list_saved_commits(open_repository_git(place)) if place.repository else []
+    if arguments.as_json:
+        print_json({"saved": [{"name": e.name, "ref": e.ref, "commit": e.commit, "subject": e.subject} for e in found]})
+    else:
+        print_saved(found)
+    return OK
+
+
+def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) -> int:
+    if len(words) != 2 or words[0] != RESTORE:  # the word and a name
+        raise UserError("gc takes no names, but for what is to be restored", hint="plait gc restore NAME")
+    if not place.repository:
+        raise UserError(f"{place.top} is no repository: nothing is saved in it")
+    with open_session(place) as desk:
+        known = collect_names(desk.preview_state())
+    made = restore_branch(open_repository_git(place), known, words[1], arguments.branch)
+    if arguments.as_json:
+        print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
+    else:
+        how = "was made" if made.made else "is there already"
+        print(replace_control_chars(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}"))  # noqa: T201 - the answer
+    return OK
+
+
+def _confirm(plan: GcPlan, request: GcOptions) -> bool:
+    """Whoever is not at a terminal has said it already. What would be lost for good is confirmed by name."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    unrecoverable = [item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere]
+    if not unrecoverable:
+        return prompt_line("Remove this? [y/N] ").lower() in {"y", "yes"}
+    return all(_confirm_by_name(batch, unrecoverable) for batch in sorted(request.forget))
+
+
+def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:
+    many = sum(isinstance(item.item, RefItem) and item.item.batch == batch for item in unrecoverable)
+    question = f"{many} results of batch {batch} were never merged, and can't be brought back by plait. Type {batch} to forget it: "
+    return not many or prompt_line(question) == batch
+
 
 _MAX_GROUPS = 200
+
+
 _WORKTREE_LABELS = {
     WorktreeUse.TASK: "workspace",
     WorktreeUse.GATE: "gate's workspace",
     WorktreeUse.POOL: "pooled worktree",
     WorktreeUse.MAKING: "half-made worktree",
 }
+
+
 _PLURALS = {"branch": "branches", "transcripts": "transcripts", "trash": "trash", "setups": "setups"}
 
 
@@ -119,26 +248,20 @@ def _pluralize(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or _PLURALS.get(one, f'{one}s')}"
 
 
-def print_removed(
-    outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str], forgotten: Sequence[str]
-) -> None:
+def print_removed(outcomes: Sequence[Removal | KeptItem], newly_saved: Sequence[str], forgotten: Sequence[str]) -> None:
     page = Page()
     gone = [each for each in outcomes if isinstance(each, Removal)]
     freed = sum(get_size(item.item) for item in gone)
     page.add_line((f"Removed {_pluralize(len(gone), 'thing')}, {format_size(freed)}.", "bold"))
     for each in outcomes:
         if isinstance(each, KeptItem):
-            page.add_line(
-                ("  stays ", "yellow"), f"{describe_kind(each.item)} {get_name(each.item)}: {each.why}"
-            )
+            page.add_line(("  stays ", "yellow"), f"{describe_kind(each.item)} {get_name(each.item)}: {each.why}")
         elif isinstance(each.item, RefItem) and not each.item.elsewhere:
             page.add_line(f"  {each.item.name} was {each.item.tip}; git keeps that commit for a while")
     for each_name in newly_saved:
         page.add_line(f"  saved {each_name}: plait gc restore {each_name}")
     for each_batch in forgotten:
-        page.add_line(
-            (f"  The journal still tells of batch {each_batch}: nothing is ever taken out of it.", "dim")
-        )
+        page.add_line((f"  The journal still tells of batch {each_batch}: nothing is ever taken out of it.", "dim"))
     page.show()
 
 
@@ -148,9 +271,7 @@ def print_saved(found: Sequence[SavedCommit]) -> None:
         page.add_line("Nothing is saved here.")
     width = max((len(each.name) for each in found), default=0)
     for each in found:
-        page.add_line(
-            each.name.ljust(width), (f"  {each.commit[:12]}  {format_date(each.at)}  {each.subject}", "dim")
-        )
+        page.add_line(each.name.ljust(width), (f"  {each.commit[:12]}  {format_date(each.at)}  {each.subject}", "dim"))
     if found:
         page.add_line()
         page.add_line("plait gc restore NAME makes a branch of one.")
@@ -171,10 +292,7 @@ def removed_json(
     gone = [each for each in outcomes if isinstance(each, Removal)]
     return {
         "removed": [_item_json(item) for item in gone],
-        "kept": [
-            _item_json(each)
-            for each in (*plan.kept, *(each for each in outcomes if isinstance(each, KeptItem)))
-        ],
+        "kept": [_item_json(each) for each in (*plan.kept, *(each for each in outcomes if isinstance(each, KeptItem)))],
         "saved": list(newly_saved),
         "bytes": sum(get_size(item.item) for item in gone),
     }

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from plait.cli.commands.status import format_counts, sort_newest_first
-from plait.cli.commands.status__status_branch import format_publication
-from plait.cli.format import format_date, format_status, get_status_style, truncate_line
-from plait.cli.format__spans import format_elapsed
+from plait.cli.commands.status import format_counts, format_publication, sort_newest_first
+from plait.cli.format import format_date, format_elapsed, format_status, get_status_style, truncate_line
 from plait.cli.output import OK, Page, print_json
 from plait.client.session import open_session
 from plait.core.views import BatchView, make_batch_view
@@ -51,9 +49,12 @@ def _elapsed_seconds(view: BatchView) -> float:
 
 def _batch_json(view: BatchView) -> dict[str, object]:
     """As BATCH, without its tasks and settings."""
-    from plait.client.batch_json import cost_json  # noqa: PLC0415
-    from plait.client.json_encoding__instant import to_iso, to_iso_or_none  # noqa: PLC0415
-    from plait.client.record_context__book import progress_json  # noqa: PLC0415 - people are told in words
+    from plait.client.json_encoding import (  # noqa: PLC0415
+        cost_json,  # noqa: PLC0415
+        progress_json,  # noqa: PLC0415 - people are told in words
+        to_iso,
+        to_iso_or_none,
+    )
 
     return {
         "id": view.id,

@@ -1,26 +1,36 @@
-"""`plait init`: a `plait.toml` for what is found here."""
+"""`plait init`: a `plait.toml` for what is found here.
+
+What goes into the file: what was found, or what a person says instead.
+
+What `plait init` says on the way.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from plait.cli import output
-from plait.cli.commands.init__init_ask import InitChoice, Prompt, ask_choice, make_prompt, suggest_choice
-from plait.cli.commands.init__init_text import print_findings, print_next_steps
-from plait.client.project_sources import create_text_file, has_settings_in_pyproject, scan_project
-from plait.config.loading__files import PLAIT_TOML, PYPROJECT
-from plait.config.reference__template import render_config_template
+from plait.client.checkout_files import create_text_file
+from plait.client.repo_scan import has_settings_in_pyproject, inspect_source, scan_project
+from plait.config.keys import KEYS_BY_NAME
+from plait.config.loading import PLAIT_TOML, PYPROJECT
+from plait.config.reference import render_config_template
+from plait.config.toml_file import format_toml
+from plait.config.value_types import InvalidValue
 from plait.core.errors import UserError, WorldError
+from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
 
-if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
+if TYPE_CHECKING:
     from rich.console import Console
 
-    from plait.client.repo_scan import RepoScan
+    from plait.client.repo_scan import FoundSource, RepoScan
+
 
 _HINT_BY_ERRNO = {
     errno.ENOSPC: "Make room on the disk, then run `plait init` again.",
@@ -28,6 +38,8 @@ _HINT_BY_ERRNO = {
     errno.EROFS: "The file system can be read only.",
     errno.EISDIR: "Move the folder of that name away.",
 }
+
+
 _PERMISSION_HINT = "See who may write there: ls -ld ."
 
 
@@ -112,3 +124,156 @@ def _print_json(out: Console, place: RepoLocation, found: RepoScan, choice: Init
         "verifyReason": found.verify.why if found.verify else None,
     }
     out.file.write(json.dumps(answer, indent=2) + "\n")
+
+
+T = TypeVar("T")
+
+
+NO_ANSWER = "none"
+
+
+class Prompt(Protocol):
+    """As `typer.prompt`: a question, what an empty answer means, and the answer."""
+
+    def __call__(self, text: str, default: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InitChoice:
+    sources: tuple[str, ...] = ()
+    agent: str | None = None
+    verify: str | None = None
+
+    def settings(self) -> dict[str, object]:
+        """By key; what is not chosen is left to its default."""
+        chosen = {"sources.paths": list(self.sources), "run.agent": self.agent, "run.verify": self.verify}
+        return {key: value for key, value in chosen.items() if value}
+
+
+def suggest_choice(found: RepoScan) -> InitChoice:
+    """Sources that have tasks, the first of the well-known agents, the test command."""
+    sources = tuple(seen.path for seen in found.sources if seen.problem is None)
+    return InitChoice(sources, found.agent, found.verify.command if found.verify else None)
+
+
+def make_prompt(out: Console) -> Prompt:
+    def ask(text: str, default: str) -> str:
+        try:
+            return out.input(f"{text} [{quote_unprintable(default)}]: ", markup=False, emoji=False) or default
+        except EOFError:  # Ctrl+D leaves as Ctrl+C does
+            raise KeyboardInterrupt from None
+
+    return ask
+
+
+def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) -> InitChoice:
+    """Keep, other or none, for each of the three."""
+    first = suggest_choice(found)
+    print_line(out)
+    print_line(out, "Return keeps what is in brackets; type something else instead, or none.")
+
+    def sources(said: str) -> tuple[str, ...]:
+        names = tuple(filter(None, map(str.strip, said.split(","))))
+        for seen in (inspect_source(place, name) for name in names):
+            if seen.problem:
+                raise InvalidValue(quote_unprintable(f"{seen.path}: {seen.problem}"))
+        return names
+
+    kept = ", ".join(first.sources)
+    return InitChoice(
+        _ask_until_valid(ask, out, "Sources", kept, lambda said: first.sources if said == kept else sources(said))
+        or (),
+        _ask_until_valid(ask, out, "Agent", first.agent, lambda said: _check_value("run.agent", said)),
+        _ask_until_valid(ask, out, "Test command", first.verify, lambda said: _check_value("run.verify", said)),
+    )
+
+
+def _check_value(key: str, value: str) -> str:
+    kind = KEYS_BY_NAME[key].value_type
+    try:
+        kind.read(value)
+    except InvalidValue:
+        raise InvalidValue(f"this must be {kind.allowed}") from None
+    return value
+
+
+def _ask_until_valid(ask: Prompt, out: Console, label: str, default: str | None, read: Callable[[str], T]) -> T | None:
+    """Asks until the answer is one; None for none."""
+    while True:
+        answer = ask(label, default or NO_ANSWER).strip() or default or NO_ANSWER
+        if answer.lower() == NO_ANSWER:
+            return None
+        try:
+            return read(answer)
+        except InvalidValue as unfit:
+            print_line(out, f"  {unfit}", "yellow")
+
+
+_MAX_COLUMN_WIDTH = 40
+
+
+def print_line(out: Console, text: str = "", style: str | None = None) -> None:
+    out.print(text, style=style, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def quote_unprintable(text: str) -> str:
+    """Nothing in a repository may steer a terminal: a text that could stands in quotes, escaped."""
+    return text if text.isprintable() else format_toml(text)
+
+
+def print_findings(out: Console, place: RepoLocation, found: RepoScan) -> None:
+    if not place.repository:
+        print_line(
+            out,
+            f"{quote_unprintable(str(place.top))} is in no git repository: {PLAIT_TOML} goes into this folder.",
+            "yellow",
+        )
+    rows = [*_source_rows(found), _agent_row(found), _verify_row(found)]
+    width = min(_MAX_COLUMN_WIDTH, max(len(what) for _, what, _ in rows))
+    for label, what, note in rows:
+        print_line(out, f"{label:8} {what:{width}}  {note}".rstrip())
+
+
+def _source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
+    if not found.sources:
+        yield (
+            "sources",
+            "none found",
+            "a folder tasks/ with a markdown file for each task will do, or a TODO.md",
+        )
+    for place, seen in enumerate(found.sources):
+        yield "" if place else "sources", quote_unprintable(seen.path), _describe_source(seen)
+
+
+def _describe_source(seen: FoundSource) -> str:
+    if seen.problem:
+        return f"left out: {quote_unprintable(seen.problem)}"
+    tasks = "task" if seen.total == 1 else "tasks"
+    return f"{seen.format} · {seen.open} of {seen.total} {tasks} open"
+
+
+def _agent_row(found: RepoScan) -> tuple[str, str, str]:
+    agent = found.agent
+    others = ", ".join(name for name in found.agents if name != agent)
+    if agent:
+        return (
+            "agent",
+            agent,
+            f"installed; so are {others}" if "," in others else f"installed{others and f'; so is {others}'}",
+        )
+    return "agent", "none found", f"none of {', '.join(found.preferred)}{others and f'; but {others}'}"
+
+
+def _verify_row(found: RepoScan) -> tuple[str, str, str]:
+    if found.verify is None:
+        return "verify", "none found", "no file here tells how the tests are run"
+    return "verify", found.verify.command, found.verify.why
+
+
+def print_next_steps(out: Console, place: RepoLocation, *, sources: bool, agent: bool) -> None:
+    print_line(out)
+    print_line(out, f"Wrote {quote_unprintable(str(place.top / PLAIT_TOML))}.")
+    if not agent:
+        print_line(out, "No agent is set: install one of them, or name another under [run].")
+    first = "" if sources else "write down some tasks, or name their source under [sources]; then "
+    print_line(out, f"Next: {first}`plait plan` shows what would run, in which order, and why.")

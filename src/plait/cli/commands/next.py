@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plait.cli.commands.trust__trust import TrustCheck, is_interactive
+from plait.cli.commands.trust import TrustCheck
 from plait.cli.output import OK, USAGE, Page, print_json, print_problems
+from plait.cli.prompts import is_interactive
 from plait.client.project_sources import load_sources
 from plait.core.plan import Plan, Severity
 from plait.sources.next_tasks import NextTask, list_next_tasks
@@ -32,9 +33,7 @@ def next_command(  # noqa: PLR0913 - what was said on the command line
     seen = load_sources(where, source_names, flags=flags, vet=trust.check_before_reading)
     settings = seen.config.batch_settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
     planned = plan_tasks(seen.pile, replace(plan_options, unknown=seen.config.sources.unknown_needs))
-    found = (
-        list_next_tasks(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
-    )
+    found = list_next_tasks(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
     wanted = set(select_tasks(seen.pile, plan_options.select).ids)
     found = [each for each in found if each.entry.task.id in wanted]
     found = found[: limit if limit is not None else settings.max_parallel or len(found)]
@@ -72,9 +71,7 @@ def _task_json(each: NextTask) -> dict[str, object]:
 def _print_tasks(found: Sequence[NextTask], *, complete: bool) -> None:
     page = Page()
     if not found:
-        page.add_line(
-            "Everything is complete: there is nothing to do." if complete else "Nothing can start now."
-        )
+        page.add_line("Everything is complete: there is nothing to do." if complete else "Nothing can start now.")
     width = max((len(each.entry.task.id) for each in found), default=0)
     for each in found:
         page.add_line(f"{each.entry.task.id:{width}}  {each.entry.task.title}")

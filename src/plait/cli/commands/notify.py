@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from plait.cli.output import FAILED, OK, Page, print_json, print_problems
-from plait.client.project_sources import load_settings
+from plait.client.project_state import load_settings
 from plait.config.config import Config
-from plait.config.loading__files import find_user_file
+from plait.config.loading import find_user_file
 from plait.core.errors import UserError
 from plait.git.location import find_repo
 from plait.observe.listeners import DeliveryResult, has_receivers, open_channels, send_test_message

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from plait.agents.prompts import PromptRules, build_prompt
-from plait.cli.commands.run_options__run_ask import SHELL_AGENT
+from plait.cli.commands.run_options import SHELL_AGENT
 from plait.cli.output import OK, print_json
-from plait.client.agent_specs__prompts import load_prompt_template
+from plait.client.agent_specs import load_prompt_template
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.submission_checks import resolve_isolation
 from plait.core.errors import UserError
@@ -27,9 +27,7 @@ def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
     isolated = settings.isolation is Isolation.WORKTREE
     rules = PromptRules(isolated, task.verify or settings.verify)
     workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.place.top)
-    text = build_prompt(
-        task, rules, workspace=workspace, template=load_prompt_template(seen.place, seen.config)
-    )
+    text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.place, seen.config))
     # By their names alone: to load one may be to run a repository's code.
     agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
     if as_json:

@@ -10,8 +10,7 @@ from pathlib import Path
 from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
 from plait.client.batch_lookup import find_batch_and_tasks
 from plait.client.pull_request_preview import check_pull_request_text
-from plait.client.session import Session, open_session
-from plait.client.session__asking import new_request_id
+from plait.client.session import Session, new_request_id, open_session
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import Ship
@@ -20,9 +19,7 @@ from plait.core.state import BatchState
 from plait.core.views import BatchView, make_batch_view
 from plait.git.location import find_repo
 
-PUBLISH_TIMEOUT_SECONDS = (
-    300.0  # seconds for a push and a forge; after that it goes on without anybody waiting
-)
+PUBLISH_TIMEOUT_SECONDS = 300.0  # seconds for a push and a forge; after that it goes on without anybody waiting
 PUBLISH_POLL_SECONDS = 0.5
 
 
@@ -88,9 +85,7 @@ def _publish(desk: Session, request: Ship, *, as_json: bool) -> int:
         desk.read_events()
     view = _make_view(desk, batch)
     if why or view.unshipped is not None:
-        return _print_failure(
-            desk.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json
-        )
+        return _print_failure(desk.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json)
     _print_published(view, as_json=as_json)
     return OK
 
@@ -111,9 +106,7 @@ def _make_view(desk: Session, batch: str) -> BatchView:
 
 def _print_published(view: BatchView, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None}
-        )
+        print_json({"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None})
         return
     page = Page()
     page.add_line(f"{view.branch} is pushed, at {view.shipped[:10]}.")

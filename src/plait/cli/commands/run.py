@@ -1,26 +1,33 @@
-"""`plait run`: from sources to finished attempts, watched until all is over."""
+"""`plait run`: from sources to finished attempts, watched until all is over.
+
+`plait run --repo URL`: the same run, in a checkout of the mirror that plait keeps of another repository.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from plait.agents.interface import AgentSpec
 from plait.cli import prestart
-from plait.cli.commands.plan__plan import print_no_plan, print_plan, print_plan_json
-from plait.cli.commands.run_options import RunOptions
-from plait.cli.commands.run_options__run_ask import confirm_run, describe_run
-from plait.cli.commands.trust__trust import TrustCheck, ask_yes_no, is_interactive
+from plait.cli.commands.plan import print_no_plan, print_plan, print_plan_json
+from plait.cli.commands.run_options import RunOptions, confirm_run, describe_run
+from plait.cli.commands.trust import TrustCheck
 from plait.cli.format import list_names
-from plait.cli.live.signals__run_leave import force_quit
-from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_problems
+from plait.cli.live.signals import force_quit
+from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_notice, print_problems
+from plait.cli.prompts import ask_yes_no, is_interactive
 from plait.client.event_stream import EventStream
+from plait.client.mirrors import get_mirror_settings, open_mirrored_repo as mirror
 from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
-from plait.client.planning.submission__prepared import prepare_plan, select_agents
-from plait.client.project_sources import LoadedSources, PastBatches, load_sources
+from plait.client.planning.submission import prepare_plan, select_agents
+from plait.client.project_sources import LoadedSources, load_sources
+from plait.client.project_state import PastBatches
 from plait.client.repository import has_remote
 from plait.client.session import Session
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY
-from plait.config.key__choices import WhenDone
+from plait.config.key import WhenDone
+from plait.core.errors import UserError
 from plait.core.plan import Plan
 from plait.core.settings import Publish
 from plait.core.state import BatchState, State
@@ -31,8 +38,6 @@ def run_command(options: RunOptions) -> int:
     """The exit code; what stands in the way is raised, and then nothing was started."""
     options.check()
     if options.repo is not None:
-        from plait.cli.commands.run__run_repo import use_mirror  # noqa: PLC0415 - few work on another repository
-
         options = use_mirror(options)
     trust = TrustCheck(
         interactive=is_interactive() and not options.as_json,
@@ -154,3 +159,29 @@ def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, p
     if found.planned.problems:
         print_problems(found.planned.problems)
     return True
+
+
+_ISOLATION_KEY, _BASE_KEY = "run.isolation", "run.base"
+
+
+def use_mirror(options: RunOptions) -> RunOptions:
+    """Fetched just now, so that its base is never old. Raises UserError or WorldError."""
+    assert options.repo is not None
+    if options.flags.get(_ISOLATION_KEY) == "in-place":
+        raise UserError(
+            "--repo works in worktrees: nobody would see what is done in the mirror's own checkout",
+            hint="Leave --isolation in-place out.",
+        )
+    found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=print_notice)
+    where = found.place.top
+    print_notice(f"{found.name} is mirrored; look at its batches with: plait -C {where} status")
+    # The checkout is the base.
+    flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
+    named = tuple(_resolve_source(word, where) for word in options.named)
+    return replace(options, where=where, named=named, flags={**get_mirror_settings(found.place), **flags}, repo=None)
+
+
+def _resolve_source(name: str, mirror: Path) -> str:
+    """A source of that repository, or else one that lies here."""
+    local = Path(name)
+    return str(local.resolve()) if not (mirror / name).exists() and local.exists() else name

@@ -12,11 +12,10 @@ from signal import SIGPIPE
 from typing import assert_never
 
 from plait.agents.interface import AgentSpec
-from plait.cli.commands.run_options import RunOptions
-from plait.cli.commands.run_options__run_ask import describe_run
-from plait.cli.commands.trust__trust import is_interactive
+from plait.cli.commands.run_options import RunOptions, describe_run
+from plait.cli.error_handling import describe_os_error
 from plait.cli.live.follower import BatchFollower, FollowResult
-from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer, print_notice
+from plait.cli.live.renderers import JsonRenderer, LineRenderer, Renderer
 from plait.cli.live.signals import SignalCounter
 from plait.cli.live.summary import get_batch_exit_code, make_summary
 from plait.cli.output import (
@@ -25,11 +24,12 @@ from plait.cli.output import (
     NEEDS_PERSON,
     OK,
     Page,
-    describe_os_error,
     find_terminal,
     print_json,
+    print_notice,
     print_problems,
 )
+from plait.cli.prompts import is_interactive
 from plait.client.contest_results import list_contests, make_contest_event as contest_event
 from plait.client.event_stream import EventStream
 from plait.client.model_jobs import list_model_jobs, make_jobs_event
@@ -88,9 +88,7 @@ def follow_batch(options: RunOptions, desk: Session, followed: FollowedBatch, si
         return _follow_to_end(options, desk, followed, signals)
 
 
-def _follow_to_end(
-    options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter
-) -> int:
+def _follow_to_end(options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
     feed, batch = desk.event_stream, followed.batch
     try:
         if not options.as_json:
@@ -98,9 +96,7 @@ def _follow_to_end(
         with _make_renderer(options, desk, followed, feed) as renderer:
             interactive = is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
-            result = BatchFollower(
-                desk, batch, renderer, signals, interactive=interactive, bell=bell
-            ).follow()
+            result = BatchFollower(desk, batch, renderer, signals, interactive=interactive, bell=bell).follow()
             view = make_batch_view(desk.state, desk.state.batches[batch])
             now = time.time()
             jobs = list_model_jobs(open_state_paths(desk.place), view)
@@ -114,9 +110,7 @@ def _follow_to_end(
                 contests=contests,
             )
             if options.where != Path():
-                page.add_line(
-                    (f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim")
-                )
+                page.add_line((f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim"))
             renderer.finish(None if result is FollowResult.DETACHED else page)
             if options.as_json and result is not FollowResult.DETACHED:
                 events = [make_jobs_event(jobs, batch, now)] if jobs else []
@@ -129,9 +123,7 @@ def _follow_to_end(
     return _report_result(options, result, view, signals)
 
 
-def _make_renderer(
-    options: RunOptions, desk: Session, followed: FollowedBatch, feed: EventStream
-) -> Renderer:
+def _make_renderer(options: RunOptions, desk: Session, followed: FollowedBatch, feed: EventStream) -> Renderer:
     batch = followed.batch
     out = None if options.as_json else find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
@@ -143,7 +135,7 @@ def _make_renderer(
     listen = make_parser_factory(BatchInputs(str(desk.place.top), (), followed.agents))
     if options.as_json:
         return JsonRenderer(feed, batch, LogStream(folder, listen))
-    from plait.cli.live.display__run_screen import ScreenRenderer  # noqa: PLC0415 - only for terminals
+    from plait.cli.live.display import ScreenRenderer  # noqa: PLC0415 - only for terminals
 
     return ScreenRenderer(feed, batch, ActivityTracker(folder, listen))
 

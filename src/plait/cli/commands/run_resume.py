@@ -9,17 +9,14 @@ from dataclasses import fields
 from plait.agents.interface import AgentSpec
 from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached
 from plait.cli.commands.run_options import RunOptions
-from plait.cli.live.renderers import print_notice
-from plait.cli.live.signals import SignalCounter
-from plait.cli.live.signals__run_leave import force_quit
-from plait.cli.output import NEEDS_PERSON, OK, Page, print_json
-from plait.client.planning.agent_assignment__purse import check_budgets
+from plait.cli.live.signals import SignalCounter, force_quit
+from plait.cli.output import NEEDS_PERSON, OK, Page, print_json, print_notice
+from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
-from plait.client.planning.submission__fitting import make_limit_request
+from plait.client.planning.submission import make_limit_request
 from plait.client.planning.submission_checks import find_open_batch
 from plait.client.project_sources import LoadedSources
-from plait.client.session import Session
-from plait.client.session__asking import new_request_id
+from plait.client.session import Session, new_request_id
 from plait.config.config import Config, Layer
 from plait.config.keys import list_table_keys
 from plait.core.errors import UserError, WorldError

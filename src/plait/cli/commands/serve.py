@@ -1,20 +1,34 @@
-"""`plait serve`: the server, and what a person has to know to use it."""
+"""`plait serve`: the server, and what a person has to know to use it.
+
+`plait token`: the tokens that the server asks for, and the links that log a browser in.
+
+`plait mcp`: the project's batches for an agent, by the Model Context Protocol on standard input and output.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from plait.cli.output import replace_control_chars
+from plait.cli.output import OK, print_json, replace_control_chars
+from plait.client.server_tokens import (
+    get_full_token,
+    get_read_only_token,
+    rotate_full_token,
+    rotate_read_only_token,
+)
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
+from plait.git.location import find_repo
 
-if TYPE_CHECKING:  # the server takes a while to import
+if TYPE_CHECKING:
     from plait.server.serve import ServeOptions, ServerInfo
 
 
@@ -33,13 +47,11 @@ class ServeArguments:
 def serve_command(where: Path, arguments: ServeArguments) -> int:
     from plait.server.serve import serve  # noqa: PLC0415 - only now: it takes a while
 
-    return serve(
-        _make_server_options(where, arguments), lambda ready: _announce(ready, arguments), _print_warning
-    )
+    return serve(_make_server_options(where, arguments), lambda ready: _announce(ready, arguments), _print_warning)
 
 
 def _make_server_options(where: Path, arguments: ServeArguments) -> ServeOptions:
-    from plait.server.http.server_config__listening import TlsFiles  # noqa: PLC0415
+    from plait.server.http.server_config import TlsFiles  # noqa: PLC0415
     from plait.server.serve import ServeOptions as Options  # noqa: PLC0415
 
     if arguments.keyfile is not None and arguments.certfile is None:
@@ -123,3 +135,73 @@ def _print_warning(text: str, hint: str = "") -> None:
     with suppress(OSError):
         sys.stderr.write(f"plait: {replace_control_chars(text)}\n" + (f"  {hint}\n" if hint else ""))
         sys.stderr.flush()
+
+
+DEFAULT_SERVER_URL = "http://127.0.0.1:3001"
+
+
+def token_command(  # noqa: PLR0913 - the options of the verb
+    where: Path,  # noqa: ARG001 - one token for all repositories of a user
+    *,
+    as_json: bool,
+    read_only: bool = False,
+    rotate: bool = False,
+    link: bool = False,
+    url: str | None = None,
+) -> int:
+    if url is not None and not link:
+        raise UserError("--url says where a link leads to", hint="Say it with --link.")
+    if link:
+        from plait.server.auth import parse_server_url  # noqa: PLC0415 - only for who wants a link
+
+        url = parse_server_url(url or DEFAULT_SERVER_URL)  # before anything is rotated
+    found, file = _get_token(read_only=read_only, rotate=rotate)
+    if url is not None:
+        made = _make_link(url, read_only=read_only)
+        _print_answer({"link": made, "readOnly": read_only}, made, as_json=as_json)
+    else:
+        _print_answer({"token": found, "file": str(file)}, found, as_json=as_json)
+    return OK
+
+
+def _get_token(*, read_only: bool, rotate: bool) -> tuple[str, Path]:
+    match read_only, rotate:
+        case False, False:
+            return get_full_token()
+        case False, True:
+            return rotate_full_token()
+        case True, False:
+            return get_read_only_token()
+        case _:
+            return rotate_read_only_token()
+
+
+def _make_link(url: str, *, read_only: bool) -> str:
+    from plait.server.auth import Access, create_authenticator, make_login_link  # noqa: PLC0415
+
+    return make_login_link(create_authenticator(), url, Access.READ if read_only else Access.FULL)
+
+
+def _print_answer(answer: dict[str, object], line: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+    else:
+        sys.stdout.write(f"{line}\n")
+
+
+def mcp_command(where: Path, *, read_only: bool) -> int:
+    if find_spec("mcp") is None:
+        raise UserError(
+            "plait mcp needs the Model Context Protocol's SDK, and it is not installed",
+            hint="pip install 'plait[mcp]'",
+        )
+    from plait.server.mcp.server import (
+        detect_scope,  # noqa: PLC0415 - an extra, and it takes its time
+        serve_stdio,  # noqa: PLC0415
+    )
+
+    # At once: nothing that matters is in memory, and a thread that reads the input can't be told to stop.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    place = find_repo(where)
+    serve_stdio(place, detect_scope(place, read_only=read_only))
+    return OK

@@ -1,16 +1,21 @@
-"""`plait status`: where everything stands."""
+"""`plait status`: where everything stands.
+
+Where the results of a batch are: its branch, what of it is published, and where its tasks' own work lies.
+"""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 
-from plait.cli.commands.status__status_branch import describe_branch, format_publication, locate_work
 from plait.cli.format import (
     format_date,
     format_diffstat,
+    format_elapsed,
+    format_provider_limit,
     format_status,
     get_line_width,
     get_minus_sign,
@@ -18,20 +23,24 @@ from plait.cli.format import (
     shorten_commit,
     truncate_line,
 )
-from plait.cli.format__spans import format_elapsed, format_provider_limit
 from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.output import OK, Page
 from plait.client.batch_lookup import find_batch
 from plait.client.session import Session, open_session
+from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, Waiting
 from plait.core.views import BatchView, TaskView, make_batch_view
+from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation, find_repo
 from plait.store.interfaces import InboxError
-from plait.store.project_files import EngineInfo
 
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
+
+
 _ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
+
+
 _NOTABLE_STATUSES = (
     TaskStatus.FAILED,
     TaskStatus.TIMED_OUT,
@@ -77,12 +86,10 @@ def sort_newest_first(state: State) -> list[BatchState]:
     return sorted(state.batches.values(), key=lambda batch: -batch.order)
 
 
-def _print_json(
-    place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None
-) -> None:
+def _print_json(place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     from plait.cli.output import print_json  # noqa: PLC0415 - people are told in words
     from plait.client.batch_json import batch_json, status_json  # noqa: PLC0415
-    from plait.git.location__projects import compute_project_id  # noqa: PLC0415
+    from plait.git.location import compute_project_id  # noqa: PLC0415
 
     name = compute_project_id(place)
     told = [batch_json(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
@@ -214,9 +221,7 @@ def _add_provider_limits(page: Page, state: State) -> None:
     """Who takes no work now, and for how long: what waits for it goes on by itself."""
     for provider, breaker in state.breakers.items() if state.open else ():
         if breaker.until is not None:
-            page.add_line(
-                (f"{format_provider_limit(provider, breaker.until, time.time())} ({breaker.why})", "yellow")
-            )
+            page.add_line((f"{format_provider_limit(provider, breaker.until, time.time())} ({breaker.why})", "yellow"))
 
 
 def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
@@ -229,6 +234,61 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
 
 
 def _is_engine_needed(state: State) -> bool:
-    from plait.core.scheduler.rules__needed import is_engine_needed  # noqa: PLC0415 - it knows all rules; where an engine is at work, nobody asks
+    from plait.core.scheduler.rules import is_engine_needed  # noqa: PLC0415 - it knows all rules; where an engine is at work, nobody asks
 
     return is_engine_needed(state)
+
+
+_WORKSPACE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING, TaskStatus.INTERRUPTED)
+
+
+_StyledLine = tuple[str, str]  # a text and its style
+
+
+def format_publication(view: BatchView) -> str:
+    """In a few words; empty: nothing of it is, and nobody asked."""
+    if view.publishing:
+        return "publishing"
+    if view.unshipped is not None:
+        return "not published"
+    if view.is_outdated:
+        return f"older than its branch: {view.pr_url}" if view.pr_url else "pushed, older than its branch"
+    return view.pr_url or ("pushed" if view.shipped else "")
+
+
+def describe_branch(view: BatchView) -> Iterator[_StyledLine]:
+    """Nothing where nothing is merged."""
+    if not view.branch or not view.head or (view.head == view.base and not view.shipped):
+        return
+    yield f"branch {view.branch} at {shorten_commit(view.head)}{_describe_publication(view)}", ""
+    if view.pr_url:
+        yield f"pull request {view.pr_url}", ""
+    if view.unshipped is not None:
+        yield f"not published: {' '.join(view.unshipped.split())}", "red"
+        yield from ((f"  {line}", "dim") for line in view.way_out.splitlines())
+
+
+def _describe_publication(view: BatchView) -> str:
+    way = f"plait pr {quote(view.id)}"
+    if view.publishing:
+        return ", being published"
+    if view.unshipped is not None:
+        return ""
+    if view.is_outdated:
+        return f"; what was published, {shorten_commit(view.shipped)}, is older: {way}"
+    if view.shipped:
+        return ", pushed"
+    return f", not published: {way}" if view.ended_at is not None else ""
+
+
+def locate_work(view: BatchView, task: TaskView) -> str:
+    """Where its own work is, as long as the batch branch has none of it."""
+    if view.settings.isolation is Isolation.IN_PLACE or not task.attempt or task.status is TaskStatus.DONE:
+        return ""
+    if task.status in _WORKSPACE_STATUSES and task.workspace:
+        return f"in {task.workspace}"
+    if task.diffstat is None:
+        return ""
+    from plait.git.refs import task_branch  # noqa: PLC0415 - not needed for most tasks
+
+    return f"on branch {task_branch(view.id, task.id)}"

@@ -10,7 +10,7 @@ from plait.cli.commands.status import print_status
 from plait.cli.live.bell import Bell
 from plait.cli.output import OK
 from plait.client.batch_lookup import find_batch
-from plait.client.project_sources import load_settings
+from plait.client.project_state import load_settings
 from plait.client.session import Session
 from plait.core.errors import PlaitError
 from plait.store.interfaces import InboxError

@@ -1,4 +1,7 @@
-"""`plait trust`: look at what a repository's own settings would run, and say whether it may."""
+"""Trust: what a repository's own settings would have plait run is run only if a person says so. --yes is no answer to this.
+
+`plait trust`: look at what a repository's own settings would run, and say whether it may.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,95 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.cli.commands.trust__trust import ask_yes_no, is_interactive, print_commands
 from plait.cli.format import format_date
-from plait.cli.output import INTERRUPTED, NEEDS_PERSON, OK, Page, print_json
-from plait.client.json_encoding__instant import to_iso
-from plait.client.project_sources import load_settings
+from plait.cli.output import (
+    INTERRUPTED,
+    NEEDS_PERSON,
+    OK,
+    Page,
+    print_json,
+)
+from plait.cli.prompts import ask_yes_no, is_interactive
+from plait.client.json_encoding import to_iso
+from plait.client.project_state import load_settings
 from plait.client.trust import (
+    FORMAT_KEY,
     RepoCommand,
+    UntrustedError,
     escape_command,
     format_trust_command,
+    format_trust_hint,
     list_repo_commands,
     save_trust,
 )
-from plait.client.trust_store__trust import list_all_trusted, open_trust_store
-from plait.core.errors import UserError
+from plait.client.trust_store import list_all_trusted, open_trust_store
+from plait.config.config import Config, find_repository_commands
+from plait.core.errors import UserError, WorldError
 from plait.git.location import RepoLocation, find_repo
 
 if TYPE_CHECKING:
     from plait.client.trust_store import TrustedCommand
+
+
+class TrustCheck:
+    """Asked once for everything, and a yes is remembered for the repository at `where`; without one, for this run only.
+
+    `someone`: a person is here to answer; `early`: what this verb loads to make its plan.
+    """
+
+    def __init__(
+        self, *, interactive: bool, early_keys: Sequence[str] = (FORMAT_KEY,), where: Path | None = None
+    ) -> None:
+        self.interactive = interactive
+        self._early_keys = early_keys
+        self._where = where
+        self._granted = False
+
+    def check_before_reading(self, config: Config) -> None:
+        """Raises UserError unless what is about to be loaded is trusted."""
+        if any(command.key in self._early_keys for command in find_repository_commands(config)):
+            self.check_before_running(config)
+
+    def check_before_running(self, config: Config) -> None:
+        """Raises UserError unless everything is trusted."""
+        if self._granted or not find_repository_commands(config):
+            return
+        place = None if self._where is None else find_repo(self._where)
+        found = list_repo_commands(config, place)
+        if not all(each.trusted for each in found):
+            self._ask(found, place)
+        self._granted = True
+
+    def _ask(self, found: Sequence[RepoCommand], place: RepoLocation | None) -> None:
+        if not self.interactive:
+            raise UntrustedError(found, self._where)
+        print_commands(found)
+        if not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
+            raise UserError("nothing was started", hint=format_trust_hint(found, self._where))
+        if place is not None:
+            try:
+                save_trust(place, found)
+            except WorldError as error:  # it was said all the same
+                page = Page()
+                page.add_line(("warning", "yellow"), f" {error.message}: you will be asked again")
+                page.show(stderr=True)
+
+
+def print_commands(found: Sequence[RepoCommand]) -> None:
+    page = Page()
+    page.add_line(("This repository's own settings would have plait run:", "bold"))
+    for each in found:
+        first, *rest = each.value.rstrip("\n").split("\n")
+        style = "" if each.trusted else "bold"
+        page.add_line(
+            ("  " + escape_command(first), style),
+            (f"  ({each.name}, {each.given}) {each.trust_status}", "dim"),
+        )
+        for line in rest:
+            page.add_line(("  │ " + escape_command(line), style))
+        if each.before is not None and not each.trusted:
+            page.add_line((f"    it was: {escape_command(each.before)}", "dim"))
+    page.show()
 
 
 def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_json: bool) -> int:
@@ -66,9 +140,7 @@ def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes:
         _print_line("Nothing was changed.")
         return INTERRUPTED
     save_trust(place, found)
-    _print_line(
-        "These commands are trusted, as they are now. If one of them changes, you will be asked again."
-    )
+    _print_line("These commands are trusted, as they are now. If one of them changes, you will be asked again.")
     return OK
 
 
@@ -117,9 +189,7 @@ def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
     for name, commands in by_repository:
         page.add_line((_format_repository(name), "bold"))
         for each in commands:
-            page.add_line(
-                f"  {escape_command(each.value)}", (f"  ({each.key}, since {format_date(each.when)})", "dim")
-            )
+            page.add_line(f"  {escape_command(each.value)}", (f"  ({each.key}, since {format_date(each.when)})", "dim"))
     if not found:
         page.add_line("No repository's own commands are trusted.")
     page.show()

@@ -1,1 +1,1 @@
-"""The live display: frames are pure, the screen draws them."""
+"""The live display of plait run and plait status --watch."""

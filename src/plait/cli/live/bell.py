@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from plait.core.events import Record
 from plait.core.notifications import NotificationBuilder
-from plait.core.notifications__tiding import NotificationKind
+from plait.core.settings import NotificationKind
 from plait.core.state import State
 
 BELL_CHAR = "\a"

@@ -1,25 +1,58 @@
-"""The display of one batch on a terminal: state in, frames out, as seldom as the eye allows."""
+"""How a batch is shown on a terminal.
+
+The display of one batch on a terminal: state in, frames out, as seldom as the eye allows.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from plait.cli.live.frame import Viewport, render_frame
 from plait.cli.live.screen import Screen
 from plait.cli.live.view_model import BatchViewModel, build_view_model
-from plait.cli.output import Page
+from plait.cli.output import Page, make_console
 from plait.client.eta import EtaEstimator
 from plait.client.event_stream import EventStream
 from plait.client.logs.activity import ActivityTracker
-from plait.core.graph__shape import group_waves
+from plait.client.session import RecordEvents
+from plait.core.graph import group_waves
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+
+class ScreenRenderer:
+    def __init__(self, feed: EventStream, batch: str, activities: ActivityTracker) -> None:
+        self._display = Display(make_console(), feed, batch, name=batch, activities=activities)
+
+    def __enter__(self) -> Self:
+        self._display.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._display.__exit__(kind, error, trace)
+
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
+        """It shows the state, which has folded them."""
+
+    def refresh(self, notice: str) -> None:
+        self._display.refresh(time.time(), notice=notice)
+
+    def read_keys(self) -> list[str]:
+        return self._display.read_keys()
+
+    def finish(self, page: Page | None) -> None:
+        self._display.set_final_page(page)
+
+
 _ACTIVITY_SECONDS = 0.4  # seconds between two looks at what agents say
+
+
 _MAX_DRAW_SHARE = 0.1  # of the time, at most, goes into drawing: thousands of tasks are drawn more seldom
 
 

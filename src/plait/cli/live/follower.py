@@ -8,8 +8,7 @@ from enum import Enum, auto
 from plait.cli.live.bell import Bell
 from plait.cli.live.renderers import Renderer
 from plait.cli.live.signals import SignalCounter
-from plait.client.session import Session
-from plait.client.session__asking import new_request_id
+from plait.client.session import Session, new_request_id
 from plait.core.decisions import TaskEnded
 from plait.core.errors import WorldError
 from plait.core.reports import SourcesWritten
@@ -61,9 +60,7 @@ class BatchFollower:
         self._refused_at: tuple[object, int] | None = None
         self._engine_checked_at = time.monotonic()
         self._last_read_at = 0.0
-        self._last_task_end = self._written_back = (
-            0  # the last end of a task, and how far the sources were told
-        )
+        self._last_task_end = self._written_back = 0  # the last end of a task, and how far the sources were told
 
     @property
     def _batch(self) -> BatchState:
@@ -141,9 +138,7 @@ class BatchFollower:
 
     def _needs_person(self) -> bool:
         """What somebody asked for a moment ago may change it."""
-        return (
-            make_batch_view(self._desk.state, self._batch).waits_for_person and not self._desk.list_pending()
-        )
+        return make_batch_view(self._desk.state, self._batch).waits_for_person and not self._desk.list_pending()
 
     def _handle_signals(self) -> None:
         if self._signals.interrupts > self._stops_requested:

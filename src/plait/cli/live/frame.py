@@ -1,28 +1,50 @@
-"""A frame: what the screen shows at one moment, as lines of text with styles. Pure, so that it can be compared."""
+"""A frame: what the screen shows at one moment, as lines of text with styles. Pure, so that it can be compared.
+
+The title of the box: the whole batch in one line.
+
+Notes under the box: what a person should know or do, and which keys there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from shlex import quote
+from typing import assert_never
 
 from rich.cells import cell_len
 
-from plait.cli.live.frame__notes import KEY_HELP, format_keys, make_notes
-from plait.cli.live.frame__title import format_title
-from plait.cli.live.task_rows import ColumnWidths, fit_activity, fit_columns, get_activity_width, render_row
-from plait.cli.live.task_rows__row import TaskRow, make_row
+from plait.cli.format import format_elapsed, format_provider_limit, format_rough_duration
+from plait.cli.live.task_rows import (
+    ColumnWidths,
+    TaskRow,
+    fit_activity,
+    fit_columns,
+    get_activity_width,
+    make_row,
+    render_row,
+)
 from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.live.terminal_style import StyledLine, TerminalStyle, choose_terminal_style
-from plait.cli.live.view_model import BatchViewModel
+from plait.cli.live.view_model import BatchViewModel, RunningGate
+from plait.client.next_step import format_answer_command
 from plait.core.fast_dataclass import dataclass
-from plait.core.status import TaskStatus
-
-__all__ = ["StyledLine", "Viewport", "render_frame", "frame_to_text"]
+from plait.core.settings import Publish
+from plait.core.status import BatchStatus, PauseCause, TaskStatus, Waiting
+from plait.core.views import TaskView
 
 _MIN_BOX_WIDTH = 24  # columns; in fewer there are no sides
+
+
 _MAX_WIDTH = 140  # columns; in more, the eye loses the row
+
+
 _MIN_ROWS = 3
+
+
 _MAX_ACTIVITIES = 4
+
+
 _MAX_NOTE_LINES = 3  # lines for one
 
 
@@ -100,17 +122,14 @@ def _render_notes(model: BatchViewModel, viewport: Viewport, terminal: TerminalS
     texts = [(viewport.notice, "bold")] if viewport.notice else []
     texts += make_notes(model, viewport.now, keys=viewport.keys)
     wrapped = [
-        (terminal.wrap(terminal.sanitize(text), viewport.width - 1, _MAX_NOTE_LINES), style)
-        for text, style in texts
+        (terminal.wrap(terminal.sanitize(text), viewport.width - 1, _MAX_NOTE_LINES), style) for text, style in texts
     ]
     return [((f" {line}", style),) for lines, style in wrapped for line in lines]
 
 
 def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: TerminalStyle) -> list[StyledLine]:
     if viewport.help:
-        return [
-            ((terminal.fit(f" {terminal.replace_signs(text)}", viewport.width), "dim"),) for text in KEY_HELP
-        ]
+        return [((terminal.fit(f" {terminal.replace_signs(text)}", viewport.width), "dim"),) for text in KEY_HELP]
     return (
         [((terminal.fit(f" {terminal.replace_signs(format_keys(model))}", viewport.width), "dim"),)]
         if viewport.keys
@@ -140,3 +159,179 @@ def shorten_labels(labels: Sequence[str]) -> list[str]:
     heads = [label.partition("-")[0] for label in labels]
     clear = len(set(heads)) == len(heads)
     return [head if clear and head.isdigit() else label for head, label in zip(heads, labels, strict=True)]
+
+
+_RUNNING_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
+
+
+_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+
+
+_MIN_ETA_SECONDS = 5.0  # seconds; what takes longer than it was thought to is always about to end
+
+
+_DROP_ORDER = ("plait", "wave", "merging", "batch", "eta", "status", "running")
+
+
+def format_title(model: BatchViewModel, terminal: TerminalStyle, *, now: float, eta: float | None, width: int) -> str:
+    """What does not fit is left out, the least important part first."""
+    parts = {name: terminal.sanitize(part) for name, part in _collect_parts(model, now, eta).items()}
+    for dropped in _DROP_ORDER:
+        if cell_len(_join_parts(parts, terminal)) <= width:
+            break
+        parts.pop(dropped, None)
+    return terminal.fit(_join_parts(parts, terminal), width)
+
+
+def _join_parts(parts: Mapping[str, str], terminal: TerminalStyle) -> str:
+    return f" {terminal.dot} ".join(parts.values())
+
+
+def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict[str, str]:
+    view = model.view
+    counts = dict(view.progress.counts)
+    running = sum(task.status in _RUNNING_STATUSES for task in view.tasks)  # entrants of contests too
+    failed = sum(counts[status] for status in _FAILED_STATUSES)
+    parts = {
+        "plait": "plait",
+        "batch": f"batch {model.name}",
+        "tasks": f"{counts[TaskStatus.DONE]}/{view.progress.total} tasks",
+    }
+    if model.wave is not None and model.wave[1] > 1:
+        parts["wave"] = f"wave {model.wave[0]}/{model.wave[1]}"
+    if running:
+        parts["running"] = f"{running} running"
+    if counts[TaskStatus.MERGING]:
+        parts["merging"] = f"{counts[TaskStatus.MERGING]} merging"
+    if failed:
+        parts["failed"] = f"{failed} failed"
+    status = _format_title_status(model)
+    if status:
+        parts["status"] = status
+    if (
+        view.status is not BatchStatus.PAUSED
+        and view.ended_at is None
+        and eta is not None
+        and eta - now >= _MIN_ETA_SECONDS
+    ):
+        parts["eta"] = f"ETA {format_rough_duration(eta - now)}"
+    return parts
+
+
+def _format_title_status(model: BatchViewModel) -> str:
+    view = model.view
+    if view.status is BatchStatus.PAUSED:
+        return "stopped" if model.paused is PauseCause.STOP else "paused"
+    if view.ended_at is not None:
+        return f"{view.status.value} in {format_elapsed(view.ended_at - view.created_at)}"
+    if model.publish is not None:
+        return "publishing"
+    return "gate" if model.gate is not None else ""
+
+
+_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
+
+
+_MAX_QUESTIONS = 2  # more of them are counted
+
+
+_MAX_SUSPECTS = 3
+
+
+KEY_HELP = (
+    "a       approve the task that waits for it",
+    "p       pause: nothing new starts, what runs goes on; again: go on",
+    "d, q    detach: the batch goes on in the background",
+    "Ctrl+C  stop: what runs is ended and can be resumed; twice: at once",
+    "?       hide this",
+)
+
+
+def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
+    """Texts with their styles, the most urgent first."""
+    yield from _pause_notes(model, keys=keys)
+    yield from _approval_notes(model, keys=keys)
+    yield from _question_notes(model)
+    for limit in model.limits:
+        others = ", ".join(model.view.settings.fallback)
+        then = f"its tasks go to {others}" if others else "its tasks wait, others go on"
+        yield f"{format_provider_limit(limit.provider, limit.until, now)}; {then}", "yellow"
+    if model.machine_busy is not None:
+        yield f"nothing new starts, the machine is short of room: {model.machine_busy}", "yellow"
+    yield from _branch_notes(model, now)
+
+
+def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]]:
+    """What happens to the batch branch, where no task's row tells it."""
+    if model.rebuild_without is not None:
+        gone = f" without {', '.join(model.rebuild_without)}" if model.rebuild_without else ""
+        yield f"the batch branch is being made anew{gone}", "blue"
+    if model.gate is not None:
+        yield from _gate_notes(model.gate, now)
+    if model.publish is not None:
+        pull = "" if model.publish is Publish.PUSH else " and its pull request"
+        yield f"publishing {model.view.branch}{pull}", "blue"
+
+
+def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
+    if gate.suspects:
+        some = ", ".join(gate.suspects[:_MAX_SUSPECTS])
+        more = f" and {len(gate.suspects) - _MAX_SUSPECTS} more" if len(gate.suspects) > _MAX_SUSPECTS else ""
+        yield f"the gate failed, the guilty one is among {some}{more}", "yellow"
+    merges = f"{gate.size} merge{'' if gate.size == 1 else 's'}" if gate.size else "the base"
+    yield f"gate: {gate.command} (on {merges}, {format_elapsed(now - gate.since)})", "blue"
+
+
+def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
+    why = model.view.reason
+    press = "press p, or " if keys else ""
+    match model.paused:
+        case None:
+            return
+        case PauseCause.PERSON:
+            yield f"paused: nothing new starts, to go on: {press}plait unpause {model.name}", "yellow"
+        case PauseCause.STOP:
+            left = sum(task.status in _ACTIVE_STATUSES for task in model.view.tasks)
+            if left:
+                yield f"stopping: {left} still at work", "yellow"
+            else:
+                yield f"stopped, to go on: {press}plait resume {model.name}", "yellow"
+        case PauseCause.BUDGET:
+            yield f"paused: {why}", "yellow"
+            yield "to go on: plait run --resume --budget AMOUNT", "yellow"
+        case PauseCause.PROVIDER:
+            yield f"paused: {why}; to go on: {press}plait resume {model.name}", "yellow"
+        case PauseCause.GATE | PauseCause.BRANCH:
+            yield f"paused: {why}; to go on: {press}plait unpause {model.name}", "yellow"
+        case _:
+            assert_never(model.paused)
+
+
+def _approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
+    waiting = [task for task in model.view.tasks if task.waiting is Waiting.APPROVAL]
+    if waiting:
+        press = "press a to approve, or " if keys else ""
+        yield f"{waiting[0].id} waits for approval: {press}plait approve {model.name}", "bold yellow"
+
+
+def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
+    asking = [task for task in model.view.tasks if task.waiting is Waiting.ANSWER]
+    for task in asking[:_MAX_QUESTIONS]:
+        yield f"{task.id} asks: {_get_question(task)}", "bold yellow"
+    if asking:
+        more = f" (and {len(asking) - _MAX_QUESTIONS} more ask)" if len(asking) > _MAX_QUESTIONS else ""
+        yield (
+            f"answer: {format_answer_command(f'{model.name} {quote(asking[0].id)}', asking[0].reason)}{more}",
+            "yellow",
+        )
+
+
+def _get_question(task: TaskView) -> str:
+    return task.reason.partition(": ")[2].removesuffix(" (answer with feedback)") or task.reason
+
+
+def format_keys(model: BatchViewModel) -> str:
+    """The keys that do something now."""
+    approve = any(task.waiting is Waiting.APPROVAL for task in model.view.tasks)
+    pause = "p pause" if model.paused is None else "p go on"
+    return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from plait.cli.live.event_lines import EventLines
-from plait.cli.output import Page
+from plait.cli.output import Page, print_notice
 from plait.client.event_stream import EventStream
 from plait.client.session import RecordEvents
 from plait.client.stream_event import format_json_line
@@ -88,9 +87,7 @@ class JsonRenderer(_PlainRenderer):
         for each in news:
             over = self._find_ended_attempt(each.record.event)
             said = self._logs.finish(over, each.record.at) if over is not None else []
-            _write_lines(
-                [format_json_line(event) for event in (*said, *each.events) if event.concerns(self._batch)]
-            )
+            _write_lines([format_json_line(event) for event in (*said, *each.events) if event.concerns(self._batch)])
 
     def _find_ended_attempt(self, event: object) -> AttemptState | None:
         """The attempt that ended with this; its task remembers its last one."""
@@ -105,20 +102,10 @@ class JsonRenderer(_PlainRenderer):
         super().refresh(notice)
         known = self._feed.state.batches.get(self._batch)
         if known is not None:
-            _write_lines(
-                [format_json_line(event) for event in self._logs.read(known.alive.values(), time.time())]
-            )
+            _write_lines([format_json_line(event) for event in self._logs.read(known.alive.values(), time.time())])
 
     def finish(self, page: Page | None) -> None:
         pass
-
-
-def print_notice(text: str) -> None:
-    """On the standard error: beside JSON too; and a terminal that is gone does not mind."""
-    with suppress(OSError):
-        page = Page()
-        page.add_line(text)
-        page.show(stderr=True)
 
 
 def _write_lines(lines: Sequence[str]) -> None:

@@ -1,4 +1,7 @@
-"""The last screen: how a batch ended, what it took, what is not done and how to go on."""
+"""The last screen: how a batch ended, what it took, what is not done and how to go on.
+
+The part of the last screen that is about model jobs: what each one wrote, and what it took.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 from shlex import quote
 
-from plait.cli.format__spans import format_elapsed
-from plait.cli.live.summary__summary_jobs import add_jobs
-from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
+from plait.cli.format import format_elapsed
+from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
 from plait.client.contest_results import ContestView
-from plait.client.model_jobs import ModelJobs
+from plait.client.model_jobs import ModelJobs, ModelJobView
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.views import BatchView, TaskView
 
 _MAX_PER_KIND = 10  # of each kind that are told one by one
+
+
 _MAX_NAMES = 4  # together
+
+
 _NO_JOBS = ModelJobs()
+
+
 _GATE_FAILS_ON_BASE = "the gate fails on the base"
+
+
 _OVER_BUDGET = "raise the budget"
+
+
 _MAX_REASON_CHARS = 400  # characters of a reason
+
+
 _COUNT_STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
+
+
 _FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+
+
 _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
 
 
@@ -121,9 +139,7 @@ def _add_failed(page: Page, view: BatchView, name: str) -> None:
     page.add_line()
     for task in found[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
-        page.add_line(
-            (f"  {_format_status(task.status)}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}"
-        )
+        page.add_line((f"  {_format_status(task.status)}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}")
         page.add_line((f"    {_suggest_command(task, f'{quote(name)} {quote(task.id)}')}", "dim"))
     _add_more_count(page, found)
     unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
@@ -173,11 +189,7 @@ def _add_questions(page: Page, view: BatchView, name: str) -> None:
     for task in asking[:_MAX_PER_KIND]:
         page.add_line(("  waits for you", "yellow"), f"  {task.id}: {_flatten(task.reason)}")
         approve = task.waiting is Waiting.APPROVAL
-        way = (
-            f"plait approve {called}"
-            if approve
-            else format_answer_command(f"{called} {quote(task.id)}", task.reason)
-        )
+        way = f"plait approve {called}" if approve else format_answer_command(f"{called} {quote(task.id)}", task.reason)
         page.add_line((f"    {way}", "dim"))
     _add_more_count(page, asking)
 
@@ -215,3 +227,54 @@ def _flatten(reason: str) -> str:
 
 def _format_status(status: TaskStatus) -> str:
     return status.value.replace("_", " ")
+
+
+_MAX_JOBS = 20  # jobs that are told one by one
+
+
+_MAX_FILES = 4  # files of each
+
+
+_JOB_STYLES = {"passed": "green", "failed": "red"}
+
+
+def add_jobs(page: Page, jobs: ModelJobs) -> None:
+    """Nothing, for batches without any."""
+    if not jobs:
+        return
+    pieces: list[tuple[str, str]] = []
+    for name, count in jobs.counts:
+        pieces += [
+            (" · " if pieces else "", "dim"),
+            (f"{count} {name}", _JOB_STYLES.get(name, "") if count else ""),
+        ]
+    page.add_line()
+    page.add_line(("  jobs  ", "bold"), *pieces)
+    told = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit]
+    for job in told[:_MAX_JOBS]:
+        page.add_line(f"    {job.id}  {replace_control_chars(_describe_job(job))}")
+    if len(told) > _MAX_JOBS:
+        page.add_line((f"    and {len(told) - _MAX_JOBS} more", "dim"))
+
+
+def _describe_job(job: ModelJobView) -> str:
+    parts = [
+        _join_few([f"{path} ({lines} {_pluralize_line(lines)})" for path, lines in job.outputs]) or "nothing written"
+    ]
+    if job.retry_used:
+        parts.append("answered again")
+    if job.fixes:
+        parts.append(f"repaired {job.fixes} {'time' if job.fixes == 1 else 'times'}")
+    if job.implicit:
+        parts.append(f"implicit context: {_join_few(job.implicit)}")
+    parts += [f"warning: {' '.join(warning.split())[:200]}" for warning in job.warnings[:2]]
+    return " · ".join(parts)
+
+
+def _join_few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_FILES} more" if len(names) > _MAX_FILES else ""
+    return f"{', '.join(names[:_MAX_FILES])}{more}"
+
+
+def _pluralize_line(count: int) -> str:
+    return "line" if count == 1 else "lines"

@@ -52,9 +52,7 @@ class BatchViewModel:
     publish: Publish | None = None
 
 
-def build_view_model(
-    state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str
-) -> BatchViewModel:
+def build_view_model(state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str) -> BatchViewModel:
     """It costs as much as the batch is long: once per change, not once per frame."""
     batch = state.batches[batch_id]
     view = make_batch_view(state, batch)
@@ -83,9 +81,7 @@ def _find_running_gate(batch: BatchState) -> RunningGate | None:
     if batch.gate is None or batch.gate.stale:
         return None
     decision = batch.gate.decision
-    suspects = (
-        batch.merges[batch.gate_good_size : batch.gate_bad_size] if batch.gate_bad_size is not None else ()
-    )
+    suspects = batch.merges[batch.gate_good_size : batch.gate_bad_size] if batch.gate_bad_size is not None else ()
     return RunningGate(
         decision.command,
         decision.size,

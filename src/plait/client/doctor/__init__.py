@@ -1,1 +1,1 @@
-"""What `plait doctor` and `plait agents` look at. Nothing here changes anything."""
+"""plait doctor: checks of the machine, the repository and plait's own state."""

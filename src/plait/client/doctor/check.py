@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import stat
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 
@@ -52,3 +55,32 @@ def format_names(found: Iterable[str]) -> str:
     shown = list(found)
     more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
     return ", ".join(shown[:_MAX_NAMES]) + more
+
+
+_MAX_FILES = 200_000  # files that are counted; nobody waits for more
+
+
+def find_write_problem(folder: Path) -> str:
+    """Why nothing can be written there; a folder that is not there yet is made in the nearest one that is."""
+    for each in (folder, *folder.parents):
+        if os.path.lexists(each):
+            if not each.is_dir():
+                return "it is no folder" if each == folder else f"{each} is no folder"
+            return "" if os.access(each, os.W_OK | os.X_OK) else "it can't be written to"
+    return ""
+
+
+def measure_disk_use(paths: Sequence[str]) -> tuple[int, bool]:
+    """What they take on disk, and whether that is all: a transcript may have a hole in it, and nobody waits for ever."""
+    total, waiting, seen = 0, list(paths), 0
+    while waiting and seen < _MAX_FILES:
+        seen += 1
+        path = waiting.pop()
+        try:
+            found = os.lstat(path)
+            total += found.st_blocks * 512
+            if stat.S_ISDIR(found.st_mode):
+                waiting += [each.path for each in os.scandir(path)]
+        except OSError:  # it went away meanwhile
+            continue
+    return total, not waiting

@@ -10,26 +10,21 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.client.project_sources import load_agent_specs, read_past_batches, read_saved_settings
-from plait.client.repository import find_git_dir, find_worktrees_folder
+from plait.client.agent_specs import load_agent_specs
+from plait.client.project_state import read_past_batches, read_saved_settings
 from plait.config.config import Config
-from plait.config.key__choices import ForgeKind
-from plait.config.loading__load import load_config
+from plait.config.key import ForgeKind
+from plait.config.loading import load_config
 from plait.core.errors import ConfigError
+from plait.engine.daemon import LOG_FILE, find_engine
 from plait.git.location import RepoLocation, find_repo
-from plait.store.project_files import (
-    INBOX_FILE,
-    JOURNAL_FILE,
-    LOG_FILE,
-    find_engine,
-    find_shared_state_folder,
-    open_project_inbox,
-    open_state_paths,
-)
+from plait.git.worktrees.paths import find_git_dir, find_worktrees_folder
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
+from plait.system.shared_state import find_shared_state_folder
 
 if TYPE_CHECKING:
     from plait.client.doctor.check import DoctorCheck  # noqa: TC004 - names for type checkers only
-    from plait.client.installed_agents__programs import Program  # noqa: TC004
+    from plait.client.installed_agents import Program  # noqa: TC004
     from plait.core.state import State
 
 __all__ = ["DoctorCheck", "Program"]
@@ -37,20 +32,15 @@ __all__ = ["DoctorCheck", "Program"]
 
 def find_programs(names: Sequence[str]) -> Mapping[str, Program]:
     """Which of these are here, and which versions they say they are. Each is run."""
-    from plait.client.installed_agents__programs import probe_programs  # noqa: PLC0415 - only for those who ask
+    from plait.client.installed_agents import probe_programs  # noqa: PLC0415 - only for those who ask
 
     return probe_programs(names)
 
 
 def run_checks(where: Path) -> list[DoctorCheck]:
     """All that `plait doctor` looks at. Nothing is changed."""
-    from plait.agents.table__known import KNOWN_AGENTS  # noqa: PLC0415
-    from plait.client.doctor import (  # noqa: PLC0415 - only for the doctor
-        machine_checks,
-        machine_checks__tools,
-        state_checks__book,
-        state_checks__store,
-    )
+    from plait.agents.table import KNOWN_AGENTS  # noqa: PLC0415
+    from plait.client.doctor import machine_checks, state_checks
     from plait.system.sensors import MachineSensors  # noqa: PLC0415
 
     place = find_repo(where)
@@ -65,22 +55,22 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         machine_checks.check_disk(weather),
         machine_checks.check_memory(weather),
         *machine_checks.check_capacity(weather, str(place.top)),
-        machine_checks__tools.check_agents(found, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+        machine_checks.check_agents(found, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *_check_settings(place),
-        state_checks__store.check_state_folder(place.state),
-        state_checks__book.check_journal(place.state / JOURNAL_FILE, told.state, told.problems),
+        state_checks.check_state_folder(place.state),
+        state_checks.check_journal(place.state / JOURNAL_FILE, told.state, told.problems),
         _check_inbox(place),
-        state_checks__book.check_engine(pid, since, place.state / LOG_FILE, told.state, trouble),
+        state_checks.check_engine(pid, since, place.state / LOG_FILE, told.state, trouble),
         *_check_repository(place),
         *_check_leftovers(place, told.state, at_work=engine is not None),
-        state_checks__store.check_shared_state(find_shared_state_folder()),
+        state_checks.check_shared_state(find_shared_state_folder()),
     ]
 
 
 def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
     from plait.agents.interface import AgentSpec as Spec  # noqa: PLC0415
     from plait.agents.table import is_dotted_path, load_agent  # noqa: PLC0415
-    from plait.client.agent_specs__tools import explain_missing, find_default_agent  # noqa: PLC0415
+    from plait.client.agent_specs import explain_missing, find_default_agent  # noqa: PLC0415
     from plait.client.doctor.check import ok, problem, warning  # noqa: PLC0415
 
     try:
@@ -94,10 +84,7 @@ def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
                 return [problem("settings", *absent)]
     except ConfigError as error:
         return [problem("settings", error.message, error.hint)]
-    told = [
-        warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint)
-        for each in config.warnings
-    ]
+    told = [warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint) for each in config.warnings]
     found = (
         f"none are set, the first here is {find_default_agent(config)[0]}"
         if find_default_agent(config)
@@ -107,15 +94,15 @@ def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
 
 
 def _check_inbox(place: RepoLocation) -> DoctorCheck:
-    from plait.client.doctor import check, state_checks__book  # noqa: PLC0415
+    from plait.client.doctor import check, state_checks  # noqa: PLC0415
     from plait.store.interfaces import InboxError  # noqa: PLC0415
 
     path = place.state / INBOX_FILE
     if not os.path.exists(path):  # noqa: PTH110 - it never raises; opening it would make it
-        return state_checks__book.check_inbox(path, 0, {})
+        return state_checks.check_inbox(path, 0, {})
     try:
         with closing(open_project_inbox(place)) as requests:
-            return state_checks__book.check_inbox(path, len(requests.pending()), requests.unreadable())
+            return state_checks.check_inbox(path, len(requests.pending()), requests.unreadable())
     except InboxError as error:
         return check.problem("inbox", error.message, error.hint)
 
@@ -124,11 +111,11 @@ def _check_leftovers(place: RepoLocation, state: State | None, *, at_work: bool)
     """Without a journal nobody can tell what is left over."""
     if state is None:
         return []
-    from plait.client.doctor import state_checks, state_checks__book  # noqa: PLC0415
+    from plait.client.doctor import state_checks  # noqa: PLC0415
     from plait.store.batch_files import ENVIRONMENT_FILE  # noqa: PLC0415
 
     git = place.state.parent if place.repository else None
-    known = state_checks__book.summarize_journal(state, engine=at_work)
+    known = state_checks.summarize_journal(state, engine=at_work)
     root = _find_worktrees_root(place)
     return state_checks.check_leftovers(
         open_state_paths(place), known, environment=ENVIRONMENT_FILE, git=git, worktrees=root
@@ -151,29 +138,29 @@ def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
 
 def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
     """What is set and found here; nobody is asked over the network, and no token is told."""
-    from plait.client.doctor import repository_checks__remotes  # noqa: PLC0415
+    from plait.client.doctor import repository_checks  # noqa: PLC0415
     from plait.forges.address import detect_provider  # noqa: PLC0415
-    from plait.forges.remote__remote import find_remote, resolve_address  # noqa: PLC0415
+    from plait.forges.interfaces import ForgeError  # noqa: PLC0415
+    from plait.forges.remote import find_remote, resolve_address  # noqa: PLC0415
     from plait.forges.tokens import find_token, list_token_variables  # noqa: PLC0415
     from plait.git.command import Git  # noqa: PLC0415
-    from plait.store.interfaces import ForgeError  # noqa: PLC0415
 
     name, git = config.pr.remote, Git(find_git_dir(place))
     try:
         url = find_remote(git, name).fetch
     except ForgeError:
-        return repository_checks__remotes.report_missing_remote(name)
+        return repository_checks.report_missing_remote(name)
     try:
         where = resolve_address(url, os.environ)
         kind = detect_provider(where, "" if config.pr.forge is ForgeKind.AUTO else config.pr.forge.value)
     except ForgeError as error:
-        return repository_checks__remotes.report_unknown_forge(name, error.message)
+        return repository_checks.report_unknown_forge(name, error.message)
     try:
         token = find_token(kind, where, git, os.environ)
     except ForgeError as error:
-        return repository_checks__remotes.report_invalid_token(name, error.message)
+        return repository_checks.report_invalid_token(name, error.message)
     source = token.source if token is not None else None
-    return repository_checks__remotes.report_forge(
+    return repository_checks.report_forge(
         name, where.host, kind.value, source, list_token_variables(kind, where, os.environ)
     )
 

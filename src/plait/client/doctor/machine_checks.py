@@ -1,4 +1,7 @@
-"""The machine: what plait itself runs on."""
+"""The machine: what plait itself runs on.
+
+The agents that are here.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,23 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 
+from plait.agents.table import KNOWN_AGENTS
 from plait.client.doctor.check import DoctorCheck, format_bytes, ok, problem, warning
-from plait.client.installed_agents__programs import Program
-from plait.core.capacity import describe_shortage
-from plait.store.interfaces import MachineReadings
+from plait.client.installed_agents import LoggedIn, Program, detect_login
+from plait.core.capacity import MachineReadings, describe_shortage
 
 MIN_GIT_VERSION = (2, 38)
+
+
 _LOW_DISK_BYTES = 2 * 2**30
+
+
 _LOW_MEMORY_BYTES = 2**30  # an agent takes a third of it, or all
+
+
 _VERSION_NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -49,9 +60,7 @@ def check_disk(weather: MachineReadings) -> DoctorCheck:
 
 
 def check_memory(weather: MachineReadings) -> DoctorCheck:
-    left = (
-        f"{format_bytes(weather.memory)} of {format_bytes(weather.memory_total)} left, {weather.cores} cores"
-    )
+    left = f"{format_bytes(weather.memory)} of {format_bytes(weather.memory_total)} left, {weather.cores} cores"
     if weather.memory < _LOW_MEMORY_BYTES:
         return warning("memory", left, "An agent takes 200 MB to 1 GB: fewer than asked for may run at once.")
     return ok("memory", left)
@@ -65,3 +74,17 @@ def check_capacity(weather: MachineReadings, where: str) -> list[DoctorCheck]:
 
 def _format_reason(program: Program) -> str:
     return f": {program.trouble}" if program.trouble else ""
+
+
+def check_agents(
+    programs: Mapping[str, Program], environment: Mapping[str, str], home: Path, *, keychain: bool
+) -> DoctorCheck:
+    here = [known for known in KNOWN_AGENTS if known.program and programs[known.program].path]
+    said = []
+    for known in here:
+        seen = detect_login(known.login, environment, home, keychain=keychain)
+        out = ", not logged in" if seen.logged_in is LoggedIn.NO else ""
+        said.append(f"{known.program} {programs[known.program].version or ''}".strip() + out)
+    if not said:
+        return ok("agents", "no coding tool is installed; plait agents tells how to get one")
+    return ok("agents", f"{'; '.join(said)}; plait agents tells more")

@@ -1,18 +1,63 @@
-"""Worktrees: where they lie, how much disk they take of what they may, and which of them nobody needs any more."""
+"""The remote that batch branches go to, and whether a pull request could be opened there. Nobody is asked over a network.
+
+Worktrees: where they lie, how much disk they take of what they may, and which of them nobody needs any more.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from plait.client.doctor.check import DoctorCheck, format_bytes, format_count, format_names, ok, warning
-from plait.client.doctor.state_checks__store import find_write_problem, measure_disk_use
-from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children
+from plait.client.doctor.check import (
+    CheckStatus,
+    DoctorCheck,
+    find_write_problem,
+    format_bytes,
+    format_count,
+    format_names,
+    measure_disk_use,
+    ok,
+    warning,
+)
+from plait.git.worktrees.worktree import WorkspaceLayout, list_children
+
+_REMOTE = "remote"
+
+
+def report_missing_remote(name: str) -> DoctorCheck:
+    said = f"none is called {name}: batches are merged into a branch here, and can't be published"
+    return DoctorCheck(_REMOTE, CheckStatus.OK, said, "git remote add makes one; pr.remote names another.")
+
+
+def report_unknown_forge(name: str, why: str) -> DoctorCheck:
+    """A bare repository on a disk is a good remote."""
+    said = f"{name}: branches can be pushed, pull requests not opened: {why}"
+    return DoctorCheck(_REMOTE, CheckStatus.OK, said)
+
+
+def report_invalid_token(name: str, why: str) -> DoctorCheck:
+    return warning(_REMOTE, f"{name}: {why}")
+
+
+def report_forge(name: str, host: str, kind: str, source: str | None, variables: Sequence[str]) -> DoctorCheck:
+    """`source` is where a token was found, and None where there is none; `variables` may hold one."""
+    if source is not None:
+        return ok(_REMOTE, f"{name} at {host} ({kind}), with a token from {source}")
+    said = f"{name} at {host} ({kind}): no token was found, so pull requests are opened by hand"
+    login = {"github": "gh auth login", "gitlab": "glab auth login"}.get(kind)
+    ways = [f"set {' or '.join(variables)}", *([f"log in: {login}"] if login else [])]
+    told = ", or ".join(ways)
+    return DoctorCheck(_REMOTE, CheckStatus.OK, said, f"{told[:1].upper()}{told[1:]}.")
+
 
 _WORKTREES, _LEFTOVERS = "worktrees", "leftovers"
+
+
 _GC_HINT = "plait gc shows what can go, and removes it."
+
+
 _MIN_AGE_SECONDS = 600.0  # seconds: what is younger may be on its way
 
 
@@ -30,17 +75,13 @@ def check_worktrees(root: Path, cap: int) -> DoctorCheck:
     pooled = len(list_children(layout.pool))
     in_use = sum(len(list_children(folder)) for folder in _list_batch_folders(layout))
     told = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
-    disk = (
-        f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
-    )
+    disk = f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
     if used > cap:
         return warning(_WORKTREES, f"{told}, {disk}: no task starts in a new one", _GC_HINT)
     return ok(_WORKTREES, f"{told}, {disk}")
 
 
-def find_leftover_worktrees(
-    root: Path, batches: Mapping[str, bool], *, engine: bool
-) -> Iterator[DoctorCheck]:
+def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: bool) -> Iterator[DoctorCheck]:
     """`batches` are those that the journal knows, with whether each has ended. An engine clears up by itself."""
     if engine:
         return

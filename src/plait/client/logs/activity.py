@@ -16,7 +16,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
 from plait.runtime import transcript
-from plait.store.batch_files__secrets import load_redactor
+from plait.store.batch_files import load_redactor
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
 
@@ -173,16 +173,12 @@ class _AttemptLog:
         self.offset = piece.end
 
     def _line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
-        for said in parse_activities(
-            self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))
-        ):
+        for said in parse_activities(self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
             yield self._make_event({"kind": "activity", "text": said}, now)
 
     def _make_event(self, entry: dict[str, object], now: float) -> StreamEvent:
         more = {"step": self.name.step.value, "offset": self.line_offset, "entry": entry}
-        return StreamEvent(
-            None, now, EventType.EXECUTION_LOG, self.name.batch, self.name.task, self.name.n, more
-        )
+        return StreamEvent(None, now, EventType.EXECUTION_LOG, self.name.batch, self.name.task, self.name.n, more)
 
 
 def read_last_lines(path: Path, max_bytes: int) -> list[str]:

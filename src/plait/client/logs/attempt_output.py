@@ -1,21 +1,122 @@
-"""What an attempt printed, as people read it: of a tool that prints an object per line, what it says and does."""
+"""Which attempt is meant, and who understands what it printed.
+
+What an attempt printed, from its beginning, piece by piece: however long it is, no more than a piece is in memory.
+
+What an attempt printed, as people read it: of a tool that prints an object per line, what it says and does.
+
+What tools print, made harmless for a terminal, in pieces of any size: colours go, and nothing moves a cursor.
+"""
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Protocol
 
 from plait.agents.interface import Activity, OutputParser, PhaseStarted, QuestionAsked
 from plait.agents.output_parser import JsonLinesParser
 from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
-from plait.client.logs.attempt_output__neutral import AnsiStripper, strip_ansi
-from plait.core.task import Attempt
+from plait.client.history import PastAttempt, find_attempts
+from plait.client.logs.activity import load_agent_parsers
+from plait.core.errors import UserError, WorldError
+from plait.core.explain import explain_in_words
+from plait.core.fast_dataclass import dataclass
+from plait.core.state import BatchState, State, TaskState
+from plait.core.task import Attempt, Step
+from plait.git.location import RepoLocation
+from plait.runtime import transcript
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputsError
+from plait.store.interfaces import JournalMissingError
+
+
+def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
+    """The newest one, or the one of this number. Raises WorldError or UserError if there is none."""
+    newest = task.attempt_counts.get(step, 0)
+    if not newest:
+        raise WorldError(
+            f"{task.task.id} has made no attempt to {step.value} yet: there is nothing to read",
+            hint=f"{explain_in_words(state, batch, task)}.",
+        )
+    if number is not None and not 1 <= number <= newest:
+        made = "one" if newest == 1 else f"{newest}"
+        raise UserError(f"{task.task.id} has no attempt {number} to {step.value}", hint=f"It has made {made}.")
+    return Attempt(batch.id, task.task.id, step, number or newest)
+
+
+def is_attempt_running(state: State, attempt: Attempt) -> bool:
+    if attempt.task:
+        return state.find_attempt(attempt) is not None
+    batch = state.batches.get(attempt.batch)
+    return batch is not None and batch.gate is not None and batch.gate.n == attempt.n
+
+
+def find_parser(place: RepoLocation, attempt: Attempt) -> OutputParser | None:
+    """That of the agent which made the attempt, by what the journal tells."""
+    try:
+        with closing(project_files.open_project_journal(place)) as reader:
+            made = find_attempts(reader.read(), attempt.batch, attempt.task)
+    except JournalMissingError:
+        return None
+    return load_parser(place, attempt, made)
+
+
+def load_parser(place: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
+    """That of the agent which made the attempt; of a check and a gate, nobody's."""
+    agent = next((each.agent for each in attempts if each.attempt == attempt), None)
+    if agent is None or not attempt.task or attempt.step is Step.VERIFY:
+        return None
+    try:
+        return load_agent_parsers(project_files.load_batch_inputs(place, attempt.batch))(agent)
+    except BatchInputsError:
+        return None
+
+
+OUTPUT_CHUNK_BYTES = 64 << 10  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OutputChunk:
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OutputGap:
+    """So many bytes from `offset` on are gone: the transcript grew past its cap."""
+
+    offset: int
+    size: int
+
+
+class OutputReader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def read_new(self) -> Iterator[OutputChunk | OutputGap]:
+        """What is there now and was not told yet."""
+        while True:
+            piece = transcript.read(self._path, self._offset, OUTPUT_CHUNK_BYTES)
+            if not piece.data:
+                return
+            if piece.start > self._offset:
+                yield OutputGap(self._offset, piece.start - self._offset)
+            yield OutputChunk(piece.start, piece.data)
+            self._offset = piece.end
+
 
 # Who hears an attempt; None: what it printed is read as it is.
 AttemptParserFactory = Callable[[Attempt], OutputParser | None]
 
+
 _MAX_LINE_BYTES = 1 << 20  # bytes; of a longer one, the end is lost
+
+
 _REMEMBERED_LINES = 100  # lines that are remembered
 
 
@@ -91,3 +192,53 @@ class ActivityRenderer:
         known = whole in self._shown
         self._shown.append(whole)
         return not known
+
+
+# A sequence that is longer than this is none.
+_ANSI_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]"  # colours, cursors
+    r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # titles, links
+    r"|\x1b[ -/]{0,16}[0-Z\\`-~]"
+)
+
+
+_PARTIAL_SEQUENCE = re.compile(
+    r"(?:\x1b(?:\[[0-?]{0,256}[ -/]{0,16}|[\]PX^_][^\x07\x1b]{0,4096}\x1b?|[ -/]{0,16})"
+    r"|\x9b[0-?]{0,256}[ -/]{0,16}|\r)\Z"
+)
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+class AnsiStripper:
+    """Bytes in, text out. What could be half of a sequence is held back until its other half comes."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
+
+    def feed(self, data: bytes) -> str:
+        text = self._held + self._decoder.decode(data)
+        begun = _PARTIAL_SEQUENCE.search(text)
+        self._held = "" if begun is None else text[begun.start() :]
+        return _strip_controls(text if begun is None else text[: begun.start()])
+
+    def end(self) -> str:
+        text, self._held = self._held + self._decoder.decode(b"", final=True), ""
+        self._decoder.reset()
+        return _strip_controls(text)
+
+
+def strip_ansi(text: str) -> str:
+    """The same of a text that is whole."""
+    whole = AnsiStripper()
+    return whole.feed(text.encode("utf-8", "replace")) + whole.end()
+
+
+def _strip_controls(text: str) -> str:
+    """A line that draws itself anew (a progress bar) is a line each time."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _ANSI_SEQUENCE.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("\ufffd", text)

@@ -1,6 +1,8 @@
 """A page of a transcript: bytes from an offset on, without secrets, however long the transcript and its lines are.
 
 Offsets are the transcript's own: what is hidden changes the text, never the count.
+
+What an attempt said and did, as the events that tell of it while it works: for those who missed them.
 """
 
 from __future__ import annotations
@@ -10,12 +12,20 @@ from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
 
+from plait.agents.interface import OutputParser
 from plait.agents.redaction import LineRedactor, Redactor
+from plait.client.logs.activity import MAX_LINE_BYTES, parse_activities
+from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
+from plait.core.task import Attempt
 from plait.runtime import transcript
 
 CONTEXT_BEFORE_BYTES = 64 << 10  # bytes that are looked at before a page: a secret may have begun there
+
+
 CONTEXT_AFTER_BYTES = 4 << 10  # … and after one that ends within a line: no secret is longer
+
+
 _READ_BYTES = 64 << 10
 
 
@@ -90,9 +100,7 @@ def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
     whole = data.rfind(b"\n", 0, max_bytes) + 1
     if whole or (not closed and len(data) < min(max_bytes + CONTEXT_AFTER_BYTES, CONTEXT_BEFORE_BYTES)):
         return whole
-    return _find_character_start(
-        data, min(max_bytes, len(data) if closed else len(data) - CONTEXT_AFTER_BYTES)
-    )
+    return _find_character_start(data, min(max_bytes, len(data) if closed else len(data) - CONTEXT_AFTER_BYTES))
 
 
 def _find_character_start(data: bytes, end: int) -> int:
@@ -147,3 +155,20 @@ def _read_back(path: Path, start: int, end: int) -> bytes:
         found = found + data if piece.start == at else data
         at = piece.start + len(data)
     return found
+
+
+def make_log_events(
+    attempt: Attempt, found: TranscriptPage, parser: OutputParser | None, hide: Redactor, at: float
+) -> Iterator[StreamEvent]:
+    """`execution:log` for each line that begins there and says something; the offset is the line's."""
+    hidden = LineRedactor(hide)
+    for line in found.read_before_first_line().split(b"\n"):
+        hidden(line.decode("utf-8", "replace"))
+    for offset, line in found.iter_lines():
+        for text in parse_activities(parser, hidden(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
+            more = {
+                "step": attempt.step.value,
+                "offset": offset,
+                "entry": {"kind": "activity", "text": text},
+            }
+            yield StreamEvent(None, at, EventType.EXECUTION_LOG, attempt.batch, attempt.task or None, attempt.n, more)

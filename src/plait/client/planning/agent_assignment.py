@@ -1,34 +1,43 @@
-"""Who works a plan's tasks: every task has somebody who can take it, or there is no plan."""
+"""Who works a plan's tasks: every task has somebody who can take it, or there is no plan.
+
+Whether a budget can be kept: only if everybody who may work tells what is spent, in what the budget counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from plait.agents import table
-from plait.agents.interface import AgentSpec
-from plait.agents.table__known import AGENTS_BY_NAME
-from plait.client.agent_specs__tools import explain_missing
-from plait.client.planning.agent_assignment__purse import check_budgets
+from plait.agents.interface import AgentSpec, CostReporting
+from plait.agents.prices import find_price
+from plait.agents.table import AGENTS_BY_NAME
+from plait.client.agent_specs import explain_missing
 from plait.client.planning.plan_preview import PlanPreview
 from plait.config.config import AgentsConfig
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem, Severity
-from plait.core.settings import Settings
+from plait.core.settings import Budget, Settings
 from plait.core.task import Task
 
 _SHELL = "shell"
+
+
 _RUN_HINT = (
     "Give it a `run:` in its front matter, or say who works it: --agent with a coding tool that is installed "
     "(plait agents lists them), or --agent-command 'tool {task_file}'."
 )
 
+
 _INSTALL_HINT = (
     "Install one (plait agents tells how), or say who works it: --agent-command 'tool {task_file}'. "
     "plait demo shows plait at work without any."
 )
+
+
 _NO_AGENT = "has nobody to work it: no coding tool is installed here, and it has no `run:` of its own"
+
 
 # Why an agent can't take a task, and the way out.
 AgentRefusal = tuple[str, str]
@@ -96,16 +105,10 @@ class _AgentAssigner:
         for name in fallback:
             able = (task for task in tasks if task.agent != _SHELL)
             why = next(
-                (
-                    f"{task.id} {said}"
-                    for task in able
-                    if (said := table.explain_unsupported(name, task)) is not None
-                ),
+                (f"{task.id} {said}" for task in able if (said := table.explain_unsupported(name, task)) is not None),
                 None,
             )
-            refusal = (
-                (why, "Name another agent: --fallback.") if why is not None else self._check_loadable(name)
-            )
+            refusal = (why, "Name another agent: --fallback.") if why is not None else self._check_loadable(name)
             if refusal is not None:
                 told = f"{name} can't stand in: {refusal[0]}"
                 found.append(Problem(Severity.ERROR, told, hint=refusal[1]))
@@ -150,3 +153,59 @@ def _refusal_problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:
     told = f"{first.id} {message}" if message.startswith("has ") else f"{first.id}: {message}"
     more = f" (and {len(others)} more like it)" if others else ""
     return Problem(Severity.ERROR, told + more, first.origin, hint)
+
+
+def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[AgentSpec]) -> list[Problem]:
+    """What is in the way of the batch's budget and of that of each task; nothing, where there is none."""
+    budgets = [budget for budget in (settings.budget, settings.task_budget) if budget is not None]
+    if not budgets:
+        return []
+    if any(0 in {budget.microusd, budget.tokens} for budget in budgets):
+        return [_budget_error("a budget of nothing lets nothing start", "Name an amount: 20usd, 500ktok.")]
+    specs = {spec.name: spec for spec in agents}
+    found = (
+        _check_agent_budget(budgets, specs.get(name, AgentSpec(name)), sorted(models))
+        for name, models in _list_agent_models(settings, tasks, specs).items()
+    )
+    return [problem for problem in found if problem is not None]
+
+
+def _list_agent_models(
+    settings: Settings, tasks: Sequence[Task], specs: Mapping[str, AgentSpec]
+) -> dict[str, set[str]]:
+    """Everybody who may be given a task, with the models that they may use ("": nobody says which)."""
+    found: dict[str, set[str]] = {}
+    for task in tasks:
+        for name in (*((task.agent,) if task.agent else settings.agents), *settings.fallback):
+            own = specs[name].model if name in specs else ""
+            found.setdefault(name, set()).add(task.model or own)
+    return found
+
+
+def _check_agent_budget(budgets: Sequence[Budget], spec: AgentSpec, models: Sequence[str]) -> Problem | None:
+    try:
+        reports = table.load_agent(replace(spec, prices=())).reports  # what it tells itself
+    except PlaitError:
+        return None  # that is told elsewhere
+    money = any(budget.microusd is not None for budget in budgets)
+    if reports is CostReporting.NOTHING:
+        return _budget_error(
+            f"a budget can't be kept with the agent {spec.name}, which does not tell what it spends",
+            "Leave the budget out, or give the tasks to agents that tell it.",
+        )
+    if reports is not CostReporting.TOKENS or not money:
+        return None
+    unpriced = next((model for model in models if find_price(spec.prices, model) is None), None)
+    if unpriced is None:
+        return None
+    what = f"nobody says what {unpriced} costs" if unpriced else "nobody says which model it uses"
+    model = "" if unpriced else f'Say which model it uses (under [agents.models]: {spec.name} = "…"), and its price. '
+    return _budget_error(
+        f"a budget in money can't be kept with the agent {spec.name}: it tells only its tokens, and {what}",
+        f'{model}Prices stand under [agents.prices]: "{unpriced or "model*"}" = [dollars per million tokens read, written]. '
+        "Or give the budget in tokens: 500ktok.",
+    )
+
+
+def _budget_error(message: str, hint: str) -> Problem:
+    return Problem(Severity.ERROR, message, hint=hint)

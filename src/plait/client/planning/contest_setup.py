@@ -8,8 +8,8 @@ from dataclasses import replace
 from plait.agents import table
 from plait.agents.drivers.referee import build_referee_spec
 from plait.agents.interface import AgentSpec
-from plait.client.agent_specs__tools import explain_missing
-from plait.client.planning.agent_assignment__purse import check_budgets
+from plait.client.agent_specs import explain_missing
+from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import PlanPreview, measure_agent_capacity
 from plait.config.config import Config
 from plait.core.contest import MAX_ENTRANTS, Contest, can_be_contested, expand_contest, find_duplicate_id
@@ -45,9 +45,7 @@ def _find_decider(config: Config) -> tuple[str | None, str | None]:
 
 def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     if name == _SHELL:
-        raise UserError(
-            "shell runs scripts of tasks, and judges nothing", hint="Name a coding tool: --judge."
-        )
+        raise UserError("shell runs scripts of tasks, and judges nothing", hint="Name a coding tool: --judge.")
     spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
     refused = explain_missing(spec)
     if refused is not None:
@@ -64,18 +62,12 @@ def add_contest_entrants(found: PlanPreview, agents: Sequence[AgentSpec], repeat
     _check_contest(contest, found, plan)
     grown = expand_contest(plan, contest)
     clash = find_duplicate_id(grown)
-    wrong = (
-        [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
-    )
+    wrong = [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
     refereed = [task for task in grown.tasks if any(other.entrant == task.id for other in grown.tasks)]
     wrong += check_budgets(replace(found.settings, fallback=()), refereed, agents)
     config = found.survey.config
-    wider = config.batch_settings(
-        tasks=len(grown.tasks), cores=measure_agent_capacity(), agents=found.settings.agents
-    )
-    planned = replace(
-        found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong)
-    )
+    wider = config.batch_settings(tasks=len(grown.tasks), cores=measure_agent_capacity(), agents=found.settings.agents)
+    planned = replace(found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong))
     return replace(found, settings=replace(found.settings, max_parallel=wider.max_parallel), planned=planned)
 
 
@@ -96,9 +88,7 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
             hint="Name fewer agents, or a smaller -n.",
         )
     if _SHELL in contest.agents:
-        raise UserError(
-            "shell runs a task's own script, and enters no contest", hint="Name coding tools: --contest."
-        )
+        raise UserError("shell runs a task's own script, and enters no contest", hint="Name coding tools: --contest.")
     if not any(can_be_contested(task) for task in plan.tasks):
         raise UserError(
             "there is nothing to contest: every task has a script or a model job of its own",

@@ -1,27 +1,82 @@
-"""Submitting a batch: nobody else's batch has its tasks, and two who submit at once take turns."""
+"""Everything that stands between a look at the sources and a batch: who works, where, and in which contest.
+
+The engine's limit follows the batches: where nobody has set one, whoever says `-p 8` gets eight.
+
+Submitting a batch: nobody else's batch has its tasks, and two who submit at once take turns.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from plait.agents.interface import AgentSpec
-from plait.client.agent_specs__prompts import load_prompt_template
+from plait.client.agent_specs import load_agent_specs, load_prompt_template
+from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview
-from plait.client.planning.submission__fitting import make_limit_request
-from plait.client.planning.submission_checks import refuse_duplicates
+from plait.client.planning.submission_checks import refuse_duplicates, resolve_isolation
+from plait.client.project_sources import LoadedSources
 from plait.client.repository import check_publish_target, find_worktree_problems, resolve_base_commit
-from plait.client.session import Session
-from plait.client.session__asking import Submission
+from plait.client.session import Session, Submission, new_request_id
+from plait.config.config import Config, Layer
 from plait.core.plan import Plan, Problem
 from plait.core.requests import ChangeEngineSettings
-from plait.core.settings import Isolation, Publish
+from plait.core.settings import EngineSettings, Isolation, Publish
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.store.batch_inputs import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
+
+
+def select_agents(seen: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
+    """Who may be called, and in a contest who decides. Raises UserError or ConfigError."""
+    agents = load_agent_specs(seen.config)
+    if not contest:
+        return agents
+    from plait.client.planning.contest_setup import add_referee  # noqa: PLC0415 - few batches have one
+
+    return add_referee(seen.config, agents)
+
+
+def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int | None = None) -> PlanPreview:
+    """The plan as it would be submitted, or the problems in its way; `times`: in a contest, how often each agent tries."""
+    found = assign_plan_agents(found, agents)
+    if found.planned.plan is None:
+        return found
+    found = replace(found, settings=resolve_isolation(found.settings, found.survey.config, found.survey.place))
+    if repeats is None:
+        return found
+    from plait.client.planning.contest_setup import add_contest_entrants  # noqa: PLC0415
+
+    return add_contest_entrants(found, agents, repeats)
+
+
+_LIMIT_FIELD = "parallel_limit"
+
+
+def make_limit_request(config: Config, state: State, wanted: int, *, batch: str = "") -> ChangeEngineSettings | None:
+    """What to ask for before a batch runs that wants `own` at once; None: it is so, or somebody has set it.
+
+    No open batch gets less than it wants, and after the last that wanted more it is as before. `batch` is the one that
+    is about to change.
+    """
+    if config.origins[f"engine.{_LIMIT_FIELD}"].layer is not Layer.DEFAULT:
+        return None
+    others = (each.settings.max_parallel for name, each in state.open.items() if name != batch)
+    limit = derive_parallel_limit((wanted, *others))
+    if limit == state.settings.parallel_limit:
+        return None
+    return ChangeEngineSettings(new_request_id(), EngineSettings(parallel_limit=limit), (_LIMIT_FIELD,))
+
+
+def derive_parallel_limit(widths: Iterable[int]) -> int:
+    """The limit that nobody has set, where batches want so many at once."""
+    wanted = (EngineSettings().parallel_limit, *widths)
+    return 0 if 0 in wanted else max(wanted)
+
 
 _LOCK_NAME = "submit"
 

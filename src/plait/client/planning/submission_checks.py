@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from plait.client.api_errors__refusals import StateError
+from plait.client.api_errors import StateError
 from plait.client.planning.plan_preview import PlanPreview
 from plait.config.config import Config, Layer
 from plait.core.errors import ConfigError, UserError
@@ -15,8 +15,7 @@ from plait.core.state import BatchState, State
 from plait.core.task import Task
 from plait.core.views import find_batch_status
 from plait.git.location import RepoLocation
-from plait.sources.source_set import SourceSet
-from plait.sources.source_set__address import SourceAddress, make_source_names
+from plait.sources.source_set import SourceAddress, SourceSet, make_source_names
 
 _MAX_NAMES = 4
 

@@ -1,0 +1,1 @@
+"""One fold: each module applies some kinds of records to the state."""

@@ -18,9 +18,8 @@ from plait.core.decisions import (
     TaskInterrupted,
 )
 from plait.core.reducers.batch_branch import discard_lost_change
-from plait.core.reducers.file_conflicts import record_change
-from plait.core.reducers.file_conflicts__foresight import clear_predictions
-from plait.core.reducers.limits__experience import record_exit, record_memory, record_rejection, record_served
+from plait.core.reducers.file_conflicts import clear_predictions, record_change
+from plait.core.reducers.limits import record_exit, record_memory, record_rejection, record_served
 from plait.core.reducers.task_end import find_unmerged_change, set_task_status
 from plait.core.reducers.task_index import acquire_locks, reacquire_locks, reindex_task, release_locks
 from plait.core.reports import (
@@ -122,9 +121,7 @@ def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
     attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return
-    outcome = (
-        report.outcome if isinstance(report, AttemptExited) else Outcome(Category.LOST, detail=report.why)
-    )
+    outcome = report.outcome if isinstance(report, AttemptExited) else Outcome(Category.LOST, detail=report.why)
     batch = state.batches[attempt.name.batch]
     task = batch.tasks[batch.index[attempt.name.task]]
     state.deadlines.discard((attempt.expires, attempt.name))

@@ -1,4 +1,7 @@
-"""The line of merges that makes the batch branch: merging, rebuilding, gating."""
+"""The line of merges that makes the batch branch: merging, rebuilding, gating.
+
+Publishing: what a person asked for, what is under way, what the remote has.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from plait.core.decisions import (
     PublishStarted,
     RebuildStarted,
 )
-from plait.core.reducers import batch_branch__publish
 from plait.core.reducers.task_end import set_task_status, update_rebuild_need
 from plait.core.reducers.task_index import reindex_task
 from plait.core.reports import (
@@ -29,7 +31,9 @@ from plait.core.reports import (
     RebuildDone,
     RebuildFailed,
 )
-from plait.core.state import BatchState, BranchMerge, GateState, State
+from plait.core.requests import Ship
+from plait.core.settings import Publish
+from plait.core.state import BatchState, BranchMerge, GateState, PublishedBranch, State
 from plait.core.status import EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
 
@@ -55,7 +59,7 @@ def apply_branch_decision(state: State, at: float, decision: BranchDecision) -> 
                 batch.gate.ending = decision.why
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
         case PublishStarted():
-            batch_branch__publish.start_publish(state, batch, decision)
+            start_publish(state, batch, decision)
         case _:
             assert_never(decision)
 
@@ -74,7 +78,7 @@ def apply_branch_report(state: State, at: float, report: BranchReport) -> None:
             if batch.gate is not None and batch.gate.n == report.n:
                 _end_gate(state, batch, batch.gate, report)
         case PublishDone() | PublishFailed():
-            batch_branch__publish.end_publish(state, at, batch, report)
+            end_publish(state, at, batch, report)
         case _:
             assert_never(report)
 
@@ -197,9 +201,7 @@ def _end_gate(state: State, batch: BatchState, gate: GateState, report: GateDone
 
 def _find_tested_size(batch: BatchState, bad: int) -> int:
     """Fewer than `bad` merges that have passed as they are. What passed only with others that are gone says nothing."""
-    sizes = (
-        size for size in range(bad - 1, 0, -1) if batch.merges[size - 1].commit in batch.gate_passed_commits
-    )
+    sizes = (size for size in range(bad - 1, 0, -1) if batch.merges[size - 1].commit in batch.gate_passed_commits)
     return next(sizes, 0)
 
 
@@ -209,3 +211,35 @@ def _pass_gate(state: State, batch: BatchState, size: int) -> None:
     before, batch.gate_good_size = batch.gate_good_size, max(batch.gate_good_size, size)
     for entry in batch.merges[before : batch.gate_good_size]:
         reindex_task(state, batch, batch.tasks[entry.place])
+
+
+def request_publish(state: State, batch: BatchState, request: Ship) -> None:
+    batch.requested_publish = request.publish
+    batch.pull_request_override = batch.pull_request_override.with_changes(request.title, request.body)
+    batch.renamed = batch.renamed or request.title is not None
+    state.publishing_batches[batch.id] = batch
+
+
+def start_publish(state: State, batch: BatchState, decision: PublishStarted) -> None:
+    batch.requested_publish = batch.publish_failure = None
+    batch.publishing = decision
+    batch.publishes = decision.n
+    state.publishing_batches[batch.id] = batch
+
+
+def end_publish(state: State, at: float, batch: BatchState, report: PublishDone | PublishFailed) -> None:
+    order = batch.publishing
+    if order is None or order.n != report.n:
+        return
+    batch.publishing = None
+    state.publishing_batches.pop(batch.id, None)
+    batch.pushed = report.commit or batch.pushed
+    match report:
+        case PublishDone():
+            url = report.url or (batch.published.url if batch.published else "")
+            batch.published = PublishedBranch(report.commit, url, order.publish, at)
+            batch.renamed = batch.renamed and order.publish is Publish.PUSH
+        case PublishFailed():
+            batch.publish_failure = report
+        case _:
+            assert_never(report)

@@ -10,14 +10,7 @@ from typing import Any, get_args
 
 from plait.core import decisions, reports, requests
 from plait.core.events import Record
-from plait.core.reducers import (
-    attempts,
-    batch_branch,
-    batches__batches,
-    file_conflicts__foresight,
-    granted_requests,
-    limits,
-)
+from plait.core.reducers import attempts, batch_branch, batches, file_conflicts, granted_requests, limits
 from plait.core.state import State
 
 # Any: each handler takes its own union; the table below gives it nothing else.
@@ -30,17 +23,15 @@ HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (decisions.TaskDecision, attempts.apply_task_decision),
     (decisions.BranchDecision, batch_branch.apply_branch_decision),
     (decisions.LimitDecision, limits.apply_limit_decision),
-    (decisions.BatchDecision, batches__batches.apply_batch_decision),
+    (decisions.BatchDecision, batches.apply_batch_decision),
     (reports.AttemptProgress, attempts.apply_attempt_progress),
     (reports.AttemptEnd, attempts.apply_attempt_end),
     (reports.BranchReport, batch_branch.apply_branch_report),
-    (reports.ConflictPrediction, file_conflicts__foresight.apply_conflict_prediction),
+    (reports.ConflictPrediction, file_conflicts.apply_conflict_prediction),
     (reports.MachineReport, limits.apply_machine_report),
 )
 HANDLERS = {event: handler for union, handler in HANDLERS_BY_UNION for event in get_args(union)}
-HANDLERS[reports.SourcesWritten] = lambda _state, _at, _report: (
-    None
-)  # whoever writes to sources keeps that account
+HANDLERS[reports.SourcesWritten] = lambda _state, _at, _report: None  # whoever writes to sources keeps that account
 
 
 def evolve(state: State, record: Record) -> State:

@@ -2,14 +2,18 @@
 
 Nobody waits for a file while holding another one: what an exit shows is taken only where it is free, and the task waits
 for all of it the next time it takes its tokens as a whole.
+
+Conflicts that are foreseen between tasks at work, or with the branch: a warning to people. No decision follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
-from plait.core.file_locks__overlap import FILE_PREFIX, list_enclosing_folders
+from plait.core.file_locks import FILE_PREFIX, list_enclosing_folders
 from plait.core.reducers.task_index import scope_locks
+from plait.core.reports import ConflictCleared, ConflictPredicted, ConflictPrediction
 from plait.core.settings import FileConflicts
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category
@@ -64,3 +68,32 @@ def _list_folder_locks(batch: BatchState, files: tuple[str, ...]) -> Iterator[st
     folders = {folder: None for file in files for folder in list_enclosing_folders(file.rpartition("/")[0])}
     held = scope_locks(batch, tuple(FILE_PREFIX + folder for folder in folders))
     return (token for token in held if token in batch.plan_locks)
+
+
+def apply_conflict_prediction(state: State, _at: float, report: ConflictPrediction) -> None:
+    batch = state.batches.get(report.batch)
+    task = batch.find_task(report.task) if batch is not None else None
+    other = batch.find_task(report.other) if batch is not None and report.other else None
+    if task is None or task is other or (report.other and other is None):
+        return
+    match report:
+        case ConflictPredicted():
+            if task.status is None and (other is None or other.status is None):
+                task.predicted_conflicts[report.other] = report.files
+                if other is not None:
+                    other.predicted_conflicts[report.task] = report.files
+        case ConflictCleared():
+            task.predicted_conflicts.pop(report.other, None)
+            if other is not None:
+                other.predicted_conflicts.pop(report.task, None)
+        case _:
+            assert_never(report)
+
+
+def clear_predictions(batch: BatchState, task: TaskState) -> None:
+    """What it would have been merged as is not so any more: it has ended, or begins anew."""
+    for name in task.predicted_conflicts:
+        other = batch.find_task(name)
+        if other is not None:
+            other.predicted_conflicts.pop(task.task.id, None)
+    task.predicted_conflicts.clear()

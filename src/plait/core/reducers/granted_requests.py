@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core import settings__saved
+from plait.core import settings
 from plait.core.decisions import RequestDecision, RequestGranted
-from plait.core.reducers.batch_branch__publish import request_publish
-from plait.core.reducers.batches import review_phase
-from plait.core.reducers.batches__open import find_agents, open_batch
+from plait.core.reducers.batch_branch import request_publish
+from plait.core.reducers.batches import find_agents, open_batch, review_phase
 from plait.core.reducers.limits import retry_rejecting_providers
 from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_merge
 from plait.core.reducers.task_index import move_to_queue, reindex_task
@@ -61,7 +60,7 @@ def apply_answer(state: State, at: float, decision: RequestDecision) -> None:
         state.settings = state.settings.with_fields(request.settings, request.fields)
         return
     if isinstance(request, SaveSettings):
-        state.saved = settings__saved.merge_saved_settings(state.saved, request.changes)
+        state.saved = settings.merge_saved_settings(state.saved, request.changes)
         return
     batch = state.batches.get(request.batch)
     if batch is None:
@@ -145,9 +144,7 @@ def _resume_batch(state: State, batch: BatchState) -> None:
             reindex_task(state, batch, task)
 
 
-def _end_entrants(
-    state: State, batch: BatchState, task: TaskState, entrants: list[TaskState], verb: str
-) -> None:
+def _end_entrants(state: State, batch: BatchState, task: TaskState, entrants: list[TaskState], verb: str) -> None:
     """Nobody will ask for what they write any more."""
     assert task.pending_end is not None
     for entrant in entrants:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.core.reducers.batches import update_phase_counts
-from plait.core.reducers.file_conflicts__foresight import clear_predictions
+from plait.core.reducers.file_conflicts import clear_predictions
 from plait.core.reducers.task_index import acquire_locks, reindex_task, release_locks
 from plait.core.settings import Mode
 from plait.core.state import BatchState, State, TaskState, Unmerged
@@ -46,12 +46,8 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
     task.approved_spend = task.spent
     task.writes_before = task.attempt_counts.get(Step.WRITE, 0)
     task.step = Step.WRITE
-    task.tries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = (
-        task.refusals
-    ) = 0
-    task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = (
-        task.commit
-    ) = None
+    task.tries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = task.refusals = 0
+    task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = task.commit = None
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
     task.reason = task.winner = ""
     task.rejected_entrants = ()

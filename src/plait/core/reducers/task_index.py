@@ -6,8 +6,7 @@ from plait.core.contest import is_unwinnable
 from plait.core.settings import Isolation, Mode, Order
 from plait.core.start_queue import QueueEntry, StartOrder
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import TaskStatus
-from plait.core.status__owed import NextAction
+from plait.core.status import NextAction, TaskStatus
 from plait.core.task import Step
 
 LOCK_SCOPE_SEPARATOR = "\0"  # between a batch and its token: neither an id nor a file name can hold it
@@ -23,12 +22,7 @@ def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
     if task.alive:
         must_end = task.restart_requested and any(attempt.ending is None for attempt in task.alive.values())
         return NextAction.END_ATTEMPT if must_end else NextAction.NONE
-    if (
-        task.merging is not None
-        or task.not_before is not None
-        or task.question is not None
-        or task.pending_needs
-    ):
+    if task.merging is not None or task.not_before is not None or task.question is not None or task.pending_needs:
         return NextAction.NONE
     if task.is_merged:
         ungated = batch.settings.gate is not None and task.merge_position >= batch.gate_good_size
@@ -73,9 +67,7 @@ def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
     elif task.next_action is not NextAction.NONE:
         batch.tasks_by_action[task.next_action].discard(task.place)
     if now is NextAction.START:
-        state.start_queue.add(
-            QueueEntry((batch.id, task.place), task.queue_key, start_order(batch, task), task.locks)
-        )
+        state.start_queue.add(QueueEntry((batch.id, task.place), task.queue_key, start_order(batch, task), task.locks))
     elif now is not NextAction.NONE:
         batch.tasks_by_action[now].add(task.place)
     task.next_action = now

@@ -1,1 +1,1 @@
-"""The agenda: one file for each rule, and `rules` for all of them. What only shows things needs a few, and not all."""
+"""What is due: each rule reads the state and yields decisions; no clock, no I/O."""

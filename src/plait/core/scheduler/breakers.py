@@ -1,23 +1,34 @@
-"""A provider that refuses is left alone until it said, then tried with half as many at once, then with more again."""
+"""A provider that refuses is left alone until it said, then tried with half as many at once, then with more again.
+
+A provider that rejects one task after another (not logged in, nothing left to pay with) rejects the rest too: ask.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.decisions import BreakerClosed, BreakerOpened, LimitRaised
-from plait.core.decisions__due import Due, due_now
-from plait.core.retry_policy__chance import jitter
+from plait.core.decisions import BatchPaused, BreakerClosed, BreakerOpened, Due, LimitRaised, due_now
+from plait.core.retry_policy import MAX_REJECTIONS, jitter
 from plait.core.settings import Backoff
 from plait.core.state import Breaker, Refusal, State
+from plait.core.status import PauseCause
 
 # For providers that refuse without saying until when: a minute, then longer, up to ten; and when it goes on for hours,
 # a share of the time that it has lasted, so that little of the night is lost whenever it ends.
 DEFAULT_BACKOFF = Backoff(base=60.0, factor=2.0, cap=600.0, jitter=0.1)
+
+
 OUTAGE_SHARE = 0.04
+
+
 # Where somebody has to log in or to pay, nothing changes soon.
 REJECTED_BACKOFF = Backoff(base=3600.0, factor=2.0, cap=8 * 3600.0, jitter=0.1)
+
+
 # Who refuses again and again is not believed to be ready at once, whatever it says, nor never again.
 REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
+
+
 MAX_BREAKER_SECONDS = 8 * 86_400.0
 
 
@@ -94,3 +105,10 @@ def _lower_limit(state: State, refusal: Refusal, breaker: Breaker) -> int:
         return 1
     at_work = state.providers.get(refusal.provider, 0) + 1
     return max(1, min(at_work, breaker.limit or at_work) // 2)
+
+
+def schedule_auth_pauses(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        if batch.rejections >= MAX_REJECTIONS and batch.paused is None and any(state.start_queue.heads(batch.id)):
+            why = f"{batch.rejections} tasks in a row were rejected by the provider: see why, mend it, and resume"
+            yield due_now(BatchPaused(batch.id, PauseCause.PROVIDER, why))

@@ -1,16 +1,73 @@
-"""Tasks end that a request ended, or that need something which will not come. Independent ones go on."""
+"""Running attempts whose task is over, whose batch is stopped, or that must make room for feedback are asked to end.
+
+An attempt that runs too long, or shows no sign of life for too long, is asked to end.
+
+The clock jumped: running attempts keep the time they had left.
+
+Tasks end that a request ended, or that need something which will not come. Independent ones go on.
+
+With stop-on-fail, and for a conflict where conflicts fail the batch, one failure stops all that has not started.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from plait.core.contest import is_unwinnable
-from plait.core.decisions import TaskEnded
-from plait.core.decisions__due import Due, due_now
-from plait.core.scheduler.batches__phase import why_phase_blocked
+from plait.core.decisions import (
+    AttemptEnding,
+    BatchHalted,
+    DeadlinesMoved,
+    Due,
+    GateEnding,
+    TaskEnded,
+    due_now,
+)
+from plait.core.scheduler.batches import why_phase_blocked
+from plait.core.settings import OnConflict
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import TaskStatus
-from plait.core.status__owed import NextAction
+from plait.core.status import EndWhy, NextAction, TaskStatus
+
+
+def schedule_attempt_ends(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        for place in batch.tasks_by_action[NextAction.END_ATTEMPT]:
+            task = batch.tasks[place]
+            for attempt in task.alive.values():
+                if attempt.ending is None:
+                    yield due_now(AttemptEnding(attempt.name, _end_reason(task)))
+        if batch.stopping:
+            yield from _stop_batch(batch)
+        if batch.cancelled and batch.gate is not None and batch.gate.ending is None:
+            yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.CANCEL))
+
+
+def _end_reason(task: TaskState) -> EndWhy:
+    if task.pending_end is not None:
+        return task.pending_end.why
+    return EndWhy.BLOCKED if task.lost_needs else EndWhy.FEEDBACK
+
+
+def _stop_batch(batch: BatchState) -> Iterator[Due]:
+    for attempt in batch.alive.values():
+        if attempt.ending is None or (batch.stop_now and not attempt.ending_now):
+            yield due_now(AttemptEnding(attempt.name, EndWhy.STOP, now=batch.stop_now))
+    if batch.gate is not None and batch.gate.ending is None:
+        yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.STOP))
+
+
+def schedule_timeouts(state: State) -> Iterator[Due]:
+    for at, name in state.deadlines:
+        attempt = state.find_attempt(name)
+        if attempt is not None:
+            why = EndWhy.TIMEOUT if attempt.deadline <= at else EndWhy.IDLE
+            yield Due(at, AttemptEnding(name, why))
+
+
+def schedule_deadline_shift(state: State) -> Iterator[Due]:
+    if state.clock_jump:
+        yield due_now(DeadlinesMoved(state.clock_jump))
+
 
 END_VERBS = {
     TaskStatus.FAILED: "failed",
@@ -58,3 +115,21 @@ def _describe_lost_contest(batch: BatchState, task: TaskState) -> str:
         how = "was chosen, and its change did not pass on what is merged by now"
         told.append(f"{entrant.task.id} {END_VERBS.get(entrant.status or TaskStatus.DONE, how)}")
     return f"none of its entrants is left: {'; '.join(told)}"
+
+
+def schedule_halts(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        failed = _find_halting_task(batch) if batch.failures and batch.halted_by is None else None
+        if failed is not None and failed.status is not None:
+            why = f"the batch stopped because {failed.task.id} {END_VERBS[failed.status]}"
+            yield due_now(BatchHalted(batch.id, failed.task.id, why))
+
+
+def _find_halting_task(batch: BatchState) -> TaskState | None:
+    """The first failure that stops this batch by its settings."""
+    failed = (batch.tasks[place] for place in batch.failures)
+    if batch.settings.stop_on_fail:
+        return next(failed)
+    if batch.settings.on_conflict is not OnConflict.FAIL or not batch.status_counts.get(TaskStatus.CONFLICTED):
+        return None
+    return next(task for task in failed if task.status is TaskStatus.CONFLICTED)

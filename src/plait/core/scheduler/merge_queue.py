@@ -1,17 +1,70 @@
-"""The gate runs on the merged result; when it fails, halving finds the first merge that breaks it."""
+"""Verified changes are merged one at a time, the one that stands first in the plan first; then, ungated, they are done.
+
+What was merged and is no longer wanted is taken out of the batch branch, by making it anew without it.
+
+The gate runs on the merged result; when it fails, halving finds the first merge that breaks it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.decisions import BatchPaused, BatchUnpaused, Decision, GateEnding, GateStarted, TaskEnded
-from plait.core.decisions__due import Due, due_now
-from plait.core.retry_policy import MAX_LOST_GATES, describe_failure
-from plait.core.scheduler.merge_queue__rebuild import is_branch_stable
-from plait.core.scheduler.selection__slots import may_continue
+from plait.core.decisions import (
+    BatchPaused,
+    BatchUnpaused,
+    Decision,
+    Due,
+    GateEnding,
+    GateStarted,
+    MergeStarted,
+    RebuildStarted,
+    TaskEnded,
+    due_now,
+)
+from plait.core.retry_policy import MAX_LOST_GATES, MAX_REBUILD_TRIES, describe_failure
+from plait.core.scheduler.selection import may_continue
 from plait.core.state import BatchState, State
-from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
-from plait.core.status__owed import NextAction
+from plait.core.status import Category, EndWhy, NextAction, PauseCause, TaskStatus
+from plait.core.task import Step
+
+
+def schedule_merges(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        for place in batch.tasks_by_action[NextAction.FINISH]:
+            gated = " and passed the gate" if batch.settings.gate else ""
+            yield due_now(TaskEnded(batch.id, batch.tasks[place].task.id, TaskStatus.DONE, f"merged{gated}"))
+        if batch.merging is None and batch.tasks_by_action[NextAction.MERGE] and is_branch_stable(batch):
+            yield due_now(_start_next_merge(batch))
+
+
+def _start_next_merge(batch: BatchState) -> MergeStarted:
+    place = batch.tasks_by_action[NextAction.MERGE].first()
+    assert place is not None
+    task = batch.tasks[place]
+    n = task.attempt_counts.get(Step.MERGE, 0) + 1
+    return MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)
+
+
+def schedule_rebuilds(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        if not batch.merges_to_drop or batch.rebuild is not None or batch.merging is not None:
+            continue
+        if batch.rebuild_failures < MAX_REBUILD_TRIES:
+            yield due_now(_start_rebuild(batch))
+        elif batch.paused is None:
+            why = f"the batch branch could not be made anew {MAX_REBUILD_TRIES} times in a row: {batch.rebuild_error}"
+            yield due_now(BatchPaused(batch.id, PauseCause.BRANCH, why))
+
+
+def _start_rebuild(batch: BatchState) -> RebuildStarted:
+    without = tuple(batch.tasks[place].task.id for place in sorted(batch.merges_to_drop))
+    line = tuple(entry.change for entry in batch.merges if entry.place not in batch.merges_to_drop)
+    return RebuildStarted(batch.id, batch.rebuilds + 1, without, line)
+
+
+def is_branch_stable(batch: BatchState) -> bool:
+    """Nothing is being taken out of the branch, and nothing has to be."""
+    return batch.rebuild is None and not batch.merges_to_drop
 
 
 def schedule_gates(state: State) -> Iterator[Due]:

@@ -1,4 +1,7 @@
-"""Every exit, every conflict and every failed merge is judged once: on to the next step, again, or over."""
+"""Every exit, every conflict and every failed merge is judged once: on to the next step, again, or over.
+
+A task whose time to go again has come is ready again.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from plait.core.contest import is_winner_withdrawn
-from plait.core.decisions import AnswerAwaited, Decision, RetryGranted, StepPassed, TaskEnded, TaskInterrupted
-from plait.core.decisions__due import Due, due_now
+from plait.core.decisions import (
+    AnswerAwaited,
+    BackoffEnded,
+    Decision,
+    Due,
+    RetryGranted,
+    StepPassed,
+    TaskEnded,
+    TaskInterrupted,
+    due_now,
+)
 from plait.core.reports import Outcome
 from plait.core.retry_policy import (
     MAX_LOST_ATTEMPTS,
@@ -26,8 +38,7 @@ from plait.core.retry_policy import (
 from plait.core.scheduler.selection import can_run_elsewhere
 from plait.core.settings import Isolation, OnConflict
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import Category, EndWhy, TaskStatus
-from plait.core.status__owed import NextAction
+from plait.core.status import Category, EndWhy, NextAction, TaskStatus
 from plait.core.task import Attempt, Step
 
 # plait ended the attempt for its own reasons: what its exit says is not the agent's doing.
@@ -50,13 +61,9 @@ def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decisio
     return _decide_exit(state, batch, task, attempt, attempt.outcome)
 
 
-def _decide_exit(
-    state: State, batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome
-) -> Decision:
+def _decide_exit(state: State, batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Decision:
     if task.restart_requested:
-        return _grant_retry(
-            batch, task, attempt, Step.WRITE, outcome.category, "a person gave feedback", counted=False
-        )
+        return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, "a person gave feedback", counted=False)
     category = _classify_exit(batch, task, attempt, outcome)
     if category is Category.OK and is_winner_withdrawn(batch, task, attempt, outcome.winner):
         why = f"{outcome.winner} was dropped while it was chosen"
@@ -108,9 +115,7 @@ def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Deci
     if task.tip is None:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "there was nothing to change")
     if task.task.entrant is not None:
-        return TaskEnded(
-            batch.id, task.task.id, TaskStatus.DONE, f"it is in the contest for {task.task.entrant}"
-        )
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, f"it is in the contest for {task.task.entrant}")
     return StepPassed(last, Step.MERGE)
 
 
@@ -132,9 +137,7 @@ def _handle_failure(  # noqa: PLR0913, PLR0917 - what there is to know of an exi
         return AnswerAwaited(
             batch.id, task.task.id, outcome.question or outcome.detail or "the agent waits for an answer"
         )
-    if response is Response.LIMIT and (
-        task.suspect_refusals < MAX_SUSPECT_REFUSALS or outcome.has_retry_time
-    ):
+    if response is Response.LIMIT and (task.suspect_refusals < MAX_SUSPECT_REFUSALS or outcome.has_retry_time):
         wait = _yield_seconds(state, batch, task, attempt)
         return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False, wait=wait)
     if response is Response.LIMIT:
@@ -231,3 +234,8 @@ def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: s
         counted=False,
         feedback=feedback,
     )
+
+
+def schedule_backoff_ends(state: State) -> Iterator[Due]:
+    for at, batch, place in state.backoffs:
+        yield Due(at, BackoffEnded(batch, state.batches[batch].tasks[place].task.id))

@@ -1,10 +1,18 @@
-"""Which ready task of a batch goes next, and to which agent."""
+"""Room for one more attempt: in the batch, and in the engine as a whole.
+
+Which ready task of a batch goes next, and to which agent.
+
+Never start what could take the batch over its budget, or the task over its own: ask, and let the others go on.
+
+When nothing else can go on, the batch is paused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
 
+from plait.core.decisions import AnswerAwaited, BatchPaused, BatchUnpaused, Due, due_now
 from plait.core.fast_dataclass import dataclass
 from plait.core.scheduler.breakers import (
     is_provider_refusing,
@@ -14,9 +22,57 @@ from plait.core.scheduler.breakers import (
 from plait.core.settings import NO_SPEND, Budget, Mode, Settings, Spend
 from plait.core.start_queue import QueueEntry
 from plait.core.state import BatchState, State, TaskState
+from plait.core.status import PauseCause
+from plait.core.task import Task
+
+
+def clamp_slots(state: State, batch: BatchState, task: Task) -> int:
+    """A task that asks for more than a limit takes all of it."""
+    wanted = max(1, task.slots)
+    for limit in (state.settings.parallel_limit, batch.settings.max_parallel):
+        wanted = min(wanted, limit) if limit else wanted
+    return wanted
+
+
+def has_engine_slots(state: State, slots: int) -> bool:
+    return is_within_limit(state, slots) and is_within_capacity(state, slots)
+
+
+def is_within_limit(state: State, slots: int) -> bool:
+    limit = state.settings.parallel_limit
+    return not limit or state.slots + slots <= limit
+
+
+def is_within_capacity(state: State, slots: int) -> bool:
+    """An attempt that wants more than there is ever room for starts when it can be alone, or it might wait for ever."""
+    if state.capacity is None or state.capacity.slots is None:
+        return True
+    alone = state.slots == 0 and state.capacity.slots > 0
+    return alone or state.slots + slots <= state.capacity.slots
+
+
+def has_batch_slots(batch: BatchState, slots: int) -> bool:
+    limit = batch.settings.max_parallel
+    return not limit or batch.slots + slots <= limit
+
+
+def may_start(state: State, batch: BatchState) -> bool:
+    """Whether anything new may be begun."""
+    return batch.paused is None and state.pressure is None
+
+
+def may_continue(state: State, batch: BatchState) -> bool:
+    """Whether what was begun may take its next step: that costs no money, so a lack of it stops only what is new."""
+    calm = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
+    return calm and state.pressure is None
+
 
 BATCH_BUDGET_SHARES = 10  # without history, an attempt is taken to cost a tenth of the batch's budget
+
+
 TASK_BUDGET_SHARES = 3  # and a third of the task's own, if that is less
+
+
 MIN_SPEND_SAMPLES = 3  # so many attempts are a history
 
 
@@ -37,9 +93,7 @@ def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
         if own:
             yield _pick_choice(state, batch, own)
         elif others := _list_choices(state, batch, task, find_fallback_agents(state, batch, task)):
-            yield min(
-                others, key=lambda one: (not is_within_task_budget(batch, one), not is_affordable(batch, one))
-            )
+            yield min(others, key=lambda one: (not is_within_task_budget(batch, one), not is_affordable(batch, one)))
 
 
 def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
@@ -107,9 +161,7 @@ def _guess_reserve(settings: Settings) -> Spend:
 def _smaller_share(wide: int | None, own: int | None) -> int:
     """What there is no bound for is not reserved."""
     shares = (
-        bound // parts
-        for bound, parts in ((wide, BATCH_BUDGET_SHARES), (own, TASK_BUDGET_SHARES))
-        if bound is not None
+        bound // parts for bound, parts in ((wide, BATCH_BUDGET_SHARES), (own, TASK_BUDGET_SHARES)) if bound is not None
     )
     return min(shares, default=0)
 
@@ -120,9 +172,7 @@ def _entry_key(entry: QueueEntry) -> tuple[int, int, float, int]:
 
 def _list_choices(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> list[Choice]:
     return [
-        make_choice(state, batch, task, agent)
-        for agent in agents
-        if why_agent_unavailable(state, batch, agent) is None
+        make_choice(state, batch, task, agent) for agent in agents if why_agent_unavailable(state, batch, agent) is None
     ]
 
 
@@ -153,3 +203,42 @@ def _is_next_in_queue(batch: BatchState, task: TaskState) -> bool:
     if batch.settings.mode is not Mode.QUEUE or task.started:
         return True
     return not batch.active and (task.approved or batch.settings.auto_approve)
+
+
+def schedule_budget_pauses(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        if batch.settings.task_budget is not None and (batch.paused is None or batch.paused.cause is PauseCause.BUDGET):
+            yield from _ask_for_budget(state, batch)
+        if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
+            wanted = list(find_choices(state, batch))
+            if any(is_affordable(batch, choice) for choice in wanted) or not any(state.start_queue.heads(batch.id)):
+                yield due_now(BatchUnpaused(batch.id, "the budget is not in the way any more"))
+        elif batch.settings.budget is not None and batch.paused is None and not batch.alive:
+            why = why_over_budget(state, batch)
+            if why is not None:
+                yield due_now(BatchPaused(batch.id, PauseCause.BUDGET, why))
+
+
+def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Due]:
+    """A task that nobody who is free could take within its own budget asks: waiting, it would keep others waiting."""
+    for choice in find_choices(state, batch):
+        if not is_within_task_budget(batch, choice):
+            task, own = choice.task, batch.settings.task_budget
+            assert own is not None
+            spent, next_one = (
+                own.bounded_part(NO_SPEND.at_least(task.spent - task.approved_spend)),
+                own.bounded_part(choice.reserve),
+            )
+            question = f"may it spend more? {spent} of its {own} is spent, and another attempt may cost {next_one}"
+            yield due_now(AnswerAwaited(batch.id, task.task.id, question, choice.reserve))
+
+
+def why_over_budget(state: State, batch: BatchState) -> str | None:
+    """Why the budget keeps the batch from going on; None when it doesn't."""
+    wanted = [choice for choice in find_choices(state, batch) if is_within_task_budget(batch, choice)]
+    budget = batch.settings.budget
+    if budget is None or not wanted or any(is_affordable(batch, choice) for choice in wanted):
+        return None
+    first = wanted[0]
+    spent, next_one = budget.bounded_part(batch.spent), budget.bounded_part(first.reserve)
+    return f"{spent} of {budget} is spent, and {first.task.task.id} may cost {next_one}: raise the budget to go on"

@@ -1,6 +1,8 @@
 """Ready tasks start, as many as every limit allows, in order; no wave waits for its last task.
 
 A task that takes several slots is not overtaken while it waits for them, or it might wait for ever.
+
+What an agent wrote is verified before anything new is started.
 """
 
 from __future__ import annotations
@@ -8,14 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.core.contest import list_candidates
-from plait.core.decisions import AttemptStarted
-from plait.core.decisions__due import Due, due_now
-from plait.core.scheduler.merge_queue__rebuild import is_branch_stable
-from plait.core.scheduler.selection import Choice, find_choices, is_affordable
-from plait.core.scheduler.selection__slots import clamp_slots, has_batch_slots, has_engine_slots, may_start
+from plait.core.decisions import AttemptStarted, Due, due_now
+from plait.core.retry_policy import find_verify_command
+from plait.core.scheduler.merge_queue import is_branch_stable
+from plait.core.scheduler.outcomes import pass_verification
+from plait.core.scheduler.selection import (
+    Choice,
+    clamp_slots,
+    find_choices,
+    has_batch_slots,
+    has_engine_slots,
+    is_affordable,
+    may_continue,
+    may_start,
+)
 from plait.core.settings import NO_SPEND
-from plait.core.state import BatchState, State
-from plait.core.status__owed import NextAction
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import NextAction
 from plait.core.task import Attempt, Step
 
 
@@ -42,11 +53,7 @@ def schedule_starts(state: State) -> Iterator[Due]:
 
 def _is_branch_moving(batch: BatchState) -> bool:
     """A moment later there is a newer base to start from, with less to conflict with."""
-    return (
-        not is_branch_stable(batch)
-        or batch.merging is not None
-        or bool(batch.tasks_by_action[NextAction.MERGE])
-    )
+    return not is_branch_stable(batch) or batch.merging is not None or bool(batch.tasks_by_action[NextAction.MERGE])
 
 
 def _batch_order(batch: BatchState) -> tuple[int, int]:
@@ -80,3 +87,27 @@ def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStar
         before=going_on.decision.before + going_on.used if going_on and session else NO_SPEND,
         candidates=list_candidates(batch, task),
     )
+
+
+VERIFY_AGENT = "verify"  # in the place of an agent's name: no agent is at work
+
+
+def schedule_verifications(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        place = batch.tasks_by_action[NextAction.VERIFY].first()
+        if place is None or not may_continue(state, batch):
+            continue
+        task = batch.tasks[place]
+        command = find_verify_command(batch, task)
+        slots = clamp_slots(state, batch, task.task)
+        if command is None and task.last is not None:  # it was taken out of the settings meanwhile
+            yield due_now(pass_verification(batch, task, task.last.name))
+        elif command is not None and has_engine_slots(state, slots) and has_batch_slots(batch, slots):
+            yield due_now(_start_verification(batch, task, slots, command))
+
+
+def _start_verification(batch: BatchState, task: TaskState, slots: int, command: str) -> AttemptStarted:
+    name = Attempt(batch.id, task.task.id, Step.VERIFY, task.attempt_counts.get(Step.VERIFY, 0) + 1)
+    limit = batch.settings.verify_timeout
+    base = task.tip or task.base or ""
+    return AttemptStarted(name, VERIFY_AGENT, VERIFY_AGENT, limit, limit, slots, base=base, command=command)

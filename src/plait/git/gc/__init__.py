@@ -1,1 +1,1 @@
-"""The attic: what batches leave behind. What it is, what of it can go, and how it goes or comes back."""
+"""What batches left behind, and removing it without losing work."""

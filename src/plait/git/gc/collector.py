@@ -1,4 +1,7 @@
-"""The attic of one repository: what lies in it, and taking things out of it for good."""
+"""The attic of one repository: what lies in it, and taking things out of it for good.
+
+A folder whose worktree git has forgotten, as it does when a drive was away for long: made one again, to be saved.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,15 @@ from typing import assert_never
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.git.gc import inventory__papers, ref_inventory
-from plait.git.gc.collector__adopting import adopt_folder
-from plait.git.gc.inventory import InventoryContext, inspect_again, list_worktrees
-from plait.git.gc.inventory__lost import list_lost_repositories
-from plait.git.gc.inventory__rooms import make_process_finder, seconds_since_change
+from plait.git.gc import inventory, ref_inventory
+from plait.git.gc.inventory import (
+    InventoryContext,
+    inspect_again,
+    list_lost_repositories,
+    list_worktrees,
+    make_process_finder,
+    seconds_since_change,
+)
 from plait.git.gc.items import (
     BatchFolderItem,
     BranchItem,
@@ -35,14 +42,22 @@ from plait.git.gc.items import (
     WorktreeUse,
 )
 from plait.git.gc.removal_rules import decide
+from plait.git.refs import task_branch
 from plait.git.worktrees.pool import WorktreePool
 from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.saved_work__saving import save_worktree
-from plait.git.worktrees.worktree import find_worktree, is_real_folder, write_worktree_path
-from plait.git.worktrees.worktree__layout import WorkspaceLayout, new_worktree_id
-from plait.git.worktrees.worktree__repository import Repository
+from plait.git.worktrees.saved_work import save_worktree
+from plait.git.worktrees.worktree import (
+    Repository,
+    WorkspaceLayout,
+    Worktree,
+    find_worktree,
+    is_real_folder,
+    new_worktree_id,
+    write_worktree_path,
+)
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
-from plait.system.state_paths import StateFolder, make_private_folder, mark_batch_forgotten
+from plait.system.state_paths import StateFolder, mark_batch_forgotten
 from plait.system.tree_cache import prune_tree_cache
 
 BATCH_BRANCH = "batch+branch"  # in the place of a task's word: no task has this one
@@ -77,19 +92,17 @@ class GarbageCollector:
         return GcFacts(time.time(), known.batches, tuple(self._list_items(known)))
 
     def _list_items(self, known: JournalFacts) -> Iterator[GcItem]:
-        yield from inventory__papers.list_batch_folders(self._folder, known.tasks)
-        yield from inventory__papers.list_trash(self._folder)
-        if not (
-            self._repository.common / "HEAD"
-        ).is_file():  # a folder that is no repository has nothing else
+        yield from inventory.list_batch_folders(self._folder, known.tasks)
+        yield from inventory.list_trash(self._folder)
+        if not (self._repository.common / "HEAD").is_file():  # a folder that is no repository has nothing else
             return
         names, git = ref_inventory.RefNames.from_batches(known.tasks), self._repository.git
         yield from list_worktrees(self._inventory_context(known))
-        yield from inventory__papers.list_workspace_trash(self._layout)
-        yield from inventory__papers.list_locks(self._repository, names)
+        yield from inventory.list_workspace_trash(self._layout)
+        yield from inventory.list_locks(self._repository, names)
         yield from ref_inventory.list_branches(git, names, ref_inventory.find_checkouts(git))
         yield from ref_inventory.list_plait_refs(git, names)
-        yield from inventory__papers.list_setup_caches(self._layout)
+        yield from inventory.list_setup_caches(self._layout)
         yield from list_lost_repositories(self._layout.root.parent)
 
     def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
@@ -144,9 +157,7 @@ class GarbageCollector:
             now = inspect_again(self._inventory_context(known), seen)
             if now is None:
                 return ""
-            if isinstance(
-                kept := decide(GcFacts(time.time(), known.batches, (now,)), options, now), KeptItem
-            ):
+            if isinstance(kept := decide(GcFacts(time.time(), known.batches, (now,)), options, now), KeptItem):
                 return kept.why
             self._trash_worktree(now)
         return ""
@@ -199,21 +210,17 @@ class GarbageCollector:
             if where := ref_inventory.find_checkouts(git).get(ref):
                 return f"it is checked out in {where}"
             if not (options.unmerged and item.batch in options.forget):
-                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep(
-                    item.tip, moving_ref=ref
-                )
+                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep(item.tip, moving_ref=ref)
             return ref_inventory.delete_ref(git, ref, item.tip)
 
     def _remove_ref(self, item: RefItem, options: GcOptions) -> str:
-        return self._why_keep(item, options) or ref_inventory.delete_ref(
-            self._repository.git, item.name, item.tip
-        )
+        return self._why_keep(item, options) or ref_inventory.delete_ref(self._repository.git, item.name, item.tip)
 
     def _remove_batch_files(self, item: TranscriptsItem | BatchFolderItem, options: GcOptions) -> str:
         """Out of the way at once: whoever takes the batch up again meanwhile finds nothing half removed."""
         if why := self._why_keep(item, options):
             return why
-        away = self._folder.root / inventory__papers.TRASH_FOLDER / new_worktree_id()
+        away = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
         make_private_folder(away.parent)
         if isinstance(item, BatchFolderItem) and item.batch in options.forget:
             mark_batch_forgotten(self._folder, item.batch)
@@ -231,3 +238,22 @@ class GarbageCollector:
 
     def _inventory_context(self, known: JournalFacts) -> InventoryContext:
         return InventoryContext(self._repository, self._layout, known.batches, make_process_finder())
+
+
+def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, batch: str, task: str) -> Worktree:
+    """Under the repository's lock. Its files are as they were; they are compared with what its branch holds."""
+    if is_real_folder(folder / ".git"):
+        raise WorldError(f"{folder} holds a repository of its own: look at it, and remove it yourself")
+    head = repository.resolve_commit(f"refs/heads/{task_branch(batch, task)}") or repository.resolve_commit("HEAD")
+    if head is None:
+        raise WorldError(f"there is no commit to compare {folder} with")
+    place = layout.making / new_worktree_id()
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(place), head)
+    admin = repository.admin_folder(place.name)
+    repository.git_at(admin, folder).run("read-tree", head)
+    replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
+    write_worktree_path(admin, folder)
+    (place / ".git").unlink()
+    place.rmdir()
+    return Worktree(folder, admin)

@@ -1,24 +1,91 @@
-"""Worktrees of plait's as they stand on disk, and in git's own folders about them. Looking changes nothing."""
+"""Folders: how old they are, and who is at work in them.
+
+Worktrees of plait's as they stand on disk, and in git's own folders about them. Looking changes nothing.
+
+What lies about beside worktrees and refs: by batch in the state folder, and what nobody came back for.
+
+Workspaces of repositories that are gone: beside this one's, in the folder that all of a user's lie in.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import GitError
-from plait.git.gc.inventory__rooms import ProcessFinder, seconds_since_change
-from plait.git.gc.items import GcBatch, WorktreeItem, WorktreeUse
-from plait.git.worktrees.metadata__stamp import read_lease
-from plait.git.worktrees.worktree import is_real_folder, read_small_file, read_worktree_path
-from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children
-from plait.git.worktrees.worktree__repository import Repository
-from plait.system import locks__lock
+from plait.git.gc.items import (
+    BatchFolderItem,
+    GcBatch,
+    LockItem,
+    LostRepositoryItem,
+    SetupCacheItem,
+    TranscriptsItem,
+    TrashItem,
+    WorktreeItem,
+    WorktreeUse,
+)
+from plait.git.gc.ref_inventory import BRANCH_PREFIX, RefNames
+from plait.git.worktrees.metadata import read_lease
+from plait.git.worktrees.worktree import (
+    Repository,
+    WorkspaceLayout,
+    is_real_folder,
+    list_children,
+    read_gitdir_link,
+    read_small_file,
+    read_worktree_path,
+)
+from plait.system import locks
 from plait.system.disk import tree_size
-from plait.system.state_paths import safe_filename
+from plait.system.state_paths import StateFolder, safe_filename
+
+
+def seconds_since_change(path: Path) -> float:
+    """Seconds since it was last changed; 0 for what is not there."""
+    try:
+        return max(0.0, time.time() - path.lstat().st_mtime)
+    except OSError:
+        return 0.0
+
+
+ProcessFinder = Callable[[Path], tuple[int, ...]]
+
+
+def make_process_finder() -> ProcessFinder:
+    """Who is at work in a folder now, as far as this user may see."""
+    found = [(pid, folder) for pid, folder in _list_process_folders() if pid != os.getpid()]
+
+    def inside(folder: Path) -> tuple[int, ...]:
+        real = os.path.realpath(folder)
+        return tuple(pid for pid, there in found if there == real or there.startswith(f"{real}{os.sep}"))
+
+    return inside
+
+
+def _list_process_folders() -> Iterator[tuple[int, str]]:
+    """Every process and the folder it is in."""
+    if sys.platform == "linux":
+        for name in os.listdir("/proc"):  # noqa: PTH208 - hundreds of paths would cost more than all the rest
+            if name.isdecimal():
+                with suppress(OSError):
+                    yield int(name), os.readlink(f"/proc/{name}/cwd")  # noqa: PTH115
+    else:
+        import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, OSError):
+                yield process.pid, process.cwd()
+
 
 _TASK_PREFIX, _BATCH_PREFIX = "task-", "batch-"
+
+
 _JUST_MADE_SECONDS = 60.0  # seconds
 
 
@@ -35,9 +102,7 @@ class InventoryContext:
 def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
     """Those that lie where they should, and those that only git's own folders about them tell of."""
     admins = {
-        where: admin
-        for admin in context.repository.admin_folders
-        if (where := read_worktree_path(admin)) is not None
+        where: admin for admin in context.repository.admin_folders if (where := read_worktree_path(admin)) is not None
     }
     names = {safe_filename(batch): batch for batch in context.batches}
     found = {folder: admins.get(folder) for folder in _list_worktree_folders(context.layout)}
@@ -51,9 +116,7 @@ def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem
     admin = entry if seen.entry and read_worktree_path(entry) == folder else None
     if admin is None and not os.path.lexists(folder):
         return None
-    return inspect_worktree(
-        context, folder, admin, {safe_filename(batch): batch for batch in context.batches}
-    )
+    return inspect_worktree(context, folder, admin, {safe_filename(batch): batch for batch in context.batches})
 
 
 def _list_worktree_folders(layout: WorkspaceLayout) -> Iterator[Path]:
@@ -117,7 +180,7 @@ def _is_being_made(folder: Path) -> bool:
     if seconds_since_change(folder) < _JUST_MADE_SECONDS:
         return True
     try:
-        held = locks__lock.try_lock_folder(folder)
+        held = locks.try_lock_folder(folder)
     except OSError:
         return True
     if held is None:
@@ -140,3 +203,86 @@ def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> boo
         return bool(git.run("status", "--porcelain", "-z", "--ignore-submodules=none").out)
     except (GitError, OSError):
         return True
+
+
+SETUPS_FOLDER = "setups"
+
+
+TRASH_FOLDER = "trash"
+
+
+_TASKS_FOLDER = "tasks"
+
+
+_ABANDONED_SECONDS = 3600.0  # seconds: nobody works on one thing for a moment for longer
+
+
+def list_batch_folders(folder: StateFolder, batches: Iterable[str]) -> Iterator[TranscriptsItem | BatchFolderItem]:
+    names = {safe_filename(batch): batch for batch in batches}
+    for each in list_children(folder.batches):
+        batch, printed = names.get(each.name, each.name), each / _TASKS_FOLDER
+        begun, taken = printed.is_dir(), tree_size(printed)
+        if begun:
+            yield TranscriptsItem(batch, str(printed), taken)
+        yield BatchFolderItem(batch, str(each), max(0, tree_size(each) - taken), begun, seconds_since_change(each))
+
+
+def list_locks(repository: Repository, names: RefNames) -> Iterator[LockItem]:
+    common = repository.common
+    for path in chain((common / "refs/heads/plait").rglob("*.lock"), (common / "refs/plait").rglob("*.lock")):
+        name = path.relative_to(common).as_posix().removesuffix(".lock")
+        batch, _ = names.branches.get(name.removeprefix(BRANCH_PREFIX), ("", ""))
+        yield LockItem(str(path), seconds_since_change(path), batch or names.batch(_batch_component(name)))
+    for admin in repository.admin_folders:
+        stamp = read_lease(admin)
+        for path in admin.glob("*.lock"):
+            yield LockItem(str(path), seconds_since_change(path), stamp.batch if stamp is not None else "")
+
+
+def _batch_component(name: str) -> str:
+    """refs/plait/attempts/<batch>/…"""
+    parts = Path(name).parts
+    return parts[3] if name.startswith("refs/plait/") and len(parts) > 3 else ""
+
+
+def list_trash(folder: StateFolder) -> Iterator[TrashItem]:
+    """What was thrown away; and rooms for a moment's work, which stay behind only if their maker was killed."""
+    return _make_trash_items([*list_children(folder.root / TRASH_FOLDER), *_find_abandoned(folder.root, "saving-")])
+
+
+def list_workspace_trash(layout: WorkspaceLayout) -> Iterator[TrashItem]:
+    return _make_trash_items([*list_children(layout.trash), *_find_abandoned(layout.root, "regenerate-")])
+
+
+def _make_trash_items(found: Iterable[Path]) -> Iterator[TrashItem]:
+    return (TrashItem(str(each), tree_size(each)) for each in found)
+
+
+def _find_abandoned(folder: Path, prefix: str) -> list[Path]:
+    return [
+        each
+        for each in list_children(folder)
+        if each.name.startswith(prefix) and seconds_since_change(each) > _ABANDONED_SECONDS
+    ]
+
+
+def list_setup_caches(layout: WorkspaceLayout) -> Iterator[SetupCacheItem]:
+    folder = layout.root / SETUPS_FOLDER
+    kept = [each for each in list_children(folder) if each.is_dir()]
+    if kept:
+        yield SetupCacheItem(str(folder), tree_size(folder), min(seconds_since_change(each) for each in kept))
+
+
+def list_lost_repositories(location: Path) -> Iterator[LostRepositoryItem]:
+    """A folder of which every worktree names a repository that is not there; one without worktrees tells nothing."""
+    for root in filter(is_real_folder, list_children(location)):
+        homes = {_find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each)} - {None}
+        named = [home for home in homes if home is not None]
+        if named and not any(os.path.lexists(home) for home in named):
+            yield LostRepositoryItem(str(root), str(min(named)), tree_size(root))
+
+
+def _find_repository(folder: Path) -> Path | None:
+    """<common>/worktrees/<id>, as the folder has it."""
+    admin = read_gitdir_link(folder)
+    return admin.parent.parent if admin is not None and admin.parent.name == "worktrees" else None

@@ -92,15 +92,12 @@ def list_plait_refs(git: Git, names: RefNames) -> list[RefItem]:
     own = {name: tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX)}
     alone = find_unreachable(git, set(own.values()), [*_user_tips(every), *_remote_tips(every)])
     return [
-        RefItem(name, tip, names.batch(_batch_component(name)), elsewhere=tip not in alone)
-        for name, tip in own.items()
+        RefItem(name, tip, names.batch(_batch_component(name)), elsewhere=tip not in alone) for name, tip in own.items()
     ]
 
 
 def _is_plait_branch(name: str) -> bool:
-    return name.startswith(
-        (f"{BRANCH_PREFIX}{_BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{_TASK_BRANCH_PREFIX}")
-    )
+    return name.startswith((f"{BRANCH_PREFIX}{_BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{_TASK_BRANCH_PREFIX}"))
 
 
 def _user_tips(every: Mapping[str, str]) -> Iterator[str]:
@@ -150,9 +147,7 @@ def _batch_component(name: str) -> str:
 def find_checkouts(git: Git) -> dict[str, str]:
     """Where each branch is checked out that is, by its ref."""
     found, where = {}, ""
-    for line in (
-        git.run("worktree", "list", "--porcelain", "-z").out.decode("utf-8", "surrogateescape").split("\0")
-    ):
+    for line in git.run("worktree", "list", "--porcelain", "-z").out.decode("utf-8", "surrogateescape").split("\0"):
         word, _, said = line.partition(" ")
         if word == "worktree":
             where = said

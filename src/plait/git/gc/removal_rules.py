@@ -32,9 +32,7 @@ STALE_LOCK_SECONDS = 600.0  # seconds: no git holds a lock for longer
 def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
     """In the order in which it is to be done: a branch can go when no worktree has it checked out any more."""
     first = [decide(facts, options, thing) for thing in facts.items if isinstance(thing, WorktreeItem)]
-    going = {
-        each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)
-    }
+    going = {each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)}
     rest = [_without_checkout(thing, going) for thing in facts.items if not isinstance(thing, WorktreeItem)]
     judged = [*first, *(decide(facts, options, thing) for thing in rest)]
     return GcPlan(
@@ -191,9 +189,7 @@ def _decide_branch(facts: GcFacts, options: GcOptions, item: BranchItem) -> Remo
         return Removal(item, "the batch branch has it", save=not (shipped or item.saved))
     if options.older is not None:
         return Removal(item, "the batch ended long ago", save=not (shipped or item.saved))
-    return KeptItem(
-        item, "it is pushed, and not merged as far as is known here" if item.pushed else "it is not merged"
-    )
+    return KeptItem(item, "it is pushed, and not merged as far as is known here" if item.pushed else "it is not merged")
 
 
 def _decide_ref(options: GcOptions, item: RefItem) -> Removal | KeptItem:

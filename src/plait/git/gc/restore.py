@@ -38,9 +38,7 @@ class RestoredBranch:
 def list_saved_commits(git: Git) -> list[SavedCommit]:
     """The newest first; where a batch began is nothing to bring back."""
     found = []
-    for line in git.text(
-        "for-each-ref", "--sort=-committerdate", f"--format={_FORMAT}", PLAIT_PREFIX
-    ).splitlines():
+    for line in git.text("for-each-ref", "--sort=-committerdate", f"--format={_FORMAT}", PLAIT_PREFIX).splitlines():
         ref, commit, kind, at, subject = line.split("\0", 4)
         if kind == "commit" and not ref.startswith(f"{BASES}/"):
             found.append(SavedCommit(ref.removeprefix(PLAIT_PREFIX), ref, commit, float(at or 0), subject))
@@ -64,11 +62,7 @@ def restore_branch(git: Git, names: RefNames, wanted: str, branch: str | None) -
 
 def _find_saved(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> SavedCommit:
     exact = [each for each in every if wanted in {each.ref, each.name, each.name.partition("/")[2]}]
-    found = (
-        exact
-        or _find_by_branch(every, names, wanted)
-        or [each for each in every if _has_prefix(each, wanted)]
-    )
+    found = exact or _find_by_branch(every, names, wanted) or [each for each in every if _has_prefix(each, wanted)]
     if not found:
         raise UserError(f"nothing is saved under the name {wanted}", hint="`plait gc --list` shows what is.")
     if len({each.commit for each in found}) > 1:
@@ -84,11 +78,7 @@ def _has_prefix(each: SavedCommit, wanted: str) -> bool:
 def _find_by_branch(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> list[SavedCommit]:
     """The newest thing that is kept of a task whose branch this was."""
     batch, task = names.branches.get(wanted.removeprefix(BRANCH_PREFIX), ("", ""))
-    under = (
-        tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS))
-        if task
-        else ()
-    )
+    under = tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS)) if task else ()
     return [each for each in every if under and each.ref.startswith(under)][:1]
 
 
@@ -108,7 +98,5 @@ def _make_branch(git: Git, branch: str, commit: str) -> RestoredBranch:
             return RestoredBranch(branch, commit, made=False)
         if not there:
             raise
-        raise UserError(
-            f"there is a branch {branch} already", hint="Choose another name with --as NAME."
-        ) from error
+        raise UserError(f"there is a branch {branch} already", hint="Choose another name with --as NAME.") from error
     return RestoredBranch(branch, commit)

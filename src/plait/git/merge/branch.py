@@ -1,4 +1,7 @@
-"""A batch's branch: where it is, and moving it from where it is expected to be. It is never moved over anybody's work."""
+"""A batch's branch: where it is, and moving it from where it is expected to be. It is never moved over anybody's work.
+
+The merges that make a batch branch, as they stand in git: which change each of them is.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from plait.core.decisions import Change
 from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
 from plait.git import refs
 from plait.git.command import Git, GitError
+from plait.git.merge.commits import Commit, read_commits
 
-_STALE_SECONDS = (
-    60.0  # seconds; git holds the lock of a ref for milliseconds, and only one engine moves these
-)
+_STALE_SECONDS = 60.0  # seconds; git holds the lock of a ref for milliseconds, and only one engine moves these
 
 
 class BatchBranch:
@@ -80,3 +84,35 @@ def _remove_stale_lock(lock: Path) -> None:
     with suppress(OSError):
         if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
             lock.unlink()
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTrailers:
+    """By what a merge of plait's is recognised, whatever its message says: its last lines."""
+
+    batch: str
+    change: Change
+
+    @property
+    def trailers(self) -> tuple[tuple[str, str], ...]:
+        return (
+            ("Plait-Batch", self.batch),
+            ("Plait-Task", self.change.task),
+            ("Plait-Change", f"{self.change.base}..{self.change.tip}"),
+        )
+
+    def matches(self, commit: Commit, onto: str) -> bool:
+        """Is this the merge of that change onto exactly that commit?"""
+        lines = {f"{name}: {' '.join(value.split())}" for name, value in self.trailers}
+        return commit.parents[:1] == (onto,) and lines <= commit.trailers
+
+
+def read_merges(git: Git, batch: str, head: str, base: str) -> dict[str, Commit] | None:
+    """The merges from `base` to `head`, by the commit that each was made onto; None: not all of them are plait's."""
+    listed = git.text("rev-list", "--first-parent", head, f"^{base}").split() if head != base else []
+    commits = read_commits(git, listed)
+    mine = f"Plait-Batch: {' '.join(batch.split())}"
+    if any(mine not in commit.trailers for commit in commits.values()):
+        return None
+    made = {commit.parents[0]: commit for commit in commits.values() if commit.parents}
+    return made if head == base or base in made else None

@@ -9,18 +9,20 @@ from pathlib import Path
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict, RebuildDone
 from plait.git.command import Git, GitError
-from plait.git.merge import commits, three_way__foresight
-from plait.git.merge.branch import BatchBranch
-from plait.git.merge.branch__line import MergeTrailers, read_merges
-from plait.git.merge.change_merger import ChangeMerger, MergedCommit
-from plait.git.merge.change_merger__faults import make_missing_commit_error, map_errors
-from plait.git.merge.change_merger__regenerate import Regenerate
+from plait.git.interfaces import MergeMessage, MergeRules, PredictedConflict
+from plait.git.merge import commits, three_way
+from plait.git.merge.branch import BatchBranch, MergeTrailers, read_merges
+from plait.git.merge.change_merger import (
+    ChangeMerger,
+    MergedCommit,
+    Regenerate,
+    make_missing_commit_error,
+    map_errors,
+)
 from plait.git.merge.commits import Commit
-from plait.git.merge.conflict_view__conflict import CONFLICT_STYLE, format_conflict
+from plait.git.merge.conflict_view import CONFLICT_STYLE, format_conflict
 from plait.git.merge.private_gitdir import PrivateGitDirs
-from plait.git.merge.three_way__ancestry import Ancestry
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import MergeMessage, PredictedConflict
+from plait.git.merge.three_way import Ancestry
 
 _DEFAULT_RULES = MergeRules()
 
@@ -47,9 +49,7 @@ class GitBranchMerger:
         self._ancestry = Ancestry(self._git)
         self._merging = ChangeMerger(self._git, self._private, self._ancestry, regenerate)
 
-    def merge(
-        self, order: MergeStarted, words: MergeMessage, blending: MergeRules
-    ) -> MergeDone | MergeConflicted:
+    def merge(self, order: MergeStarted, words: MergeMessage, blending: MergeRules) -> MergeDone | MergeConflicted:
         with map_errors(f"{order.task} could not be merged"):
             return self._merge(order, words, blending)
 
@@ -61,9 +61,7 @@ class GitBranchMerger:
 
     def describe_conflict(self, order: MergeStarted, blending: MergeRules) -> str:
         with map_errors(f"the conflict of {order.task} could not be read"):
-            git, tried, clashes = self._merging.try_merge(
-                _change(order), order.onto, blending, CONFLICT_STYLE
-            )
+            git, tried, clashes = self._merging.try_merge(_change(order), order.onto, blending, CONFLICT_STYLE)
             return format_conflict(git, tried, clashes)
 
     def predict_conflicts(
@@ -72,15 +70,9 @@ class GitBranchMerger:
         with map_errors("conflicts could not be foreseen"):
             here = commits.read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
-            return (
-                three_way__foresight.predict_conflicts(self._private, self._ancestry, onto, known, blending)
-                if known
-                else []
-            )
+            return three_way.predict_conflicts(self._private, self._ancestry, onto, known, blending) if known else []
 
-    def _merge(
-        self, order: MergeStarted, words: MergeMessage, blending: MergeRules
-    ) -> MergeDone | MergeConflicted:
+    def _merge(self, order: MergeStarted, words: MergeMessage, blending: MergeRules) -> MergeDone | MergeConflicted:
         branch = BatchBranch(self._git, self._git_dir, order.batch)
         mark = MergeTrailers(order.batch, _change(order))
         known = self._merging.read_commits(mark.change, order.onto, branch.ref)

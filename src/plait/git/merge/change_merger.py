@@ -1,24 +1,63 @@
-"""A change put onto a commit: merged in memory and written as a commit with two parents, on no branch yet."""
+"""Files that are made anew by a command instead of being merged line by line: lock files, for one.
+
+A change put onto a commit: merged in memory and written as a commit with two parents, on no branch yet.
+
+From what git says to what a person should be told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import RebuildConflict
-from plait.git.command import Git
-from plait.git.merge import change_merger__regenerate, commits, objects
-from plait.git.merge.branch__line import MergeTrailers
-from plait.git.merge.change_merger__faults import make_missing_commit_error
-from plait.git.merge.change_merger__regenerate import Regenerate, RegenerationPlan
+from plait.git.command import Git, GitError
+from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules
+from plait.git.merge import commits, objects
+from plait.git.merge.branch import MergeTrailers
 from plait.git.merge.commits import Commit, CommitMaker, format_merge_message
-from plait.git.merge.private_gitdir import PrivateGitDirs
-from plait.git.merge.three_way import MergeResult, merge_three_way
-from plait.git.merge.three_way__ancestry import Ancestry
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import ChangeGoneError, MergeMessage
+from plait.git.merge.private_gitdir import REGENERATE_ATTRIBUTE, PrivateGitDirs
+from plait.git.merge.three_way import Ancestry, MergeResult, merge_three_way
+
+# A commit to check out, the command to run there, and the files it makes: what they hold afterwards.
+Regenerate = Callable[[str, str, tuple[str, ...]], Mapping[str, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class RegenerationPlan:
+    """A merged tree in which `files`, by the command that makes them, are still as the branch had them."""
+
+    tree: str
+    files: Mapping[str, tuple[str, ...]]
+    conflicts: tuple[str, ...]
+
+
+def plan_regeneration(git: Git, blend: MergeResult, blending: MergeRules, onto: str) -> RegenerationPlan:
+    """Take the branch's version of each file that is made anew; `clashes` are the conflicts that are left."""
+    rules = _match_rules(git, blend.changed_on_both, blending)
+    clashes = tuple(path for path in blend.files if path not in rules)
+    tree = objects.update_entries(
+        git, blend.tree, {path: objects.find_entry(git, f"{onto}^{{tree}}", path) for path in rules}
+    )
+    commands = dict.fromkeys(rules.values())
+    files = {command: tuple(sorted(path for path in rules if rules[path] == command)) for command in commands}
+    return RegenerationPlan(tree, files, clashes)
+
+
+def _match_rules(git: Git, paths: tuple[str, ...], blending: MergeRules) -> dict[str, str]:
+    if not paths or not blending.regenerate:
+        return {}
+    feed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    told = git.run("check-attr", "-z", "--stdin", REGENERATE_ATTRIBUTE, stdin=feed).fields
+    numbers = {path: value for path, value in zip(told[::3], told[2::3], strict=True) if value.isdigit()}
+    return {
+        path: blending.regenerate[int(value)][1]
+        for path, value in numbers.items()
+        if int(value) < len(blending.regenerate)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +68,7 @@ class MergedCommit:
 class ChangeMerger:
     """`git` is the repository's own: commits are made by whom its settings name. Merging itself is private."""
 
-    def __init__(
-        self, git: Git, private: PrivateGitDirs, ancestry: Ancestry, regenerate: Regenerate | None
-    ) -> None:
+    def __init__(self, git: Git, private: PrivateGitDirs, ancestry: Ancestry, regenerate: Regenerate | None) -> None:
         self._git = git
         self._private = private
         self._ancestry = ancestry
@@ -79,12 +116,10 @@ class ChangeMerger:
         tried = merge_three_way(self._private, sides, blending, settings)
         return git, tried, self._plan_regeneration(git, tried, blending, onto).conflicts
 
-    def _plan_regeneration(
-        self, git: Git, tried: MergeResult, blending: MergeRules, onto: str
-    ) -> RegenerationPlan:
+    def _plan_regeneration(self, git: Git, tried: MergeResult, blending: MergeRules, onto: str) -> RegenerationPlan:
         if self._regenerate is None:
             return RegenerationPlan(tried.tree, {}, tried.files)
-        return change_merger__regenerate.plan_regeneration(git, tried, blending, onto)
+        return plan_regeneration(git, tried, blending, onto)
 
     def _regenerate_files(self, git: Git, anew: RegenerationPlan, onto: str, tip: Commit) -> str:
         tree = anew.tree
@@ -98,12 +133,54 @@ class ChangeMerger:
     def _apply_edits(self, git: Git, tree: str, words: MergeMessage) -> str:
         if words.edit_files is None:
             return tree
-        return objects.write_files(
-            git, tree, words.edit_files(lambda path: objects.read_file(git, tree, path))
-        )
+        return objects.write_files(git, tree, words.edit_files(lambda path: objects.read_file(git, tree, path)))
 
 
 def _merge_trailers(words: MergeMessage, mark: MergeTrailers) -> tuple[tuple[str, str], ...]:
     """What the merge is recognised by comes from the order itself, whatever the words say."""
     own = dict(mark.trailers)
     return (*mark.trailers, *((name, value) for name, value in words.trailers if name not in own))
+
+
+_HINTS = (
+    (("No space left on device", "Disk quota exceeded", "File too large"), "Free some space on the disk."),
+    (
+        (
+            "unable to read",
+            "inflate:",
+            "corrupt",
+            "missing blob",
+            "bad object",
+            "bad tree",
+            "not a valid object",
+            "could not read",
+        ),
+        "An object of the repository is missing or damaged: `git fsck` tells which.",
+    ),
+    (("Permission denied", "Read-only file system", "insufficient permission"), "Check who may write there."),
+    (("exists; cannot create",), "Rename the branch that stands in the way."),
+    (
+        ("gpg failed to sign", "Couldn't sign", "failed to write commit object"),
+        "Check how git signs commits.",
+    ),
+)
+
+
+@contextmanager
+def map_errors(what: str) -> Iterator[None]:
+    """Whatever goes wrong inside is told with what was being done, and with the way out where it is known."""
+    try:
+        yield
+    except GitError as error:
+        heard = f"{error.stderr} {error.message}"
+        way = next((way for signs, way in _HINTS if any(sign in heard for sign in signs)), error.hint)
+        raise WorldError(f"{what}: {error.message}", hint=way) from error
+    except OSError as error:
+        raise WorldError(f"{what}: {error}", hint="Look at the disk and at who may write there.") from error
+
+
+def make_missing_commit_error(commit: str, whose: str, error: type[WorldError] = WorldError) -> WorldError:
+    return error(
+        f"{whose} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
+        hint="If it was pruned or never fetched, fetch it again, or retry the task.",
+    )

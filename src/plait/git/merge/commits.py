@@ -93,9 +93,7 @@ class CommitMaker:
         author = _author_variables(original.author) or {"GIT_AUTHOR_DATE": original.date}
         return self._commit(tree, parents, original.message.replace("\0", "") or "\n", author, original.date)
 
-    def _commit(
-        self, tree: str, parents: Sequence[str], message: str, author: Mapping[str, str], date: str
-    ) -> str:
+    def _commit(self, tree: str, parents: Sequence[str], message: str, author: Mapping[str, str], date: str) -> str:
         dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         git = self._git.with_options(variables={**(self._identity or {}), **dates, **author})
         words = [word for parent in parents for word in ("-p", parent)]

@@ -1,4 +1,6 @@
-"""A conflict with both of its sides, for people: each file as it was before both, on the branch, and in the task's change.
+"""A conflict as text, for whoever repairs it: what git says of it, and the places where both sides differ.
+
+A conflict with both of its sides, for people: each file as it was before both, on the branch, and in the task's change.
 
 The merge is tried as the integrator does it, and nothing of it is left in the repository.
 """
@@ -13,19 +15,78 @@ from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
-from plait.git.merge import objects__blobs
-from plait.git.merge.change_merger import ChangeMerger
-from plait.git.merge.change_merger__faults import map_errors
-from plait.git.merge.conflict_view__conflict import name_sides
+from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
+from plait.git.merge import objects, objects as objects__blobs
+from plait.git.merge.change_merger import ChangeMerger, map_errors
 from plait.git.merge.private_gitdir import PrivateGitDirs
-from plait.git.merge.three_way import MergeNote, MergeResult
-from plait.git.merge.three_way__ancestry import Ancestry
-from plait.git.merge.three_way__foresight import list_files_by_task
-from plait.store.batch_inputs import MergeRules
-from plait.store.interfaces import ConflictedFile, ConflictKind
+from plait.git.merge.three_way import Ancestry, MergeNote, MergeResult, list_files_by_task
+
+CONFLICT_STYLE = ("merge.conflictStyle=zdiff3",)
+
+
+OURS_LABEL, THEIRS_LABEL, BASE_LABEL = "already merged", "this task", "before both"
+
+
+MAX_CONFLICT_CHARACTERS = 20_000  # characters in all: it becomes part of what an agent is told
+
+
+_CONTEXT_LINES = 3
+
+
+_MAX_LINE_CHARACTERS = 500  # characters of one line
+
+
+def format_conflict(git: Git, tried: MergeResult, files: tuple[str, ...]) -> str:
+    """Empty if nothing stands against the merge."""
+    if not files:
+        return ""
+    notes = [name_sides(note.text, tried) for note in tried.notes if set(note.paths) & set(files)]
+    said = [line for line in notes if not line.startswith("Auto-merging")]
+    share = max(1_000, (MAX_CONFLICT_CHARACTERS - sum(map(len, said))) // len(files))
+    parts = ["\n".join(said), *(_format_file(git, tried, path, share) for path in files)]
+    return _truncate("\n\n".join(part for part in parts if part), MAX_CONFLICT_CHARACTERS)
+
+
+def _format_file(git: Git, tried: MergeResult, path: str, limit: int) -> str:
+    content = objects.read_file(git, tried.tree, path)
+    if content is None:
+        return f"{path}: there is no plain file of this name in the merged tree."
+    if b"\0" in content:
+        return f"{path}: a binary file; one of the two versions has to be chosen."
+    hunks = list(_find_hunks(name_sides(content.decode("utf-8", "replace"), tried).split("\n")))
+    if not hunks:
+        return ""
+    return _truncate(f"{path}:\n" + "\n…\n".join(hunks), limit)
+
+
+def _find_hunks(lines: list[str]) -> Iterator[str]:
+    """Each conflict with a few lines around it."""
+    start = None
+    for place, line in enumerate(lines):
+        if line.startswith(f"<<<<<<< {OURS_LABEL}"):
+            start = place
+        elif line.startswith(f">>>>>>> {THEIRS_LABEL}") and start is not None:
+            shown = lines[max(0, start - _CONTEXT_LINES) : place + 1 + _CONTEXT_LINES]
+            yield "\n".join(_truncate(one, _MAX_LINE_CHARACTERS) for one in shown)
+            start = None
+
+
+def name_sides(text: str, tried: MergeResult) -> str:
+    """Sides by what they are, not by the ids of commits that nobody knows."""
+    said = text.replace(tried.ours, OURS_LABEL).replace(tried.theirs, THEIRS_LABEL)
+    return "\n".join(f"||||||| {BASE_LABEL}" if line.startswith("||||||| ") else line for line in said.split("\n"))
+
+
+def _truncate(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}\n… ({len(text) - limit} characters more)"
+
 
 MAX_CONFLICT_FILES = 100  # files of which the contents are told
+
+
 _SIDE_NAMES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
+
+
 # By what git calls them, the telling ones first: of one file it may say several things.
 _CONFLICT_KINDS = (
     ("submodule", ConflictKind.SUBMODULE),
@@ -88,11 +149,7 @@ def _refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) ->
 
 def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
     """By file, the newest first."""
-    changed = (
-        list_files_by_task(git, {task: (each.base, each.tip) for task, each in merged.items()})
-        if merged
-        else {}
-    )
+    changed = list_files_by_task(git, {task: (each.base, each.tip) for task, each in merged.items()}) if merged else {}
     found: dict[str, tuple[str, ...]] = {}
     for task in merged:
         for path in changed[task]:
@@ -111,9 +168,7 @@ def _read_sides(
     for path, name in objects__blobs.list_blobs(git, tried.tree, paths).items():
         objects[path][_SIDE_NAMES[0]] = name
     read = objects__blobs.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
-    return iter(
-        [{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()]
-    )
+    return iter([{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()])
 
 
 def _describe_file(

@@ -16,7 +16,7 @@ from plait.core.errors import WorldError
 from plait.git.command import LOCATION_VARIABLES, Git
 
 if TYPE_CHECKING:
-    from plait.git.merge.change_merger__regenerate import Regenerate
+    from plait.git.merge.change_merger import Regenerate
 
 TIMEOUT_SECONDS = 900.0  # seconds: a lock file may need a network
 _MAX_OUTPUT_CHARS = 400  # characters of what a command said
@@ -34,11 +34,7 @@ def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
 def _is_file_inside(folder: Path, path: str) -> bool:
     """A file, and reached by no link: nothing from outside gets into a commit."""
     file = folder / path
-    return (
-        file.is_file()
-        and not file.is_symlink()
-        and folder.resolve() in file.parent.resolve().joinpath("x").parents
-    )
+    return file.is_file() and not file.is_symlink() and folder.resolve() in file.parent.resolve().joinpath("x").parents
 
 
 @contextmanager

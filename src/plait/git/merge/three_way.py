@@ -1,14 +1,23 @@
-"""One three-way merge in memory: two commits in, a tree and what stands against it out."""
+"""One three-way merge in memory: two commits in, a tree and what stands against it out.
+
+Whether a task's branch grew from the line it is merged into, remembering what was merged just now.
+
+Conflicts seen early: which changes would not go together if they were merged as they are now.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
+from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
+from plait.git.interfaces import MergeRules, PredictedConflict
 from plait.git.merge import commits
+from plait.git.merge.commits import Commit
 from plait.git.merge.private_gitdir import PrivateGitDirs
-from plait.store.batch_inputs import MergeRules
 
 _USAGE_ERROR = 129
 
@@ -134,3 +143,100 @@ def _parse_notes(told: Iterator[str]) -> Iterator[MergeNote]:
     while (count := next(told, "")).isdigit():
         paths = tuple(next(told) for _ in range(int(count)))
         yield MergeNote(paths, next(told), next(told).strip())
+
+
+class Ancestry:
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._known_ancestors: dict[
+            str, set[str]
+        ] = {}  # by the newest head of each line: commits it is known to contain
+
+    def find_sides(self, change: Change, onto: str, tip: Commit) -> MergeSides:
+        """Natural if `base` is in the history of both: then history tells no other change than `base` does.
+
+        If it is not, a change that was taken out of the line may be in the branch's history, or the agent rewrote it.
+        """
+        natural = self.contains(onto, change.base) and (
+            change.base in {tip.id, *tip.parents} or self._is_ancestor(change.base, tip.id)
+        )
+        return MergeSides(change.base, onto, tip.id, natural)
+
+    def record_merge(self, onto: str, head: str) -> None:
+        self._known_ancestors[head] = {*self._known_ancestors.pop(onto, ()), onto}
+
+    def contains(self, onto: str, base: str) -> bool:
+        if onto == base or base in self._known_ancestors.get(onto, ()):
+            return True
+        found = self._is_ancestor(base, onto)
+        if found:
+            self._known_ancestors.setdefault(onto, set()).add(base)
+        return found
+
+    def _is_ancestor(self, base: str, commit: str) -> bool:
+        return self._git.run("merge-base", "--is-ancestor", base, commit, codes=(0, 1)).code == 0
+
+
+TaskPair = tuple[str, str]
+
+
+Tips = Mapping[str, tuple[str, str]]
+
+
+def predict_conflicts(
+    private: PrivateGitDirs, ancestry: Ancestry, onto: str, tips: Tips, blending: MergeRules
+) -> list[PredictedConflict]:
+    """Each change against the branch, and against those that changed the same files, or a file that is a folder there."""
+    bare = private.git_for(blending)
+    git = private.git_for(blending, private.read_attributes(bare, onto))
+    natural = {task: tip for task, (base, tip) in tips.items() if ancestry.contains(onto, base)}
+    found = _try_merges(git, {(task, ""): (onto, tip) for task, tip in natural.items()})
+    for task in tips.keys() - natural.keys():
+        base, tip = tips[task]
+        found[task, ""] = frozenset(
+            merge_three_way(private, MergeSides(base, onto, tip, history_agrees=False), blending).files
+        )
+    changed = list_files_by_task(git, tips)
+    pairs = _try_merges(git, {pair: (tips[pair[0]][1], tips[pair[1]][1]) for pair in _find_overlapping(changed)})
+    for (left, right), files in pairs.items():
+        common = changed[left] & changed[right]
+        with_branch = found[left, ""] | found[right, ""]
+        found[left, right] = (files & common if common else files) - with_branch
+    return [PredictedConflict(*pair, tuple(sorted(files))) for pair, files in sorted(found.items()) if files]
+
+
+def _try_merges(git: Git, pairs: Mapping[TaskPair, TaskPair]) -> dict[TaskPair, frozenset[str]]:
+    done = run_merge_trees(git, list(pairs.values())) if pairs else []
+    return {pair: frozenset(tried.files) for pair, tried in zip(pairs, done, strict=True)}
+
+
+def list_files_by_task(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
+    """The files of each task's own change, by one process."""
+    feed = "".join(f"{tip} {base}\n" for base, tip in tips.values()).encode()
+    told = iter(git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", stdin=feed).fields)
+    files: dict[str, set[str]] = defaultdict(set)
+    tip = ""
+    for word in told:
+        if word.startswith(":"):
+            files[tip].add(next(told))
+        else:
+            tip = word
+    return {task: frozenset(files[tip]) for task, (_, tip) in tips.items()}
+
+
+def _find_overlapping(changed: Mapping[str, frozenset[str]]) -> Iterator[TaskPair]:
+    touching: dict[str, set[str]] = defaultdict(set)
+    for task, files in changed.items():
+        for path in files:
+            touching[path].add(task)
+    pairs = {pair for tasks in touching.values() for pair in combinations(sorted(tasks), 2)}
+    for task, files in changed.items():
+        clashing = {other for path in files for above in _parent_folders(path) for other in touching.get(above, ())}
+        pairs |= {(min(task, other), max(task, other)) for other in clashing - {task}}
+    return iter(sorted(pairs))
+
+
+def _parent_folders(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path

@@ -3,6 +3,8 @@
 An agent can write anything into its folder, and into the repository's settings. So git is told where everything is, and
 runs no hook, no monitor and no replacement of objects that an agent may have set up. What stays, because contents and
 signatures depend on it: filters (LFS and the like), and the program that signs.
+
+A folder for what one call makes and throws away, in the worktree's own records: the same disk as its index.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
@@ -19,6 +22,8 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 
 _VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40}|[0-9a-f]{64})\s*\Z")
+
+
 _SETTINGS = (
     "core.safecrlf=false",  # or it refuses files with line ends of both kinds
     "core.trustctime=true",  # or an edit that keeps size and time goes unseen
@@ -29,7 +34,11 @@ _SETTINGS = (
     "submodule.recurse=false",
     "i18n.commitEncoding=UTF-8",
 )
+
+
 _SPARSE_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
+
+
 # Where git has the patterns of what a sparse checkout wants.
 SPARSE_PATTERNS_FILE = "info/sparse-checkout"
 
@@ -65,10 +74,7 @@ class AgentWorktree:
 
     def is_descendant(self, commit: str, base: str) -> bool:
         """Whether `base` is in the history of `commit`."""
-        return (
-            commit == base
-            or self.git.run("merge-base", "--is-ancestor", base, commit, codes=(0, 1)).code == 0
-        )
+        return commit == base or self.git.run("merge-base", "--is-ancestor", base, commit, codes=(0, 1)).code == 0
 
     def read_first_line(self, name: str) -> str:
         """The first line of a file of its own; empty if there is none."""
@@ -82,14 +88,10 @@ class AgentWorktree:
         """Set refs (new value, and the one they have now) all at once; a value that is not as expected is an error."""
         wanted = {ref: move for ref, move in moves.items() if move[0] != move[1]}
         for ref in wanted:
-            self.common.joinpath(f"{ref}.lock").unlink(
-                missing_ok=True
-            )  # a dead process's: nobody else writes them
+            self.common.joinpath(f"{ref}.lock").unlink(missing_ok=True)  # a dead process's: nobody else writes them
         # Moving the branch that HEAD is on locks HEAD as well.
         self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
-        feed = "".join(
-            f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in wanted.items()
-        )
+        feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in wanted.items())
         if feed:
             self.git.run("update-ref", "-m", "plait", "--stdin", "-z", stdin=feed.encode())
 
@@ -185,3 +187,31 @@ def _first_line(path: Path) -> str:
             return file.readline(8192).rstrip("\r\n")
     except OSError:
         return ""
+
+
+_SCRATCH_PREFIX = "plait-scratch-"
+
+
+@contextmanager
+def scratch_folder(admin: Path) -> Iterator[Path]:
+    """Empty, and gone afterwards; those that dead processes left are removed as well."""
+    for left in admin.glob(f"{_SCRATCH_PREFIX}*"):
+        if not _is_alive(left.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-", dir=admin))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(pid: str) -> bool:
+    if not pid.isdecimal() or len(pid) > 10:
+        return False
+    with suppress(ProcessLookupError, OverflowError):
+        try:
+            os.kill(int(pid), 0)
+        except PermissionError:
+            return True
+        return int(pid) > 0
+    return False

@@ -9,9 +9,13 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.git.command import LOCK_WAIT_SECONDS, GitError
 from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.worktree import Worktree, read_small_file, read_worktree_path
-from plait.git.worktrees.worktree__layout import list_children
-from plait.git.worktrees.worktree__repository import Repository
+from plait.git.worktrees.worktree import (
+    Repository,
+    Worktree,
+    list_children,
+    read_small_file,
+    read_worktree_path,
+)
 
 
 def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit: str) -> None:

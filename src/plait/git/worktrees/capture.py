@@ -4,28 +4,36 @@ The files win: over the index, over HEAD, over what is half done. Commits of the
 in the history, with one more on top for what they lack; any others are saved, and the files become one commit on the base.
 
 It may end at any instant. Refs come first, what is in the folder last; done again, it finds what was done.
+
+A glance at a workspace while its agent works: what it would leave if it stopped now. Nothing is changed by it.
+
+A workspace put back to what was captured, after a check has run in it.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
+from plait.git.interfaces import CapturedChange, CommitInfo, RestoreStatuses
 from plait.git.refs import attempt_ref, task_branch
-from plait.git.worktrees import attempt_commit, attempt_commit__words, result_checks, result_checks__bulk
-from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree
-from plait.git.worktrees.agent_worktree__scratch import scratch_folder
-from plait.git.worktrees.saved_work import WorktreeSavedRefs, fetch_replaced_repositories, save_unreachable
-from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
-from plait.git.worktrees.tree_snapshot__statuses import (
+from plait.git.worktrees import attempt_commit, result_checks
+from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
+from plait.git.worktrees.attempt_commit import PLAIT_IDENTITY, format_identity
+from plait.git.worktrees.saved_refs import WorktreeSavedRefs
+from plait.git.worktrees.saved_work import fetch_replaced_repositories, save_unreachable
+from plait.git.worktrees.tree_snapshot import (
     CleanedSnapshot,
+    Snapshot,
+    read_setup_paths,
     revert_status_edits,
+    snapshot_worktree,
     write_to_worktree,
 )
-from plait.store.interfaces import CapturedChange, CommitInfo, RestoreStatuses
 
 
 def capture(  # noqa: PLR0913 - it is all that makes a commit
@@ -56,22 +64,16 @@ def capture(  # noqa: PLR0913 - it is all that makes a commit
             raise result_checks.make_submodules_error(modules, save_unreachable(worktree, shelf, room))
         snapshot = snapshot_worktree(worktree, room, base)
         clear = revert_status_edits(worktree, snapshot, base, restore)
-        if bulky := result_checks__bulk.find_large_files(worktree, base, clear.tree, max_file_bytes):
-            raise result_checks__bulk.make_large_files_error(
-                bulky, max_file_bytes, save_unreachable(worktree, shelf, room)
-            )
+        if bulky := result_checks.find_large_files(worktree, base, clear.tree, max_file_bytes):
+            raise result_checks.make_large_files_error(bulky, max_file_bytes, save_unreachable(worktree, shelf, room))
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
         head, there = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
         taking = _Capture(worktree, shelf, attempt, base, head, there, snapshot, clear, max_file_bytes)
         wording = attempt_commit.CommitText(
-            attempt_commit__words.format_commit_message(author, attempt),
-            attempt_commit__words.identity_variables(author, worktree.git),
+            attempt_commit.format_commit_message(author, attempt),
+            attempt_commit.identity_variables(author, worktree.git),
         )
-        tip = (
-            taking.commit_with_hooks(wording, room, environment)
-            if hooks
-            else taking.commit_without_hooks(wording)
-        )
+        tip = taking.commit_with_hooks(wording, room, environment) if hooks else taking.commit_without_hooks(wording)
     return _describe_result(worktree, base, tip, clear.reverted_sources)
 
 
@@ -147,9 +149,7 @@ class _Capture:
             for each in result_checks.read_merge_heads(self.worktree)
             if not self.worktree.is_descendant(head, each)
         ]
-        burdened = result_checks__bulk.has_large_blobs(
-            self.worktree, self.base, (head, *others), self.largest
-        )
+        burdened = result_checks.has_large_blobs(self.worktree, self.base, (head, *others), self.largest)
         return (self.base,) if burdened else (head, *others)
 
     def _find_existing(self, parents: tuple[str, ...]) -> str | None:
@@ -189,9 +189,7 @@ class _Capture:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _describe_result(
-    worktree: AgentWorktree, base: str, tip: str, taken_out: tuple[str, ...]
-) -> CapturedChange:
+def _describe_result(worktree: AgentWorktree, base: str, tip: str, taken_out: tuple[str, ...]) -> CapturedChange:
     words_ = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
     rows = [row.split("\t", 2) for row in worktree.git.run(*words_, base, tip).fields]
     files = tuple(path for _, _, path in rows)
@@ -204,3 +202,78 @@ def _describe_result(
         empty=not files,
         reverted_sources=taken_out,
     )
+
+
+def preview_commit(  # noqa: PLR0913 - as for the others here
+    workspace: Path,
+    batch: str,
+    task: str,
+    base: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    common: Path | None = None,
+) -> str | None:
+    """A commit on `base` that no ref holds; None: nothing differs from it."""
+    worktree = open_worktree(workspace, task_branch(batch, task), common, environment, repair=False)
+    with scratch_folder(worktree.admin) as room:
+        tree = snapshot_worktree(worktree, room, base).tree
+        if tree == worktree.tree_of(base):
+            return None
+        git = worktree.git.with_options(variables=format_identity(PLAIT_IDENTITY, PLAIT_IDENTITY))
+        return git.text("commit-tree", tree, "-p", base, "-m", f"{task}, at work")
+
+
+_EXCLUDE_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
+
+
+def reset_workspace(
+    workspace: Path,
+    attempt: Attempt,
+    tip: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    common: Path | None = None,
+) -> None:
+    """Every file as in `tip`, and no others but ignored ones and what outfitting put there; what differs is saved first."""
+    branch = task_branch(attempt.batch, attempt.task)
+    worktree = open_worktree(workspace, branch, common, environment)
+    shelf = WorktreeSavedRefs(worktree, attempt.batch, attempt.task)
+    with scratch_folder(worktree.admin) as room:
+        snapshot = snapshot_worktree(worktree, room, tip)
+        same = snapshot.tree == worktree.tree_of(tip)
+        if not same:
+            save_unreachable(worktree, shelf, room, snapshot)
+        _reset_refs(worktree, shelf, branch, tip)
+        result_checks.clear_operation(worktree)
+        worktree.install_index(snapshot.index)
+    if not same:
+        _reset_files(worktree, tip)
+
+
+def _reset_refs(worktree: AgentWorktree, saved_refs: WorktreeSavedRefs, branch: str, tip: str) -> None:
+    """The branch names the tip, and HEAD is on it; commits that a check made are kept."""
+    ref = f"refs/heads/{branch}"
+    now = worktree.resolve_commit(ref)
+    for each in dict.fromkeys((now, worktree.resolve_commit("HEAD"))):
+        if each is not None and not worktree.is_descendant(tip, each):
+            saved_refs.keep(each)
+    worktree.update_refs({ref: (tip, now)})
+    worktree.attach_head(branch)
+
+
+def _reset_files(worktree: AgentWorktree, tip: str) -> None:
+    git = worktree.git
+    git.run("reset", "--hard", "--quiet", tip)
+    # Twice forced: a repository that a check made inside is no part of the tip either.
+    git.run("clean", "-ffd", "--quiet", *_exclude_options(read_setup_paths(worktree.admin)))
+    if (worktree.path / ".gitmodules").exists() and _have_submodules_moved(worktree):
+        git.run("submodule", "update", "--quiet", "--force", "--checkout", "--no-fetch", "--recursive")
+
+
+def _exclude_options(paths: Sequence[str]) -> list[str]:
+    return [word for path in paths for word in ("-e", "/" + _EXCLUDE_SPECIAL.sub(r"\\\1", path))]
+
+
+def _have_submodules_moved(worktree: AgentWorktree) -> bool:
+    said = worktree.git.run("diff-files", "--raw", "-z", "--ignore-submodules=dirty").fields
+    return any(" 160000 " in about or about.startswith(":160000") for about in said[::2])

@@ -11,21 +11,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from plait.git.worktrees import branches, metadata__stamp
-from plait.git.worktrees.metadata__stamp import LeaseMetadata
+from plait.git.worktrees import branches, metadata
+from plait.git.worktrees.metadata import LeaseMetadata
 from plait.git.worktrees.worktree import (
+    Repository,
+    WorkspaceLayout,
     Worktree,
     find_worktree,
     is_real_folder,
+    list_children,
+    new_worktree_id,
     read_gitdir_link,
     read_worktree_path,
     write_worktree_path,
 )
-from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children, new_worktree_id
-from plait.git.worktrees.worktree__repository import Repository
-from plait.system import locks__lock
+from plait.system import locks
+from plait.system.atomic_files import make_private_folder
 from plait.system.disk import remove_tree
-from plait.system.state_paths import make_private_folder
 
 
 class WorktreePool:
@@ -105,7 +107,7 @@ class WorktreePool:
 
     def _is_stray(self, admin: Path) -> bool:
         """Its folder was on its way, and is not there: unless it is still where it came from."""
-        place, told = read_worktree_path(admin), metadata__stamp.read_lease(admin)
+        place, told = read_worktree_path(admin), metadata.read_lease(admin)
         passing = (self._layout.making, self._layout.pool, self._layout.trash)
         if place is None or place.parent not in passing or os.path.lexists(place):
             return False
@@ -127,14 +129,10 @@ class WorktreePool:
     def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
         """Best one whose setup made the same outputs, or else any with the same folders in it; the last given back first."""
         found = [find_worktree(self._repository, folder) for folder in list_children(self._layout.pool)]
-        fit = [
-            (told, each)
-            for each in found
-            if each and (told := _read_lease(each)) and told.sparse == wanted.sparse
-        ]
+        fit = [(told, each) for each in found if each and (told := _read_lease(each)) and told.sparse == wanted.sparse]
         ordered = sorted(fit, key=lambda pair: (pair[0].makes == wanted.makes, _pooled_at(pair[1].folder)))
         for _, worktree in reversed(ordered):
-            fd = locks__lock.try_lock_folder(worktree.folder)
+            fd = locks.try_lock_folder(worktree.folder)
             if fd is not None:
                 return worktree.move(self._layout.making / worktree.folder.name), fd
         return None
@@ -143,7 +141,7 @@ class WorktreePool:
         name = new_worktree_id()
         folder = self._layout.making / name
         make_private_folder(folder)
-        fd = locks__lock.try_lock_folder(folder)
+        fd = locks.try_lock_folder(folder)
         assert fd is not None
         try:
             words = ("worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder), commit)
@@ -168,7 +166,7 @@ class WorktreePool:
 
 
 def _read_lease(worktree: Worktree) -> LeaseMetadata | None:
-    return metadata__stamp.read_lease(worktree.valid_admin) if worktree.valid_admin is not None else None
+    return metadata.read_lease(worktree.valid_admin) if worktree.valid_admin is not None else None
 
 
 def _pooled_at(folder: Path) -> float:
@@ -180,7 +178,7 @@ def _pooled_at(folder: Path) -> float:
 
 
 def _delete(path: Path) -> None:
-    fd = locks__lock.try_lock_folder(path) if is_real_folder(path) else -1
+    fd = locks.try_lock_folder(path) if is_real_folder(path) else -1
     if fd is None:
         return
     try:
@@ -194,7 +192,7 @@ def _is_abandoned(folder: Path) -> bool:
     """Its maker holds it while it lives."""
     if not is_real_folder(folder):
         return True
-    fd = locks__lock.try_lock_folder(folder)
+    fd = locks.try_lock_folder(folder)
     if fd is not None:
         os.close(fd)
     return fd is not None

@@ -63,9 +63,7 @@ def _check_commit(git: Git, base: str) -> str:
             "the branch that is checked out has no commits yet, and a worktree begins with one",
             hint="Switch to a branch that has some, or name one with --base.",
         )
-    raise UserError(
-        f"there is no commit {base}", hint="git branch --all shows what there is; git fetch gets more."
-    )
+    raise UserError(f"there is no commit {base}", hint="git branch --all shows what there is; git fetch gets more.")
 
 
 def _check_names(git: Git, commit: str) -> None:

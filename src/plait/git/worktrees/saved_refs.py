@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from plait.core.fast_dataclass import dataclass
 from plait.git import refs
 from plait.git.command import Git, GitError
-from plait.git.worktrees.worktree__repository import Repository
+from plait.git.refs import saved_ref
+from plait.git.worktrees.agent_worktree import AgentWorktree
+from plait.git.worktrees.worktree import Repository
 
 _MAX_TRIES = 50
+
+
 _PLAIT_IDENTITY = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -70,3 +77,40 @@ class SavedRefs:
 
 def _single_line(words: str) -> str:
     return " ".join(words.split())
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeSavedRefs:
+    """The saved refs of one task."""
+
+    worktree: AgentWorktree
+    batch: str
+    task: str
+
+    def keep(self, commit: str) -> str:
+        """The ref that holds this commit: one that does so already, or the next free one."""
+        held = self._list()
+        if commit in held:
+            return held[commit]
+        n = 1 + max((int(name.rpartition("/")[2]) for name in held.values()), default=0)
+        ref = saved_ref(self.batch, self.task, n)
+        self.worktree.update_refs({ref: (commit, None)})
+        return ref
+
+    def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
+        """A ref that holds the same already."""
+        trees = self.worktree
+        alike = (ref for commit, ref in self._list().items() if _has_same_content(trees, commit, tree, parents))
+        return next(alike, None)
+
+    def _list(self) -> dict[str, str]:
+        refs = self.worktree.read_refs(saved_ref(self.batch, self.task, 0).removesuffix("0"))
+        return {commit: ref for ref, commit in refs.items() if ref.rpartition("/")[2].isdecimal()}
+
+
+def _has_same_content(worktree: AgentWorktree, commit: str, tree: str, parents: Sequence[str]) -> bool:
+    """What was staged is a commit of its own, made anew each time: its tree counts."""
+    if worktree.tree_of(commit) != tree:
+        return False
+    held = worktree.parents_of(commit)
+    return [worktree.tree_of(each) for each in held] == [worktree.tree_of(each) for each in parents]

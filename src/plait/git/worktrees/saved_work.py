@@ -1,20 +1,71 @@
-"""Work that no ref reaches, put under refs/plait/saved before anything becomes of it."""
+"""Before a worktree is made anew or given back: what is in no ref becomes one.
+
+Work that no ref reaches, put under refs/plait/saved before anything becomes of it.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from plait.core.fast_dataclass import dataclass
+from plait.core.errors import WorldError
 from plait.git.command import Git, GitError
-from plait.git.refs import saved_ref, task_branch
-from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree
-from plait.git.worktrees.agent_worktree__scratch import scratch_folder
-from plait.git.worktrees.attempt_commit__words import PLAIT_IDENTITY, format_identity
+from plait.git.refs import task_branch
+from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
+from plait.git.worktrees.attempt_commit import PLAIT_IDENTITY, format_identity
 from plait.git.worktrees.result_checks import read_merge_heads, read_stashed_commits
+from plait.git.worktrees.saved_refs import SavedRefs, WorktreeSavedRefs
+from plait.git.worktrees.submodules import save_submodule
 from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
+from plait.git.worktrees.worktree import Worktree, is_real_folder, list_children, read_small_file
+
+
+def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
+    """Raises WorldError if something can't be saved: then nothing may be removed."""
+    try:
+        _save_parts(saved_refs, worktree)
+    except OSError as error:
+        raise WorldError(f"what is in {worktree.folder} can't be saved: {error}") from error
+
+
+def _save_parts(saved_refs: SavedRefs, worktree: Worktree) -> None:
+    repository, admin = saved_refs.repository, worktree.admin
+    for module in list_submodule_dirs(admin) if admin is not None else ():
+        save_submodule(saved_refs, module)
+    if is_real_folder(worktree.folder):
+        batch, task, environment = saved_refs.batch, saved_refs.task, repository.environment
+        save_workspace(worktree.folder, batch, task, environment=environment, common=repository.common)
+    elif admin is not None:
+        _save_admin(saved_refs, admin)
+
+
+def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]:
+    """The git folders of a worktree's submodules, and of theirs. Their names may have slashes in them."""
+    for each in list_children(folder / inside):
+        if (each / "HEAD").is_file():
+            yield each
+            yield from list_submodule_dirs(each)
+        elif is_real_folder(each):
+            yield from list_submodule_dirs(each, "")
+
+
+def _save_admin(saved_refs: SavedRefs, admin: Path) -> None:
+    """Somebody removed the folder; what was committed or staged in it is still known."""
+    name = read_small_file(admin / "HEAD").rstrip("\n").removeprefix("ref: ")
+    branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
+    head = saved_refs.repository.resolve_commit(name or branch)
+    if head is None:
+        return
+    git = saved_refs.repository.git_at(admin, admin)
+    said = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
+    before = git.text("rev-parse", f"{head}^{{tree}}")
+    if said is not None and said.code == 0 and said.text != before:
+        saved_refs.save_tree(git, said.text, head)
+    else:
+        saved_refs.keep(head)
 
 
 def save_workspace(
@@ -32,37 +83,6 @@ def save_workspace(
     worktree = open_worktree(workspace, task_branch(batch, task), common, environment)
     with scratch_folder(worktree.admin) as room:
         return save_unreachable(worktree, WorktreeSavedRefs(worktree, batch, task), room)
-
-
-@dataclass(frozen=True, slots=True)
-class WorktreeSavedRefs:
-    """The saved refs of one task."""
-
-    worktree: AgentWorktree
-    batch: str
-    task: str
-
-    def keep(self, commit: str) -> str:
-        """The ref that holds this commit: one that does so already, or the next free one."""
-        held = self._list()
-        if commit in held:
-            return held[commit]
-        n = 1 + max((int(name.rpartition("/")[2]) for name in held.values()), default=0)
-        ref = saved_ref(self.batch, self.task, n)
-        self.worktree.update_refs({ref: (commit, None)})
-        return ref
-
-    def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
-        """A ref that holds the same already."""
-        trees = self.worktree
-        alike = (
-            ref for commit, ref in self._list().items() if _has_same_content(trees, commit, tree, parents)
-        )
-        return next(alike, None)
-
-    def _list(self) -> dict[str, str]:
-        refs = self.worktree.read_refs(saved_ref(self.batch, self.task, 0).removesuffix("0"))
-        return {commit: ref for ref, commit in refs.items() if ref.rpartition("/")[2].isdecimal()}
 
 
 def save_unreachable(
@@ -94,14 +114,6 @@ def fetch_replaced_repositories(worktree: AgentWorktree) -> dict[Path, str]:
             worktree.git.run("fetch", "--no-tags", "--no-write-fetch-head", "--quiet", str(left), "HEAD")
             found[left] = commit
     return found
-
-
-def _has_same_content(worktree: AgentWorktree, commit: str, tree: str, parents: Sequence[str]) -> bool:
-    """What was staged is a commit of its own, made anew each time: its tree counts."""
-    if worktree.tree_of(commit) != tree:
-        return False
-    held = worktree.parents_of(commit)
-    return [worktree.tree_of(each) for each in held] == [worktree.tree_of(each) for each in parents]
 
 
 def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[str]:

@@ -12,17 +12,22 @@ from plait.core.errors import UserError, WorldError
 from plait.core.task import Attempt
 from plait.git import refs
 from plait.git.command import GitError
-from plait.git.worktrees import branches, checkout, checkout__laying, metadata__stamp, submodules
-from plait.git.worktrees.metadata__stamp import LeaseMetadata
+from plait.git.interfaces import CapturedChange, CommitInfo, RestoreStatuses, WorkspaceSetup
+from plait.git.worktrees import branches, checkout, metadata, submodules
+from plait.git.worktrees.metadata import LeaseMetadata
 from plait.git.worktrees.pool import WorktreePool
 from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.saved_work__saving import save_worktree
-from plait.git.worktrees.worktree import Worktree, find_worktree, is_real_folder, read_worktree_path
-from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children
-from plait.git.worktrees.worktree__repository import Repository
-from plait.store.batch_inputs import WorkspaceSetup
-from plait.store.interfaces import CapturedChange, CommitInfo, RestoreStatuses
-from plait.system.disk__sizes import DiskUsageCache
+from plait.git.worktrees.saved_work import save_worktree
+from plait.git.worktrees.worktree import (
+    Repository,
+    WorkspaceLayout,
+    Worktree,
+    find_worktree,
+    is_real_folder,
+    list_children,
+    read_worktree_path,
+)
+from plait.system.disk import DiskUsageCache
 
 DEFAULT_POOL_SIZE = 4
 
@@ -98,14 +103,14 @@ class GitWorkspaces:
         return capture(*told, hooks=hooks, max_file_bytes=largest, environment=environment, common=common)
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        from plait.git.worktrees.capture__glancing import preview_commit  # noqa: PLC0415 - only who captures needs it
+        from plait.git.worktrees.capture import preview_commit  # noqa: PLC0415 - only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self._layout.task(batch, task)
         return preview_commit(place, batch, task, base, environment=environment, common=common)
 
     def reset(self, attempt: Attempt, tip: str) -> None:
-        from plait.git.worktrees.capture__putting_back import reset_workspace  # noqa: PLC0415 - only who captures needs it
+        from plait.git.worktrees.capture import reset_workspace  # noqa: PLC0415 - only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self.path(attempt.batch, attempt.task)
@@ -143,9 +148,7 @@ class GitWorkspaces:
 
     def release_batch(self, batch: str) -> None:
         """All of them, where nobody works in any. One that can't be given back keeps none of the others."""
-        problems = [
-            problem for place in self._list_workspaces(batch) if (problem := self._try_release(place, batch))
-        ]
+        problems = [problem for place in self._list_workspaces(batch) if (problem := self._try_release(place, batch))]
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
@@ -181,9 +184,7 @@ class GitWorkspaces:
 
     def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
         """If somebody took the folder of a task that had begun here, with all that was committed in it."""
-        known = (
-            metadata__stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
-        )
+        known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
         tip = self._repository.resolve_commit(f"refs/heads/{branch}")
         if known is None or tip is None or not known.has_same_start(wanted):
             return wanted.base
@@ -195,7 +196,7 @@ class GitWorkspaces:
         used = False
         try:
             with self._pool.acquire(wanted, commit, new=new) as (worktree, used):
-                checkout__laying.check_out_files(self._repository, worktree, wanted, commit, used=used)
+                checkout.check_out_files(self._repository, worktree, wanted, commit, used=used)
                 if branch:
                     shelf = SavedRefs(self._repository, wanted.batch, wanted.task)
                     branches.start_branch(shelf, worktree, branch, commit)
@@ -209,13 +210,11 @@ class GitWorkspaces:
     def _populate_submodules(self, place: Path, top: str) -> None:
         """Where a crash came between, nobody has worked here yet."""
         here = find_worktree(self._repository, place)
-        known = (
-            metadata__stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
-        )
+        known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
         if here is None or here.admin is None or known is None or known.filled:
             return
         empty = submodules.populate_submodules(self._repository, here.admin, place, Path(top))
-        metadata__stamp.write_lease(here.admin, replace(known, filled=True))
+        metadata.write_lease(here.admin, replace(known, filled=True))
         if empty:
             self._warn(
                 f"submodules stay empty in {place}: {', '.join(empty)} (this machine has no clone of them with the commit"
@@ -237,9 +236,7 @@ class GitWorkspaces:
 
     def _try_release(self, place: Path, batch: str) -> WorldError | None:
         here = find_worktree(self._repository, place)
-        known = (
-            metadata__stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
-        )
+        known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
         try:
             self._release(place, batch, known.task if known else place.name.removeprefix("task-"))
         except WorldError as error:
@@ -264,5 +261,5 @@ class GitWorkspaces:
 
 
 def _has_same_start(here: Worktree, wanted: LeaseMetadata) -> bool:
-    known = metadata__stamp.read_lease(here.valid_admin) if here.valid_admin is not None else None
+    known = metadata.read_lease(here.valid_admin) if here.valid_admin is not None else None
     return known is not None and known.has_same_start(wanted)

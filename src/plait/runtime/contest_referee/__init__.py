@@ -1,1 +1,1 @@
-"""The referee: puts the best of what a contest's entrants made into the workspace of their task."""
+"""The referee of a contest: puts the best entrant's change into the workspace of their task."""

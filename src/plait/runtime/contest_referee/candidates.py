@@ -1,20 +1,32 @@
-"""The ground: the contested task's workspace. Candidates are put onto its base one after another; one of them stays."""
+"""The ground: the contested task's workspace. Candidates are put onto its base one after another; one of them stays.
+
+Scoring: a command of the person's own says, in each candidate's files, how good they are. The highest number wins.
+"""
 
 from __future__ import annotations
 
+import math
+import os
+import re
+import subprocess
 from pathlib import Path
 
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.worktrees.tree_snapshot import read_setup_paths
+from plait.runtime import transcript
 
 _FIXED_IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
     for part, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"), ("DATE", "@1000000000 +0000"))
 }
+
+
 _MAX_FILES_SHOWN = 3
+
+
 _MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
 
 
@@ -60,9 +72,7 @@ class CandidateWorkspace:
             files = self._git.run("diff", "--name-only", "--diff-filter=U", "-z").fields
             self.reset()
             if not files:
-                return CandidateFit(
-                    f"it can't be put onto what is merged by now: {' '.join(said.err.split())}"
-                )
+                return CandidateFit(f"it can't be put onto what is merged by now: {' '.join(said.err.split())}")
             more = f" and {len(files) - _MAX_FILES_SHOWN} more" if len(files) > _MAX_FILES_SHOWN else ""
             return CandidateFit(
                 f"it conflicts with what is merged by now in {', '.join(files[:_MAX_FILES_SHOWN])}{more}"
@@ -95,3 +105,50 @@ def try_candidate(ground: CandidateWorkspace, candidate: Candidate) -> Candidate
 def _escape_pattern(path: str) -> str:
     """For a pattern of ignored files."""
     return "".join(f"\\{char}" if char in "*?[]\\ !#" else char for char in path)
+
+
+_TAIL_BYTES = 16 << 10  # bytes of what it printed that are looked at
+
+
+_MAX_MESSAGE_CHARS = 200  # characters
+
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreResult:
+    """`score` None: it is out, and `why` says by what."""
+
+    score: float | None
+    why: str = ""
+
+
+def score_candidate(command: str, workspace: Path, folder: Path, candidate: Candidate) -> ScoreResult:
+    """The last line of its output that is a number. It may print any amount: what it prints goes into files."""
+    out, err = folder / "score.out", folder / "score.err"
+    env = {**os.environ, "PLAIT_ENTRANT": candidate.task, "PLAIT_ENTRANT_AGENT": candidate.agent}
+    with out.open("wb") as printed, err.open("wb") as complained:
+        done = subprocess.run(  # noqa: S603 - the person's own command, for a shell as it says
+            ["sh", "-c", command],  # noqa: S607 - as everywhere
+            cwd=workspace,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=complained,
+            check=False,
+        )
+    lines = [line.strip() for line in _read_tail(out).splitlines() if line.strip()]
+    if done.returncode:
+        complaints = [line.strip() for line in _read_tail(err).splitlines() if line.strip()] or lines
+        said = f": {complaints[-1][:_MAX_MESSAGE_CHARS]}" if complaints else ""
+        return ScoreResult(None, f"its score failed with exit status {done.returncode}{said}")
+    number = next((line for line in reversed(lines) if _NUMBER.fullmatch(line)), None)
+    value = float(number) if number is not None else math.nan
+    if not math.isfinite(value):
+        return ScoreResult(None, "its score is no number")
+    return ScoreResult(value)
+
+
+def _read_tail(path: Path) -> str:
+    return transcript.tail(path, _TAIL_BYTES).decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from plait.agents.redaction import build_env_redactor
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.system.state_paths import write_private_file
+from plait.system.atomic_files import write_private_file
 
 _MAX_MESSAGE_CHARS = 500  # characters of a line for people
 
@@ -34,9 +34,7 @@ class ContestRow:
 class RefereeError(Exception):
     """Nobody can be chosen. `category` says whether trying again may help, `retry_after` in how many seconds."""
 
-    def __init__(
-        self, message: str, category: Category = Category.TASK, retry_after: float | None = None
-    ) -> None:
+    def __init__(self, message: str, category: Category = Category.TASK, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.category = category
@@ -64,9 +62,7 @@ class RefereeReporter:
     def report_failure(self, error: RefereeError, rows: Sequence[ContestRow]) -> None:
         told = self._clean(error.message)
         self._write_result({"winner": None, "why": told, "rows": self._rows(rows)})
-        self._write_line(
-            type="error", message=told, category=error.category.value, retry_after=error.retry_after
-        )
+        self._write_line(type="error", message=told, category=error.category.value, retry_after=error.retry_after)
 
     def report_result(self, winner: str, why: str, rows: Sequence[ContestRow]) -> None:
         """The file first: whoever hears of the end finds it."""

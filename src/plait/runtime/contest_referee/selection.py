@@ -8,8 +8,7 @@ from pathlib import Path
 from plait.agents.drivers.referee import RefereeSpec
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
-from plait.runtime.contest_referee.candidates import CandidateWorkspace, try_candidate
-from plait.runtime.contest_referee.candidates__scoring import score_candidate
+from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate, try_candidate
 from plait.runtime.contest_referee.judge import ContestJudge
 from plait.runtime.contest_referee.referee_output import ContestRow, RefereeError, RefereeReporter
 

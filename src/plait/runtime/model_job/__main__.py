@@ -12,8 +12,7 @@ from typing import NoReturn
 from plait.agents.model_jobs.job_spec import ModelJobSpec, decode_spec
 from plait.core.errors import PlaitError
 from plait.core.status import Category
-from plait.runtime.model_job.job_output import JobReporter, JobResult
-from plait.runtime.model_job.job_output__failure import JobError
+from plait.runtime.model_job.job_output import JobError, JobReporter, JobResult
 
 _FAILED = 1
 _MAX_PROMPT_CHARS = 4 << 20  # characters of a prompt

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, cast
 
 from plait.agents.error_patterns import classify_error
 from plait.agents.interface import ActivityKind
-from plait.agents.model_jobs.context__context import estimate_tokens as about
+from plait.agents.model_jobs.context import estimate_tokens as about
 from plait.agents.model_jobs.job_prompts import ChatMessage
 from plait.agents.model_jobs.job_spec import ModelSettings
 from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.prices import Tokens
-from plait.agents.retry_after__waits import parse_retry_after
+from plait.agents.retry_after import parse_retry_after
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
-from plait.runtime.model_job.job_output import JobReporter
-from plait.runtime.model_job.job_output__failure import JobError
-from plait.runtime.model_job.ollama__place import is_local
+from plait.runtime.model_job.job_output import JobError, JobReporter
+from plait.runtime.model_job.ollama import is_local
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
@@ -111,9 +110,7 @@ class _PartialReply:
         self._thought += len(thought)
         self.lines += text.count("\n")
         if self._size > self._most or self._thought > self._most * _REASONING_FACTOR:
-            raise JobError(
-                f"the answer had no end: it was stopped after {self._size + self._thought:,} characters"
-            )
+            raise JobError(f"the answer had no end: it was stopped after {self._size + self._thought:,} characters")
 
     def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
         """A guess, where the server does not tell; what it refused cost nothing."""

@@ -38,9 +38,7 @@ class CheckFailure:
 
 
 class CheckRunner:
-    def __init__(
-        self, commands: Sequence[str], workspace: Path, secret: str | None, reporter: JobReporter
-    ) -> None:
+    def __init__(self, commands: Sequence[str], workspace: Path, secret: str | None, reporter: JobReporter) -> None:
         self._commands = commands
         self._workspace = workspace
         self._env = {name: value for name, value in os.environ.items() if name != secret}

@@ -1,4 +1,7 @@
-"""Telling: an object per line for the listener, and what came of the job as a file."""
+"""Failure: why a job is not done, by the category that plait goes by.
+
+Telling: an object per line for the listener, and what came of the job as a file.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,37 @@ from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.prices import Tokens
 from plait.agents.redaction import build_redactor
 from plait.core.fast_dataclass import dataclass
-from plait.runtime.model_job.job_output__failure import JobError
-from plait.system.state_paths import write_private_file
+from plait.core.status import Category
+from plait.system.atomic_files import write_private_file
+
+
+class JobError(Exception):
+    """`status` is the server's, `after` how many seconds it asks to be left alone."""
+
+    def __init__(
+        self,
+        message: str,
+        category: Category = Category.TASK,
+        *,
+        status: int | None = None,
+        after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.category = category
+        self.status = status
+        self.after = after
+
 
 _PROGRESS_INTERVAL_SECONDS = 1.0  # seconds between two lines about the same thing
+
+
 _MAX_MESSAGE_CHARS = 2000  # characters of a message: a listener takes no line of more than some kilobytes
+
+
 _MAX_LIST_ITEMS = 20  # entries of a list that are told in a line, and
+
+
 _MAX_ITEM_CHARS = 200  # characters of each; the file has all of them
 
 
@@ -72,9 +100,7 @@ class JobReporter:
         if not tokens.total:
             return
         before = self._used.get(model, Tokens())
-        now = Tokens(
-            before.input + tokens.input, before.output + tokens.output, before.cached + tokens.cached
-        )
+        now = Tokens(before.input + tokens.input, before.output + tokens.output, before.cached + tokens.cached)
         self._used[model] = now
         self._write_line("usage", model=model, input=now.input, output=now.output, cached=now.cached)
 
@@ -89,9 +115,7 @@ class JobReporter:
         self._write_line("result", **{name: _shorten(value) for name, value in asdict(result).items()})
 
     def report_failure(self, error: JobError, result: JobResult | None) -> None:
-        message = truncate(
-            to_plain_text(" ".join(error.message.split()), _MAX_MESSAGE_CHARS), _MAX_MESSAGE_CHARS
-        )
+        message = truncate(to_plain_text(" ".join(error.message.split()), _MAX_MESSAGE_CHARS), _MAX_MESSAGE_CHARS)
         if result is not None:
             result.status, result.error = "failed", message
             self._write_result(result)

@@ -1,4 +1,7 @@
-"""Preflight: whether the server is there, and the model on it. Ollama is started where it is installed and does not run."""
+"""Places: whether a server is on this machine, and where Ollama is to be found.
+
+Preflight: whether the server is there, and the model on it. Ollama is started where it is installed and does not run.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 from plait.agents.interface import ActivityKind
@@ -20,21 +24,72 @@ from plait.agents.model_jobs.job_spec import ModelSettings
 from plait.agents.plain_text import to_plain_text
 from plait.core.status import Category
 from plait.runtime import cgroup
-from plait.runtime.model_job.job_output import JobReporter
-from plait.runtime.model_job.job_output__failure import JobError
-from plait.runtime.model_job.ollama__place import is_local, is_ollama_address, ollama_host, server_root
+from plait.runtime.model_job.job_output import JobError, JobReporter
 from plait.system import process_identity
+from plait.system.atomic_files import make_private_folder
 from plait.system.psutil_processes import read_process
-from plait.system.state_paths import make_private_folder
+
+OLLAMA_PORT = 11434
+
+
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_local(url: str) -> bool:
+    return urlsplit(url).hostname in _LOCAL_HOSTS
+
+
+def server_root(url: str) -> str:
+    """The server itself: Ollama has an interface of its own beside the other one."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def is_ollama_address(url: str, environment: Mapping[str, str]) -> bool:
+    """It is where this machine's Ollama is, or would be if it ran."""
+    return is_local(url) and _port(url) == _parse_ollama_port(environment.get("OLLAMA_HOST", ""))
+
+
+def ollama_host(url: str) -> str:
+    """As Ollama is told where to be."""
+    name = urlsplit(url).hostname or "127.0.0.1"
+    return f"{'127.0.0.1' if name == 'localhost' else f'[{name}]' if ':' in name else name}:{_port(url)}"
+
+
+def _port(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _parse_ollama_port(said: str) -> int:
+    try:
+        return urlsplit(said if "//" in said else f"//{said}").port or OLLAMA_PORT
+    except ValueError:
+        return OLLAMA_PORT
+
 
 OLLAMA_PROGRAM = "ollama"
+
+
 _START_TIMEOUT_SECONDS = 60.0  # seconds that Ollama has to answer in
+
+
 _POLL_SECONDS = 0.1
+
+
 _REQUEST_TIMEOUT_SECONDS = 5.0  # seconds for an answer from this machine
+
+
 _MAX_RESPONSE_BYTES = 1 << 20  # bytes of one
+
+
 _MAX_MODELS_SHOWN = 8
+
+
 # A shell between: it ends at once, so that what it started is nobody's child and outlives this attempt.
 _DETACHED = 'exec "$@" </dev/null >>"$PLAIT_OLLAMA_LOG" 2>&1 & echo $!'
+
+
 _LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 
 
@@ -104,17 +159,14 @@ def _wait_until_ready(url: str, pid: int, log: Path, reporter: JobReporter) -> N
             raise JobError(f"Ollama was started and has ended: {_last_log_line(log)}", Category.NETWORK)
         reporter.report_progress("waiting for Ollama", ActivityKind.WAITS)
         time.sleep(_POLL_SECONDS)
-    raise JobError(
-        f"Ollama was started and does not answer at {url}; its output is in {log}", Category.NETWORK
-    )
+    raise JobError(f"Ollama was started and does not answer at {url}; its output is in {log}", Category.NETWORK)
 
 
 def _last_log_line(log: Path) -> str:
     """What it said at the end, and where the rest is."""
     with suppress(OSError):
         lines = [
-            to_plain_text(line)
-            for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+            to_plain_text(line) for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
         ]
         said = next((line for line in reversed(lines) if line), "")
         return f"{said} (in {log})" if said else f"it said nothing (in {log})"

@@ -1,39 +1,125 @@
-"""The whole of a job: written, checked, judged. What does not pass is undone; one answer may be asked for again."""
+"""Material: what a job is about. Its files as they are, its context within limits, the system prompts.
+
+The whole of a job: written, checked, judged. What does not pass is undone; one answer may be asked for again.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from plait.agents.interface import ActivityKind
 from plait.agents.model_jobs.answer import JobAnswer, parse_repair
-from plait.agents.model_jobs.edit_blocks__flaw import AnswerError, format_errors
+from plait.agents.model_jobs.context import ContextLimits, JobContext, gather_context, guess_context_files
+from plait.agents.model_jobs.edit_blocks import AnswerError, format_errors
 from plait.agents.model_jobs.job_prompts import (
     ChatMessage,
     PromptInputs,
     build_repair_prompt,
     build_retry_prompt,
     build_verification_prompt,
+    parse_prompt_name,
 )
-from plait.agents.model_jobs.job_spec import ModelJobSpec, ModelSettings
-from plait.agents.model_jobs.job_spec__files import target_paths, writable_paths, writes_whole_files
+from plait.agents.model_jobs.job_spec import (
+    ModelJobSpec,
+    ModelSettings,
+    target_paths,
+    writable_paths,
+    writes_whole_files,
+)
 from plait.agents.model_jobs.review_verdict import ReviewVerdict, Ruling, parse_verdict
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
+from plait.core.task import ModelJob
+from plait.git.command import Git
 from plait.runtime.atomic_apply import StagedWrites
-from plait.runtime.model_job import runner__material
 from plait.runtime.model_job.chat_client import ChatClient, ChatReply
 from plait.runtime.model_job.checks import CheckFailure, CheckRunner
-from plait.runtime.model_job.job_output import JobOutput, JobReporter, JobResult
-from plait.runtime.model_job.job_output__failure import JobError
-from plait.runtime.model_job.ollama import check_server
-from plait.runtime.model_job.ollama__place import is_local
+from plait.runtime.model_job.job_output import JobError, JobOutput, JobReporter, JobResult
+from plait.runtime.model_job.ollama import check_server, is_local
 from plait.runtime.model_job.turns import JobTurns, TaskTurns, Turns, make_job
 from plait.runtime.workspace_files import FileChangedError, StagingError
 
+_MAX_PROMPT_BYTES = 64 << 10  # bytes of a system prompt
+
+
+def read_texts(staging: StagedWrites, paths: Iterable[str]) -> dict[str, str]:
+    """Those that are there. Raises JobError for what a job may not name."""
+    found: dict[str, str] = {}
+    for path in paths:
+        try:
+            text = staging.read(path)
+        except StagingError as error:
+            raise JobError(f"{error.message}; so no job can be about it", Category.USAGE) from error
+        if text is not None:
+            found[path] = text
+    return found
+
+
+def build_context(
+    spec: ModelJobSpec, job: ModelJob, instructions: str, staging: StagedWrites, own: Mapping[str, str]
+) -> JobContext:
+    """What the job names, and what would help. `own` are the job's files, which are shown anyway."""
+    limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
+    given = {path: _read_or_none(staging, path) for path in job.context}
+    helpful = guess_context_files(job, instructions, own, _list_tracked_files(Path(spec.workspace)) - {spec.source})
+    return gather_context(given, {path: _read_or_none(staging, path) for path in helpful}, limits)
+
+
+def read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
+    """The system prompts of the repository, by name: those of the folder that is set, else those beside the jobs."""
+    asked = spec.settings.prompts
+    folder = asked if asked is not None else str(PurePosixPath(spec.source).parent)
+    found: dict[str, str] = {}
+    for file in sorted(_prompt_files(Path(spec.workspace, folder))):
+        name = parse_prompt_name(file.name)
+        text = _read_prompt(spec, staging, file) if name is not None else None
+        if name is not None and text is not None:
+            found[name] = text
+    return found
+
+
+def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
+    """Below the workspace no link is followed: what a link leads to would be told to a server."""
+    try:
+        return _read_or_none(staging, file.relative_to(spec.workspace).as_posix())
+    except ValueError:
+        pass
+    try:
+        return file.read_bytes()[:_MAX_PROMPT_BYTES].decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _prompt_files(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.name.startswith("_")]
+    except OSError:
+        return []
+
+
+def _list_tracked_files(workspace: Path) -> frozenset[str]:
+    """All that git tracks; where there is no git, nothing is known."""
+    try:
+        return frozenset(Git(workspace).run("ls-files", "-z").fields)
+    except WorldError:
+        return frozenset()
+
+
+def _read_or_none(staging: StagedWrites, path: str) -> str | None:
+    try:
+        return staging.read(path)
+    except StagingError:
+        return None
+
+
 _EXTRA_LINES = 200  # lines around files: what a model says of them
+
+
 _MAX_VERDICT_LINES = 400  # lines that one may have
 
 
@@ -52,9 +138,7 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
     server = ChatClient(settings, _find_api_key(settings), reporter)
     check_server(settings, spec.model, reporter)
     with StagedWrites(Path(spec.workspace)) as staging:
-        result.warnings += [
-            f"{path} was changed by somebody else, and stays" for path in staging.changed_since
-        ]
+        result.warnings += [f"{path} was changed by somebody else, and stays" for path in staging.changed_since]
         work, prompts = _prepare_turns(spec, instructions, staging, result)
         _JobRunner(spec, work, prompts, staging, server, reporter, result).run()
         staging.keep()
@@ -73,19 +157,15 @@ def _prepare_turns(
 ) -> tuple[Turns, dict[str, str]]:
     job = spec.job or make_job(spec.touches)
     paths = writable_paths(job) if spec.job is not None else spec.touches
-    own = runner__material.read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
-    if (
-        spec.job is not None
-        and not writes_whole_files(job)
-        and not any(path in own for path in target_paths(job))
-    ):
+    own = read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
+    if spec.job is not None and not writes_whole_files(job) and not any(path in own for path in target_paths(job)):
         raise JobError(f"{', '.join(target_paths(job))}: to be changed, and not there", Category.USAGE)
-    context = runner__material.build_context(spec, job, instructions, staging, own)
+    context = build_context(spec, job, instructions, staging, own)
     result.implicit_context = [*context.implicit]
     result.warnings += context.left_out
     ask, prompts = (
         PromptInputs(job, instructions, context, own),
-        runner__material.read_system_prompts(spec, staging),
+        read_system_prompts(spec, staging),
     )
     if spec.job is None:
         return TaskTurns(ask, spec.touches, spec.settings.output_lines), prompts
@@ -196,9 +276,7 @@ class _JobRunner:
 
     def _repair(self, failed: CheckFailure) -> None:
         """One round. An answer that can't be taken is one too."""
-        messages = build_repair_prompt(
-            self._inputs, self._files, failed.command, failed.output, self._systems
-        )
+        messages = build_repair_prompt(self._inputs, self._files, failed.command, failed.output, self._systems)
         reply = self._ask(messages, self._spec.model, self._max_lines(None))
         most = self._spec.settings.output_lines
         answer = parse_repair(self._inputs.job, reply.text, self._files, cut=reply.cut, max_lines=most)
@@ -233,9 +311,7 @@ class _JobRunner:
         self._reporter.report_activity(why, ActivityKind.FAILS)
 
     def _ask(self, messages: tuple[ChatMessage, ...], model: str, lines: int) -> ChatReply:
-        self._reporter.save_text(
-            "prompt", "\n\n".join(f"# {each.role.value}\n\n{each.text}" for each in messages)
-        )
+        self._reporter.save_text("prompt", "\n\n".join(f"# {each.role.value}\n\n{each.text}" for each in messages))
         reply = self._server.complete(messages, model, lines=lines)
         self._reporter.save_text("answer", reply.text)
         return reply

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from plait.agents.model_jobs.answer import JobAnswer, parse_answer, parse_reply_files
-from plait.agents.model_jobs.context__context import JobContext
+from plait.agents.model_jobs.context import JobContext
 from plait.agents.model_jobs.job_prompts import ChatMessage, ChatRole, PromptInputs, build_writing_prompt
-from plait.agents.model_jobs.job_spec__files import output_paths, writes_whole_files
-from plait.agents.prompts__replies import build_reply_instructions, format_files
+from plait.agents.model_jobs.job_spec import output_paths, writes_whole_files
+from plait.agents.prompts import build_reply_instructions, format_files
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 from plait.runtime.atomic_apply import StagedWrites
@@ -34,9 +34,7 @@ class Turns(Protocol):
     def max_files(self, turn: str | None) -> int:
         """How many files the answer has, at most."""
 
-    def build_prompt(
-        self, turn: str | None, done: Mapping[str, str], feedback: str
-    ) -> tuple[ChatMessage, ...]: ...
+    def build_prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[ChatMessage, ...]: ...
 
     def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer: ...
 
@@ -56,24 +54,14 @@ class JobTurns:
         return (*first, *output_paths(job)) if job.sequential and writes_whole_files(job) else (*first, None)
 
     def max_files(self, turn: str | None) -> int:
-        return (
-            1
-            if turn is not None
-            else max(1, len(output_paths(self.inputs.job)), len(self.inputs.job.targets))
-        )
+        return 1 if turn is not None else max(1, len(output_paths(self.inputs.job)), len(self.inputs.job.targets))
 
-    def build_prompt(
-        self, turn: str | None, done: Mapping[str, str], feedback: str
-    ) -> tuple[ChatMessage, ...]:
-        return build_writing_prompt(
-            replace(_with_feedback(self.inputs, feedback), done=done, only=turn), self.systems
-        )
+    def build_prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[ChatMessage, ...]:
+        return build_writing_prompt(replace(_with_feedback(self.inputs, feedback), done=done, only=turn), self.systems)
 
     def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer:  # noqa: ARG002 - of other work
         texts = self.inputs.texts or {}
-        return parse_answer(
-            self.inputs.job, reply.text, texts, only=turn, cut=reply.cut, max_lines=self.max_lines
-        )
+        return parse_answer(self.inputs.job, reply.text, texts, only=turn, cut=reply.cut, max_lines=self.max_lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +77,7 @@ class TaskTurns:
     def max_files(self, turn: str | None) -> int:  # noqa: ARG002 - there is but one
         return len(self.touches) or _DEFAULT_MAX_FILES
 
-    def build_prompt(
-        self, turn: str | None, done: Mapping[str, str], feedback: str
-    ) -> tuple[ChatMessage, ...]:  # noqa: ARG002
+    def build_prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[ChatMessage, ...]:  # noqa: ARG002
         parts = [
             _with_feedback(self.inputs, feedback).instructions,
             *_format_context_files(self.inputs.context, self.inputs.texts or {}),

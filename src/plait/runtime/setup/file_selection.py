@@ -1,15 +1,23 @@
-"""Which files of the checkout a workspace is given: those that git ignores and a pattern names."""
+"""Which files of the checkout a workspace is given: those that git ignores and a pattern names.
+
+What git tracks in a workspace: nothing that it is given may lie over it.
+"""
 
 from __future__ import annotations
 
 import stat
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from plait.git.command import Git
 
 INCLUDE_FILE = ".worktreeinclude"
+
+
 _MAX_BYTES = 1 << 20  # bytes of a file of patterns
+
+
 _GLOB_CHARACTERS = frozenset("*?[!\\")
 
 
@@ -73,3 +81,22 @@ def _parent_folders(path: str) -> Iterator[str]:
     while 0 <= at < len(path) - 1:
         yield path[: at + 1]
         at = path.find("/", at + 1)
+
+
+class TrackedFiles:
+    """Paths from the top, also those that a sparse checkout leaves out."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._known = frozenset(Git(workspace).run("ls-files", "-z").fields)
+        self._sorted: list[str] = []
+
+    def contains(self, path: str) -> bool:
+        """It is tracked itself, or lies in a link, a file or a submodule that is."""
+        parts = path.split("/")
+        return any("/".join(parts[:end]) in self._known for end in range(1, len(parts) + 1))
+
+    def has_below(self, path: str) -> bool:
+        """Something in this folder is tracked."""
+        self._sorted = self._sorted or sorted(self._known)
+        first = bisect_left(self._sorted, f"{path}/")
+        return first < len(self._sorted) and self._sorted[first].startswith(f"{path}/")

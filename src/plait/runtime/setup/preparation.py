@@ -15,16 +15,15 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.worktrees.metadata import SetupMetadata, read_setup_metadata, write_setup_metadata
 from plait.runtime.setup.file_selection import (
+    TrackedFiles,
     explain_missed,
     find_checkout_top,
     find_include_file,
     is_covered,
     select_files,
 )
-from plait.runtime.setup.file_selection__tracked import TrackedFiles
 from plait.runtime.setup.safe_copy import FilePlacer
-from plait.runtime.setup.setup_command import SetupRunner
-from plait.runtime.setup.setup_command__key import hash_files, hash_setup
+from plait.runtime.setup.setup_command import SetupRunner, hash_files, hash_setup
 from plait.runtime.setup.spec import SetupOptions, SetupSpec
 from plait.system.copy_tree import TreeCopier
 from plait.system.disk import DiskBudget
@@ -108,17 +107,13 @@ def _select(spec: SetupSpec) -> _SelectedFiles:
     return _SelectedFiles(top, tuple(path for path in copies if not is_covered(links, path)), tuple(links))
 
 
-def _list_placed(
-    gifts: _SelectedFiles, tracked: TrackedFiles, workspace: Path, before: set[str]
-) -> Iterator[str]:
+def _list_placed(gifts: _SelectedFiles, tracked: TrackedFiles, workspace: Path, before: set[str]) -> Iterator[str]:
     """What will be put there: a folder as one, unless git tracks some of it. Somebody else's file stays theirs."""
     for path in (*gifts.links, *gifts.copies):
         plain = path.rstrip("/")
         if tracked.has_below(plain):
             yield from (each for each in _walk_files(gifts.top, plain) if not tracked.contains(each))
-        elif not tracked.contains(plain) and (
-            is_covered(before, plain) or not os.path.lexists(workspace / plain)
-        ):
+        elif not tracked.contains(plain) and (is_covered(before, plain) or not os.path.lexists(workspace / plain)):
             yield plain
 
 

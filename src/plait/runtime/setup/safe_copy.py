@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from plait.core.errors import WorldError
-from plait.runtime.setup.file_selection import is_covered
-from plait.runtime.setup.file_selection__tracked import TrackedFiles
+from plait.runtime.setup.file_selection import TrackedFiles, is_covered
 from plait.system.copy_tree import TreeCopier, copy_metadata
 from plait.system.disk import remove_tree
 from plait.system.stdout_messages import WarningPrinter
@@ -45,9 +44,7 @@ class FilePlacer:
 
     def __enter__(self) -> Self:
         if self._tracked.contains(STAGING_FOLDER) or self._tracked.has_below(STAGING_FOLDER):
-            raise WorldError(
-                f"the repository has a file {STAGING_FOLDER} of its own, which plait needs the name of"
-            )
+            raise WorldError(f"the repository has a file {STAGING_FOLDER} of its own, which plait needs the name of")
         self._clear()
         self._stage.mkdir(0o700)
         # Whoever dies here leaves a folder that git does not see.

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.system.state_paths import make_private_folder
+from plait.system.atomic_files import make_private_folder, replace_private_file
 
 SETUP_FAILED_EXIT = 78  # how a process exits that could not fit the workspace out
-MIN_FREE_BYTES = 1 << 30  # bytes that copying leaves free on the disk
-MAX_CACHE_BYTES = 10 << 30  # bytes that what setups made may take in the cache
 
-_REPLACE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+
+MIN_FREE_BYTES = 1 << 30  # bytes that copying leaves free on the disk
+
+
+MAX_CACHE_BYTES = 10 << 30  # bytes that what setups made may take in the cache
 
 
 class SetupOptions(Protocol):
@@ -109,16 +109,3 @@ def read_failure(spec_file: Path) -> str | None:
         return read_spec(spec_file).failed.read_text("utf-8", "replace")
     except (OSError, WorldError):
         return None
-
-
-def replace_private_file(path: Path, data: bytes) -> None:
-    """There whole or not at all, for the owner's eyes."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        with open(os.open(fresh, _REPLACE_FLAGS, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
-            file.write(data)
-        fresh.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            fresh.unlink()
-        raise

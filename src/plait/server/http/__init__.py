@@ -1,0 +1,1 @@
+"""The HTTP side of the server: the app, its routes, schema and middleware."""

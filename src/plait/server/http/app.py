@@ -1,4 +1,7 @@
-"""The app: all routes, and everything that goes wrong in one shape. Who may come in is the guard's to say, around it."""
+"""The app: all routes, and everything that goes wrong in one shape. Who may come in is the guard's to say, around it.
+
+HEAD: whoever may GET something may ask for its headers alone. The server that sends them leaves the body out.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plait import __version__
 from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
-from plait.server.http.app__head_requests import EVENTS_PATH, HeadRequestMiddleware
 from plait.server.http.responses import make_error_response, respond_with_error
 from plait.server.http.routes import actions, batches, docs, events, inspection, me, projects, settings, tasks
 from plait.server.http.routes.dependencies import JSON_MEDIA_TYPE
@@ -24,8 +27,14 @@ from plait.server.metrics import ServerMetrics
 from plait.server.session_pool import SessionPool
 
 _ROUTE_MODULES = (projects, me, tasks, batches, actions, inspection, settings, events, docs)
+
+
 GZIP_MIN_BYTES = 1 << 10  # bytes; what is shorter goes as it is
+
+
 _VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is no field of this body"}
+
+
 _API_DESCRIPTION = (
     "Everything that the command line can do, for programs and for the web page. Every route but /health needs the token: "
     "`Authorization: Bearer TOKEN`, or the cookie that the link of `plait serve` sets. Errors have one shape: `error`, `hint`, "
@@ -79,9 +88,7 @@ async def _handle_plait_error(_: Request, error: Exception) -> Response:
 
 
 async def _handle_os_error(_: Request, error: Exception) -> Response:
-    return respond_with_error(
-        WorldError(str(error), hint="See who may write there, and whether the disk has room.")
-    )
+    return respond_with_error(WorldError(str(error), hint="See who may write there, and whether the disk has room."))
 
 
 async def _handle_unexpected_error(_: Request, error: Exception) -> Response:
@@ -134,3 +141,16 @@ def _body_error_response(request: Request, kind: str) -> Response:
 
 def _log_traceback(error: PlaitError) -> None:
     traceback.print_exception(error, file=sys.stderr)
+
+
+EVENTS_PATH = "/api/events"  # nobody waits for the end of its body
+
+
+class HeadRequestMiddleware:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "HEAD" and scope["path"] != EVENTS_PATH:
+            scope = {**scope, "method": "GET"}
+        await self._app(scope, receive, send)

@@ -7,15 +7,13 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from plait.client.api_errors import problem_json
-from plait.client.api_errors__refusals import FieldError, NotFoundError, StateError
+from plait.client.api_errors import FieldError, NotFoundError, StateError, problem_json
 from plait.client.json_encoding import encode_json
 from plait.client.preferences import InvalidSettingsError
 from plait.client.trust import UntrustedError, escape_command
 from plait.core.errors import Fault, PlaitError
 from plait.core.plan import Problem, Severity
-from plait.server.service.batch_spec__hints import translate_hint, translate_problem
-from plait.server.service.batches import PlanError
+from plait.server.service.batch_spec import PlanError, translate_hint, translate_problem
 
 CURSOR_HEADER = "Plait-Mark"
 
@@ -52,8 +50,7 @@ def make_error_response(  # noqa: PLR0913 - the shape of an error
         "hint": translate_hint(hint) or None,
         "field": field,
         "state": state,
-        "problems": [problem_json(translate_problem(problem)) | {"field": name} for name, problem in problems]
-        or None,
+        "problems": [problem_json(translate_problem(problem)) | {"field": name} for name, problem in problems] or None,
     }
     return Response(encode_json(body), status, headers, "application/json")
 

@@ -1,12 +1,18 @@
 """What a browser sees: the page that was built, wherever no route answers. It finds its own way by the address.
 
 A program that asks for an address that is not there is told so, and so is whoever asks for a file that the page has not.
+
+The files of the built page, each read and packed once for as long as it stays as it is.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 import os
+import stat
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,16 +22,26 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from plait.core.fast_dataclass import dataclass
 from plait.server.http.middleware.rejections import is_navigation
-from plait.server.http.web_page__page_files import PageFile, PageFiles
 
 PAGE_FOLDER_VARIABLE = (
     "PLAIT_PAGE"  # of the environment: another folder than the package's, for whoever works on the page
 )
+
+
 INDEX_FILE = "index.html"
+
+
 ASSETS_FOLDER = "assets"  # their names change with what they hold
+
+
 _NOT_PAGES = frozenset({"api", "metrics", "mcp", "health", ASSETS_FOLDER})
+
+
 _CACHE_FOREVER, _CACHE_REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
+
+
 _NOT_BUILT_HTML = """\
 <!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>plait</title><link rel="icon" href="data:,"></head>
@@ -71,17 +87,11 @@ class PageApp:
         first = name.partition("/")[0]
         found = self._files.find(name) if name else None
         if found is not None:
-            return _file_response(
-                request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE
-            )
+            return _file_response(request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE)
         if name and (first in _NOT_PAGES or not is_navigation(request.scope)):
             raise HTTPException(404)
         index = self._files.find(INDEX_FILE)
-        return (
-            HTMLResponse(_NOT_BUILT_HTML)
-            if index is None
-            else _file_response(request, index, _CACHE_REVALIDATE)
-        )
+        return HTMLResponse(_NOT_BUILT_HTML) if index is None else _file_response(request, index, _CACHE_REVALIDATE)
 
 
 def _file_response(request: Request, found: PageFile, cache_control: str) -> Response:
@@ -89,9 +99,7 @@ def _file_response(request: Request, found: PageFile, cache_control: str) -> Res
     if _matches_etag(request, found.etag):
         return Response(status_code=304, headers=headers)
     if found.gzipped is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
-        return Response(
-            found.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.media_type
-        )
+        return Response(found.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.media_type)
     return Response(found.content, headers=headers, media_type=found.media_type)
 
 
@@ -104,3 +112,70 @@ def _matches_etag(request: Request, etag: str) -> bool:
 def _page_folder() -> Path:
     named = os.environ.get(PAGE_FOLDER_VARIABLE)
     return Path(named) if named else Path(str(files("plait"))) / "ui"
+
+
+MAX_CACHED_FILES = 64  # files in memory
+
+
+MAX_FILE_BYTES = 8 << 20  # bytes of one
+
+
+GZIP_FILE_MIN_BYTES = 1 << 10  # what is shorter is not packed
+
+
+_MEDIA_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+
+
+_COMPRESSED_SUFFIXES = frozenset({".png", ".woff2", ".ico"})
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """`small`: gzipped, where that is worth it. `kind` without the character set."""
+
+    content: bytes
+    gzipped: bytes | None
+    etag: str
+    media_type: str
+
+
+class PageFiles:
+    """No name leads out of the folder, and none to what is hidden in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find(self, name: str) -> PageFile | None:
+        parts = name.split("/")
+        if any(not part or part.startswith(".") or "\0" in part for part in parts):
+            return None
+        try:
+            path = self._folder.joinpath(*parts).resolve(strict=True)
+            seen = path.stat()
+            if not path.is_relative_to(self._folder.resolve()) or not stat.S_ISREG(seen.st_mode):
+                return None
+            if seen.st_size > MAX_FILE_BYTES:
+                return None
+            return _read_page_file(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
+        except (OSError, ValueError):  # it is not there, or no name of a file
+            return None
+
+
+@lru_cache(MAX_CACHED_FILES)
+def _read_page_file(path: Path, _signature: tuple[int, ...]) -> PageFile:
+    whole = path.read_bytes()
+    worth = len(whole) >= GZIP_FILE_MIN_BYTES and path.suffix not in _COMPRESSED_SUFFIXES
+    small = gzip.compress(whole, 9, mtime=0) if worth else None
+    etag = f'"{hashlib.sha256(whole).hexdigest()[:32]}"'
+    return PageFile(whole, small, etag, _MEDIA_TYPES.get(path.suffix, "application/octet-stream"))

@@ -17,18 +17,17 @@ from plait.server.mcp.params import (
     RetryParams,
     RunParams,
 )
-from plait.server.mcp.read_tools import poll_until
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
-from plait.server.mcp.snapshot import describe_batch, read_batch_summary
+from plait.server.mcp.snapshot import describe_batch, poll_until, read_batch_summary
 from plait.server.mcp.tool import Json, ToolCall
 from plait.server.service.actions import (
     BatchAction,
     TaskAction,
     publish_batch,
     run_batch_action,
+    run_bulk_action,
     run_task_action,
 )
-from plait.server.service.actions__bulk import run_bulk_action
 from plait.server.service.batch_spec import BatchSpec
 from plait.server.service.batches import create_batch, read_batch
 from plait.server.service.lookup import resolve_batch, resolve_task
@@ -59,9 +58,7 @@ async def approve(call: ToolCall, params: ApproveParams) -> ActionsResult:
 
 
 async def retry(call: ToolCall, params: RetryParams) -> ActionsResult:
-    return await _run_action(
-        call, params.batch, params.tasks, TaskAction.RETRY, BatchAction.RETRY, agent=params.agent
-    )
+    return await _run_action(call, params.batch, params.tasks, TaskAction.RETRY, BatchAction.RETRY, agent=params.agent)
 
 
 async def drop(call: ToolCall, params: DropParams) -> ActionsResult:
@@ -98,9 +95,7 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
         WAIT_TOOL_SECONDS,
     )
     found = await read_batch(call.session, name)
-    return PublishResult.model_validate(
-        {**asked, **found, "underWay": seen.publishing, "commit": found["shipped"]}
-    )
+    return PublishResult.model_validate({**asked, **found, "underWay": seen.publishing, "commit": found["shipped"]})
 
 
 async def _run_action(  # noqa: PLR0913 - what is asked of whom

@@ -11,14 +11,12 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from plait.server.session_pool import SessionPool
-from plait.server.session_pool__visits import current_scope
+from plait.server.session_pool import SessionPool, current_scope
 
 if TYPE_CHECKING:  # an extra, and imported by the first who comes
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from plait.server.mcp.server import Context
-    from plait.server.mcp.server__reach import AccessScope
+    from plait.server.mcp.server import AccessScope, Context
     from plait.server.mcp.tool import Tool, ToolCall
 
 MCP_ROUTE = "/mcp"
@@ -80,9 +78,7 @@ class McpEndpoint:
 
         assert context.request is not None
         project = context.request.query_params.get("project")
-        fetch = (
-            tool.needs_fetch and not _caller_scope(context).denial_reason
-        )  # whoever may only read does not fetch
+        fetch = tool.needs_fetch and not _caller_scope(context).denial_reason  # whoever may only read does not fetch
         session = await (self._sessions.get_updated(project) if fetch else self._sessions.get(project))
         request_scope = current_scope.get()
         assert request_scope is not None
@@ -91,7 +87,7 @@ class McpEndpoint:
 
 def _caller_scope(context: Context) -> AccessScope:
     from plait.server.auth import Access, Caller  # noqa: PLC0415
-    from plait.server.mcp.server__reach import FULL_SCOPE, READ_TOKEN_SCOPE  # noqa: PLC0415
+    from plait.server.mcp.server import FULL_SCOPE, READ_TOKEN_SCOPE  # noqa: PLC0415
 
     assert context.request is not None
     caller: Caller | None = context.request.scope.get("state", {}).get("caller")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from plait.core.requests__wording import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
+from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.server.mcp.tool import ToolParams
 
 DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = (
@@ -36,9 +36,7 @@ BatchArg = Annotated[
 NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
 TaskArg = Annotated[NameArg, Field(description="The task's id, or the beginning of it.")]
 # None of them named is a mistake, where leaving them out means all.
-NamesArg = Annotated[
-    tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)
-]
+NamesArg = Annotated[tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)]
 Limit = Annotated[int, Field(description="At most so many tasks in the answer.", ge=1, le=500)]
 Skip = Annotated[int, Field(description="Leave out so many from the beginning, for the next page.", ge=0)]
 
@@ -48,9 +46,9 @@ class BatchParams(ToolParams):
 
 
 class ListParams(ToolParams):
-    words: Annotated[
-        str | None, Field(description="Only tasks whose id or title has this in it.", max_length=200)
-    ] = None
+    words: Annotated[str | None, Field(description="Only tasks whose id or title has this in it.", max_length=200)] = (
+        None
+    )
     complete: Annotated[bool, Field(description="Also those that their source calls complete.")] = False
     limit: Limit = 50
     skip: Skip = 0
@@ -80,9 +78,7 @@ class RunParams(ToolParams):
     ] = "parallel"
     settings: Annotated[
         dict[str, object] | None,
-        Field(
-            description='Settings that differ for this batch, e.g. {"verify": "make test", "maxBatchSize": 2}.'
-        ),
+        Field(description='Settings that differ for this batch, e.g. {"verify": "make test", "maxBatchSize": 2}.'),
     ] = None
 
 
@@ -103,9 +99,7 @@ class HistoryParams(ToolParams):
 class WaitParams(BatchParams):
     until: Annotated[
         Literal["end", "change"],
-        Field(
-            description="end: until it is over, or goes no further without a person. change: any task moved."
-        ),
+        Field(description="end: until it is over, or goes no further without a person. change: any task moved."),
     ] = "end"
     seconds: Annotated[
         float,
@@ -130,21 +124,15 @@ class TaskParams(BatchParams):
 
 class LogsParams(TaskParams):
     attempt: Annotated[int | None, Field(description="Which attempt. Left out: the newest.", ge=1)] = None
-    step: Annotated[
-        Literal["write", "verify"], Field(description="verify: what the verification printed.")
-    ] = "write"
-    lines: Annotated[
-        int, Field(description="The last so many lines, if no offset is given.", ge=1, le=1000)
-    ] = 100
+    step: Annotated[Literal["write", "verify"], Field(description="verify: what the verification printed.")] = "write"
+    lines: Annotated[int, Field(description="The last so many lines, if no offset is given.", ge=1, le=1000)] = 100
     offset: Annotated[
         int | None,
         Field(description="Read on from here: the `next` of an earlier answer; 0: from the beginning.", ge=0),
     ] = None
     raw: Annotated[
         bool,
-        Field(
-            description="All that was printed, where a coding tool prints objects; else what it said and did."
-        ),
+        Field(description="All that was printed, where a coding tool prints objects; else what it said and did."),
     ] = False
 
 
@@ -159,15 +147,11 @@ class DiffParams(BatchParams):
             le=MAX_OUTPUT_LENGTH,
         ),
     ] = DEFAULT_OUTPUT_LENGTH
-    offset: Annotated[
-        int, Field(description="Leave out so many characters, to read on where it was cut.", ge=0)
-    ] = 0
+    offset: Annotated[int, Field(description="Leave out so many characters, to read on where it was cut.", ge=0)] = 0
 
 
 class CancelParams(BatchParams):
-    tasks: Annotated[NamesArg | None, Field(description="Their ids. Left out: the whole batch is meant.")] = (
-        None
-    )
+    tasks: Annotated[NamesArg | None, Field(description="Their ids. Left out: the whole batch is meant.")] = None
 
 
 class ApproveParams(BatchParams):
@@ -179,9 +163,7 @@ class RetryParams(BatchParams):
         NamesArg | None,
         Field(description="Left out: all that failed, timed out, conflicted or were cancelled."),
     ] = None
-    agent: Annotated[
-        str | None, Field(description="Let this agent try. Left out: as before.", max_length=200)
-    ] = None
+    agent: Annotated[str | None, Field(description="Let this agent try. Left out: as before.", max_length=200)] = None
 
 
 class DropParams(BatchParams):

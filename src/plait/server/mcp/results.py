@@ -1,4 +1,7 @@
-"""What tools tell: the words of the HTTP interface, of everything as much as an agent can use."""
+"""What tools tell: the words of the HTTP interface, of everything as much as an agent can use.
+
+What tools tell of the sources, of a plan and of the settings: what there is to do, and how it would be done.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ def _truncate(most: int) -> BeforeValidator:
 
 
 TitleText = Annotated[str, _truncate(_MAX_TITLE_LENGTH)]
+
+
 LongText = Annotated[str, _truncate(_MAX_TEXT_LENGTH)]
 
 
@@ -72,9 +77,7 @@ class BatchStatusResult(ToolResult):
     status: str
     reason: LongText = ""
     mode: str
-    needs_person: Annotated[
-        bool, Field(description="It goes no further until somebody approves, answers or unpauses.")
-    ]
+    needs_person: Annotated[bool, Field(description="It goes no further until somebody approves, answers or unpauses.")]
     branch: str | None
     pr_url: str | None
     unshipped: Annotated[LongText | None, Field(description="Why its branch could not be published.")] = None
@@ -104,9 +107,7 @@ class WaitResult(ToolResult):
         Field(description="ended, needs a person, something moved, or the time was over."),
     ]
     batch: BatchStatusResult
-    changed: Annotated[
-        list[TaskStatusResult], Field(description="Tasks that moved while this waited; at most 50.")
-    ]
+    changed: Annotated[list[TaskStatusResult], Field(description="Tasks that moved while this waited; at most 50.")]
 
 
 class ProblemResult(ToolResult):
@@ -133,9 +134,7 @@ class RunResult(ToolResult):
 
 class ActionResult(ToolResult):
     task_id: Annotated[str | None, Field(description="null: it is about the batch.")] = None
-    result: Annotated[
-        str, Field(description="granted, refused (see reason), or accepted: safe, and not answered yet.")
-    ]
+    result: Annotated[str, Field(description="granted, refused (see reason), or accepted: safe, and not answered yet.")]
     reason: LongText | None = None
     status: Annotated[str | None, Field(description="Where it stands now.")] = None
     tasks: Annotated[list[str], Field(description="All that the request took up.")]
@@ -210,3 +209,60 @@ class ExplainResult(ToolResult):
     needs: list[NeedResult]
     attempts: Annotated[list[AttemptResult], Field(description="The last 20.")]
     way: Annotated[LongText, Field(description="What would get it further.")]
+
+
+class InBatchResult(ToolResult):
+    batch_id: str
+    task_id: str
+    status: str
+    shipped: Annotated[bool, Field(description="The batch branch was published.")]
+
+
+class SourceTaskResult(ToolResult):
+    id: str
+    title: TitleText
+    status: Annotated[str, Field(description="As its source calls it: the file in the checkout.")]
+    source: str | None = None
+    batch: Annotated[InBatchResult | None, Field(description="Where it stands in the newest batch that has it.")]
+
+
+class ListResult(ToolResult):
+    tasks: list[SourceTaskResult]
+    total: int
+    more: int
+    problems: list[ProblemResult]
+
+
+class PlanTaskResult(ToolResult):
+    id: str
+    title: TitleText
+    wave: int
+    needs: list[NeedResult]
+    touches: list[str]
+    agent: str | None = None
+
+
+class SharedFileResult(ToolResult):
+    file: str
+    tasks: list[str]
+
+
+class PlanPreviewResult(ToolResult):
+    ready: Annotated[bool, Field(description="It can be run as it is. If not, the problems say why.")]
+    tasks: list[PlanTaskResult]
+    more: int
+    waves: Annotated[int, Field(description="How many there are; the tasks of one can run at the same time.")]
+    conflicts: Annotated[list[SharedFileResult], Field(description="Files that keep tasks apart.")]
+    critical_path: list[str]
+    eta: Annotated[float | None, Field(description="Seconds, where history knows.")]
+    problems: list[ProblemResult]
+
+
+class GivenResult(ToolResult):
+    layer: str
+    at: str | None = None
+
+
+class SettingsResult(ToolResult):
+    settings: Annotated[dict[str, object], Field(description="Times in seconds, sizes in bytes.")]
+    given: Annotated[dict[str, GivenResult], Field(description="Who gave those that are not the defaults.")]

@@ -1,13 +1,24 @@
-"""The server of the protocol: who may call which tool, and everything that goes wrong as an answer that an agent can use."""
+"""The server of the protocol: who may call which tool, and everything that goes wrong as an answer that an agent can use.
+
+The server on standard input and output, for the host that started this process. It ends when its input does.
+
+How far a caller reaches: everything, or only what changes nothing, and why.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from anyio import BrokenResourceError, ClosedResourceError
 from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -19,12 +30,16 @@ from mcp_types import (
 from plait import __version__
 from plait.client.api_errors import add_bug_hint
 from plait.core.errors import Bug, PlaitError, UserError, WorldError, describe_error
-from plait.server.mcp.server__reach import AccessScope
+from plait.core.fast_dataclass import dataclass
+from plait.git.location import RepoLocation, compute_project_id
+from plait.git.worktrees import metadata
 from plait.server.mcp.tool import Json, Tool, ToolCall, replace_surrogates
 from plait.server.mcp.tool_table import TOOLS, TOOLS_BY_NAME
+from plait.server.project_session import ProjectSession
 
 # The SDK's contexts are open in what a transport attaches.
 Context = ServerRequestContext[Any, Any]
+
 
 INSTRUCTIONS = """\
 plait runs coding agents on the tasks of a repository, many at a time, each in a worktree of its own, and merges what is good \
@@ -92,3 +107,74 @@ def _make_error_result(error: PlaitError) -> CallToolResult:
     problem = add_bug_hint(error)
     words = replace_surrogates(f"{problem.message}\n{problem.hint}" if problem.hint else problem.message)
     return CallToolResult(content=[TextContent(text=words)], is_error=True)
+
+
+def serve_stdio(place: RepoLocation, scope: AccessScope) -> None:
+    """Batches go on when it ends. Raises PlaitError where the journal can't be read."""
+    note = "" if scope == FULL_SCOPE else f"Only tools that change nothing are offered: {scope.denial_reason}."
+    if note:
+        print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - the output belongs to the protocol
+    asyncio.run(_serve_session(place, scope, note))
+
+
+async def _serve_session(place: RepoLocation, scope: AccessScope, note: str) -> None:
+    session = ProjectSession(compute_project_id(place), place, start_engine=scope == FULL_SCOPE)
+    await session.open()
+
+    async def make_call(context: Context, _: Tool) -> ToolCall:
+        return ToolCall(session, context.session.report_progress, closing=asyncio.Event())
+
+    try:
+        await _run_stdio(create_mcp_server(make_call, lambda _: scope, note=note))
+    finally:
+        await session.close()
+
+
+async def _run_stdio(server: Server[Any]) -> None:
+    """The SDK keeps the output to itself: what anybody else prints meanwhile goes to the standard error."""
+    try:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+    except* (BrokenPipeError, BrokenResourceError, ClosedResourceError):  # the host is gone
+        pass
+
+
+_ATTEMPT_VARIABLES = ("PLAIT_BATCH", "PLAIT_MARK")
+
+
+@dataclass(frozen=True, slots=True)
+class AccessScope:
+    """`held` says why nothing may be changed; empty: everything is allowed."""
+
+    denial_reason: str = ""
+
+
+FULL_SCOPE = AccessScope()
+
+
+READ_ONLY_SCOPE = AccessScope("this server was started with --read-only")
+
+
+READ_TOKEN_SCOPE = AccessScope("this token may only read")
+
+
+NESTED_SCOPE = AccessScope(
+    "it was started inside an attempt of a batch, and a task does not steer the batch that it belongs to"
+)
+
+
+def detect_scope(place: RepoLocation, *, read_only: bool, environment: Mapping[str, str] | None = None) -> AccessScope:
+    """Of whoever starts a server here. It keeps an agent from an accident; whoever has a shell has the command line."""
+    variables = os.environ if environment is None else environment
+    if any(variables.get(name) for name in _ATTEMPT_VARIABLES) or _is_task_worktree(place.top):
+        return NESTED_SCOPE
+    return READ_ONLY_SCOPE if read_only else FULL_SCOPE
+
+
+def _is_task_worktree(top: Path) -> bool:
+    """Whether it is the worktree of a task: agents may start their servers with an environment that tells nothing."""
+    try:
+        word, _, said = (top / ".git").read_text("utf-8", "surrogateescape").partition(":")
+    except OSError:  # a checkout of its own has a folder there
+        return False
+    return word == "gitdir" and metadata.read_lease(top / said.strip()) is not None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
 
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
@@ -11,7 +14,7 @@ from plait.core.state import BatchState, State
 from plait.core.task import Step
 from plait.core.views import find_batch_status, waits_for_person
 from plait.server.mcp.results import BatchStatusResult, TaskStatusResult
-from plait.server.mcp.tool import Json
+from plait.server.mcp.tool import Json, ToolCall
 from plait.server.project_session import ProjectSession
 from plait.server.service.batches import read_batch
 from plait.server.service.lookup import resolve_batch
@@ -53,9 +56,7 @@ class BatchSnapshot:
 
 
 async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummary:
-    return await session.query(
-        lambda desk: summarize_batch(state := desk.preview_state(), resolve_batch(state, batch))
-    )
+    return await session.query(lambda desk: summarize_batch(state := desk.preview_state(), resolve_batch(state, batch)))
 
 
 async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> BatchSnapshot:
@@ -112,3 +113,39 @@ def build_batch_result(found: Mapping[str, object], snapshot: BatchSnapshot) -> 
 
 def build_task_results(tasks: Sequence[Json]) -> list[TaskStatusResult]:
     return [TaskStatusResult.model_validate(task) for task in tasks]
+
+
+T = TypeVar("T")
+
+
+MIN_WAIT_POLL_SECONDS = 0.2  # seconds between two looks, however much happens
+
+
+POLL_COST_FACTOR = 4  # times as long as a look took, until the next one: the desk has others to answer
+
+
+MAX_WAIT_POLL_SECONDS = 5.0  # the longest between two looks, though nobody says that anything happened
+
+
+async def poll_until(call: ToolCall, look: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float) -> T:
+    """What was seen last: what it holds of, or else what was so when the time was over, or the server about to end."""
+    deadline = time.monotonic() + seconds
+    while True:
+        began = time.monotonic()
+        seen = await look()
+        took, left = time.monotonic() - began, deadline - time.monotonic()
+        if holds(seen) or left <= 0 or call.closing.is_set():
+            return seen
+        await _wait_for_change(call, min(left, MAX_WAIT_POLL_SECONDS))
+        await asyncio.sleep(min(left, MAX_WAIT_POLL_SECONDS, max(MIN_WAIT_POLL_SECONDS, POLL_COST_FACTOR * took)))
+
+
+async def _wait_for_change(call: ToolCall, seconds: float) -> None:
+    if call.session.error is not None:
+        raise call.session.error
+    either = [asyncio.ensure_future(each) for each in (call.session.wait_for_change(), call.closing.wait())]
+    try:
+        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in either:
+            each.cancel()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from plait.client.api_errors__refusals import FieldError
+from plait.client.api_errors import FieldError
 from plait.core.fast_dataclass import dataclass
 from plait.server.project_session import ProjectSession
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plait.server.mcp import action_tools, read_tools__looking, read_tools__reading, read_tools__sources
+from plait.server.mcp import action_tools, read_tools
 from plait.server.mcp.params import (
     ApproveParams,
     BatchParams,
@@ -30,13 +30,15 @@ from plait.server.mcp.results import (
     DiffResult,
     ExplainResult,
     HistoryResult,
+    ListResult,
     LogsResult,
+    PlanPreviewResult,
     PublishResult,
     RunResult,
+    SettingsResult,
     StatusResult,
     WaitResult,
 )
-from plait.server.mcp.results__told_sources import ListResult, PlanPreviewResult, SettingsResult
 from plait.server.mcp.tool import Tool, define_tool
 
 _READ_TOOLS = (
@@ -45,7 +47,7 @@ _READ_TOOLS = (
         "The tasks of this repository's sources: id, title, how far each is, and where it is written.",
         ListParams,
         ListResult,
-        read_tools__sources.list_tasks,
+        read_tools.list_tasks,
         read_only=True,
     ),
     define_tool(
@@ -53,7 +55,7 @@ _READ_TOOLS = (
         "What a batch of these tasks would be: needs, waves, files that keep tasks apart, and problems. Starts nothing.",
         PlanParams,
         PlanPreviewResult,
-        read_tools__looking.plan,
+        read_tools.plan,
         read_only=True,
         needs_fetch=True,
     ),
@@ -63,7 +65,7 @@ _READ_TOOLS = (
         "has ended: done, failed, timed_out, blocked, skipped, conflicted, cancelled; interrupted ones wait for resume.",
         StatusParams,
         StatusResult,
-        read_tools__looking.status,
+        read_tools.status,
         read_only=True,
     ),
     define_tool(
@@ -71,7 +73,7 @@ _READ_TOOLS = (
         "All batches, the newest first.",
         HistoryParams,
         HistoryResult,
-        read_tools__looking.history,
+        read_tools.history,
         read_only=True,
     ),
     define_tool(
@@ -88,7 +90,7 @@ _READ_TOOLS = (
         "Why a task is where it is: its needs, its attempts and how each ended, and what would get it further.",
         TaskParams,
         ExplainResult,
-        read_tools__looking.explain,
+        read_tools.explain,
         read_only=True,
     ),
     define_tool(
@@ -96,7 +98,7 @@ _READ_TOOLS = (
         "What an attempt of a task printed: its last lines, or from an offset on.",
         LogsParams,
         LogsResult,
-        read_tools__reading.logs,
+        read_tools.logs,
         read_only=True,
     ),
     define_tool(
@@ -104,7 +106,7 @@ _READ_TOOLS = (
         "What a task changed, also while it is at it, or what the whole batch changed.",
         DiffParams,
         DiffResult,
-        read_tools__reading.diff,
+        read_tools.diff,
         read_only=True,
     ),
     define_tool(
@@ -112,7 +114,7 @@ _READ_TOOLS = (
         "The settings in force, by the names that plan and run take, and who gave each.",
         SettingsParams,
         SettingsResult,
-        read_tools__sources.settings,
+        read_tools.settings,
         read_only=True,
     ),
 )

@@ -1,1 +1,3 @@
-"""What routes and MCP tools both do: async functions on an office that give JSON-ready dicts, and raise PlaitError."""
+"""What routes and MCP tools both do: async functions on a project's session that return JSON-ready data and
+raise PlaitError.
+"""

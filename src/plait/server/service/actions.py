@@ -1,4 +1,7 @@
-"""Steering: what people ask of a batch or of its tasks, and what became of it, task by task."""
+"""Steering: what people ask of a batch or of its tasks, and what became of it, task by task.
+
+The same for many tasks at once, wherever they are: a result for each, and none fails for another's sake.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ from functools import partial
 from typing import Literal, assert_never
 
 from plait.client import pull_request_preview
-from plait.client.api_errors__refusals import FieldError, StateError
-from plait.client.session import Session
+from plait.client.api_errors import FieldError, StateError
+from plait.client.session import Session, new_request_id
 from plait.client.task_actions import (
+    TaskAnswer,
+    answer_json,
     check_agent,
     check_answer,
     list_retryable,
     make_auto_approve_factory,
     sort_by_needs,
 )
-from plait.client.task_actions__answers import TaskAnswer, answer_json
-from plait.core.errors import ConfigError
+from plait.core.errors import ConfigError, PlaitError
 from plait.core.explain import explain_status
 from plait.core.requests import (
     Approve,
@@ -43,8 +47,10 @@ from plait.server.service.lookup import resolve_batch, resolve_batch_and_task
 
 Json = dict[str, object]
 
+
 # The requests, and the task that each one names; None: it is about the batch.
 TaskRequests = Sequence[tuple[str | None, Request]]
+
 
 ACCEPTED_RESULT = "accepted"
 
@@ -88,16 +94,10 @@ async def run_batch_action(  # noqa: PLR0913 - what can be asked for
 
     def choose(desk: Session) -> tuple[str, TaskRequests]:
         found = resolve_batch(desk.preview_state(), batch)
-        name = partial(
-            derive_request_id, key, session.id, action, found.id, agent or "", str(approve_all_tasks)
-        )
+        name = partial(derive_request_id, key, session.id, action, found.id, agent or "", str(approve_all_tasks))
         if action is BatchAction.RETRY:
-            return found.id, _build_retries(
-                found, name, agent, stored=find_stored_requests(desk) if key else set()
-            )
-        return found.id, [
-            (None, _build_batch_request(found, action, name(), approve_all_tasks=approve_all_tasks))
-        ]
+            return found.id, _build_retries(found, name, agent, stored=find_stored_requests(desk) if key else set())
+        return found.id, [(None, _build_batch_request(found, action, name(), approve_all_tasks=approve_all_tasks))]
 
     return await _ask_and_report(session, choose, key)
 
@@ -136,9 +136,7 @@ async def publish_batch(  # noqa: PLR0913 - what can be asked for
     Raises FieldError where a title or a body can't be so.
     """
     view = await session.query(lambda desk: _find_batch_view(desk.preview_state(), batch))
-    texts = await asyncio.to_thread(
-        pull_request_preview.check_pull_request_text, session.place, view, title, body
-    )
+    texts = await asyncio.to_thread(pull_request_preview.check_pull_request_text, session.place, view, title, body)
 
     def choose(_desk: Session) -> tuple[str, TaskRequests]:
         words = () if title is None and body is None else (repr((title, body)),)
@@ -196,11 +194,7 @@ def _build_batch_request(
             return Unpause(request_id, batch.id)
         case BatchAction.APPROVE:
             always = approve_all_tasks and batch.settings.mode is Mode.QUEUE
-            return (
-                make_auto_approve_factory(batch)(request_id, batch.id)
-                if always
-                else Approve(request_id, batch.id)
-            )
+            return make_auto_approve_factory(batch)(request_id, batch.id) if always else Approve(request_id, batch.id)
         case BatchAction.RESUME:
             return Resume(request_id, batch.id)
         case _:
@@ -219,10 +213,7 @@ def _build_retries(
             state=find_batch_status(batch)[0].value,
         )
     of = TaskAction.RETRY
-    return [
-        (task.task.id, build_task_request(batch, task, of, make_id(task.task.id), agent=agent))
-        for task in tasks
-    ]
+    return [(task.task.id, build_task_request(batch, task, of, make_id(task.task.id), agent=agent)) for task in tasks]
 
 
 async def _ask_and_report(
@@ -268,3 +259,106 @@ def is_accepted(told: Json) -> bool:
     """Whether something is safe, and not answered yet."""
     results = told["results"]
     return isinstance(results, list) and any(result["result"] == ACCEPTED_RESULT for result in results)
+
+
+# Of one batch: the requests by task, and the results that are there without asking.
+_BatchPart = tuple[str, dict[str, Request], dict[str, Json]]
+
+
+async def run_bulk_action(  # noqa: PLR0913 - what can be asked for
+    session: ProjectSession,
+    action: TaskAction,
+    task_ids: Sequence[str],
+    *,
+    batch: str | None = None,
+    agent: str | None = None,
+    text: str = "",
+) -> Json:
+    """`{action, results}` in the order of `task_ids`. Without a `batch`, of each task the newest batch that has it.
+
+    Raises UnknownError for the batch only: a task that is nowhere is a result of its own. Raises FieldError.
+    """
+    _check_bulk_fields(action, agent, text)
+    task_names = tuple(dict.fromkeys(task_ids))
+
+    def choose(desk: Session) -> list[_BatchPart]:
+        state = desk.preview_state()
+        one = None if batch is None else resolve_batch(state, batch)
+        return [
+            _build_part(found, names, action, agent, text) for found, names in _group_by_batch(state, task_names, one)
+        ]
+
+    parts = await session.query(choose)
+    told = await asyncio.gather(*(_ask_part(session, part) for part in parts))
+    results = {name: result for part in told for name, result in part.items()}
+    return {
+        "action": action.value,
+        "results": [results.get(name) or _unknown_result(name) for name in task_names],
+    }
+
+
+def _check_bulk_fields(action: TaskAction, agent: str | None, text: str) -> None:
+    """What would be left out is refused: who sends it counts on it."""
+    if action is TaskAction.FEEDBACK and not text:
+        raise FieldError("feedback has a text", field="text")
+    if text and action is not TaskAction.FEEDBACK:
+        raise FieldError(f"a text is for feedback, and {action.value} has none", field="text")
+    if agent is not None and action is not TaskAction.RETRY:
+        raise FieldError(f"an agent is for a retry, and {action.value} has none", field="agent")
+
+
+def _group_by_batch(
+    state: State, task_names: Sequence[str], only_batch: BatchState | None
+) -> list[tuple[BatchState, list[str]]]:
+    newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
+    found: dict[str, list[str]] = {}
+    for name in task_names:
+        among = newest if only_batch is None else [only_batch]
+        holder = next((batch for batch in among if name in batch.index), None)
+        if holder is not None:
+            found.setdefault(holder.id, []).append(name)
+    return [(state.batches[name], tasks) for name, tasks in found.items()]
+
+
+def _build_part(
+    batch: BatchState, names: Sequence[str], action: TaskAction, agent: str | None, text: str
+) -> _BatchPart:
+    tasks = [batch.tasks[batch.index[name]] for name in names]
+    requests, refused = dict[str, Request](), dict[str, Json]()
+    for task in sort_by_needs(batch, tasks) if action is TaskAction.RETRY else tasks:
+        name = task.task.id
+        try:
+            requests[name] = build_task_request(batch, task, action, new_request_id(), agent=agent, text=text)
+        except PlaitError as error:
+            refused[name] = _result_json(name, batch.id, "refused", error.message)
+    return batch.id, requests, refused
+
+
+async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, Json]:
+    batch, requests, refused = part
+    if not requests:
+        return refused
+    try:
+        answers = await ask_once(session, list(requests.values()))
+    except PlaitError as error:  # of this batch nothing is left to take up
+        return refused | {name: _result_json(name, batch, "refused", error.message) for name in requests}
+    results = list(zip(requests, answers, strict=True))
+    told = await session.query(
+        lambda desk: [answer_json(desk.preview_state(), batch, (name, answer)) for name, answer in results]
+    )
+    return refused | {name: each | {"batchId": batch} for (name, _), each in zip(results, told, strict=True)}
+
+
+def _unknown_result(name: str) -> Json:
+    return _result_json(name, None, "unknown", f"there is no batch with a task {name}")
+
+
+def _result_json(name: str, batch: str | None, result: str, reason: str) -> Json:
+    return {
+        "taskId": name,
+        "result": result,
+        "reason": reason,
+        "status": None,
+        "tasks": (),
+        "batchId": batch,
+    }

@@ -1,18 +1,24 @@
-"""An order: the batch that somebody asks for, in the words of the HTTP interface."""
+"""An order: the batch that somebody asks for, in the words of the HTTP interface.
+
+Hints for those who ask over HTTP: what the command line has a flag for has a name in a body.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from types import MappingProxyType
 
-from plait.client.api_errors__refusals import FieldError, NotFoundError
+from plait.client.api_errors import FieldError, NotFoundError
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_NAME, find_similar
 from plait.config.value_types import InvalidValue
 from plait.core.contest import Contest
+from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem, Severity
 from plait.core.settings import Mode
 from plait.sources.planning import PlanOptions
 from plait.sources.source_set import SourceSet
@@ -26,10 +32,14 @@ _EXTRA_KEYS = (
     "sources.file_conflicts",
     "sources.write_back",
 )
+
+
 PER_BATCH: Mapping[str, AnyKey] = MappingProxyType(
     {key.saved_name: key for key in KEYS if key.table == "run" and key.name != "run.prompt"}
     | {KEYS_BY_NAME[name].saved_name: KEYS_BY_NAME[name] for name in _EXTRA_KEYS}
 )
+
+
 _MAX_NAMED = 5
 
 
@@ -55,9 +65,7 @@ class BatchSpec:
     def identity(self) -> tuple[str, ...]:
         """The same for the same order, and for no other."""
         needs, contest = [self.with_needs, self.ignore_needs], str(self.contest)
-        encoded = json.dumps(
-            [self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str
-        )
+        encoded = json.dumps([self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str)
         return ("submit", encoded)
 
     def to_flags(self) -> dict[str, object]:
@@ -73,9 +81,7 @@ class BatchSpec:
         if missing:
             shown = ", ".join(missing[:_MAX_NAMED])
             more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
-            raise NotFoundError(
-                f"there is no task {shown}{more}", hint="List the tasks to see those that are there."
-            )
+            raise NotFoundError(f"there is no task {shown}{more}", hint="List the tasks to see those that are there.")
 
 
 def _find_key(name: str) -> AnyKey:
@@ -97,7 +103,38 @@ def _check_value(name: str, value: object) -> object:
     try:
         kind.read(kind.parse_text(value) if isinstance(value, str) else value)
     except InvalidValue as unfit:
-        raise FieldError(
-            f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(unfit)
-        ) from None
+        raise FieldError(f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(unfit)) from None
     return value
+
+
+_API_NAMES = {key.flag: key.saved_name for key in KEYS if key.flag} | {
+    "--with-needs": "withNeeds",
+    "--ignore-needs": "ignoreNeeds",
+    "--select": "taskIds",
+    "--contest": "contest",
+    "-n": "times",
+    "--draft": "whenDone",
+    "--push": "whenDone",
+}
+
+
+_FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-n\b)")
+
+
+def translate_hint(hint: str) -> str:
+    """A flag that nobody knows by another name stays: it belongs to a command that is told whole."""
+    return _FLAG.sub(lambda found: f"`{name}`" if (name := _API_NAMES.get(found[0])) else found[0], hint)
+
+
+def translate_problem(problem: Problem) -> Problem:
+    return replace(problem, hint=translate_hint(problem.hint))
+
+
+class PlanError(UserError):
+    """There is no plan: the problems say why."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        errors = [problem for problem in problems if problem.severity is Severity.ERROR] or list(problems)
+        first = errors[0] if errors else None
+        super().__init__(first.message if first else "there is nothing to plan", hint=first.hint if first else "")
+        self.problems = tuple(problems)

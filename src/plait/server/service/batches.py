@@ -1,4 +1,9 @@
-"""Batches: all of them, one of them, a new one, and what a new one would be."""
+"""Batches: all of them, one of them, a new one, and what a new one would be.
+
+A batch as a graph, and as a timeline.
+
+A batch's pull request: what it would say if it were opened or brought up to date now.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +12,34 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from plait.agents.interface import AgentSpec
-from plait.client.api_errors import list_error_problems, problem_json
-from plait.client.api_errors__refusals import FieldError, StateError
-from plait.client.batch_json import batch_json, batch_summary_json, status_json
-from plait.client.batch_json__run_shape import task_runs_json
+from plait.client.api_errors import FieldError, StateError, list_error_problems, problem_json
+from plait.client.batch_json import batch_json, batch_summary_json, graph_json, status_json, task_runs_json
 from plait.client.mirrors import get_mirror_settings
-from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
-from plait.client.planning.plan_preview__shape import plan_json
-from plait.client.planning.submission import build_submission, check_admission
-from plait.client.planning.submission__prepared import prepare_plan, select_agents
-from plait.client.project_sources import LoadedSources, PastBatches, SourcesMissingError, load_sources
+from plait.client.planning.plan_preview import PlanPreview, build_plan_preview, plan_json
+from plait.client.planning.submission import build_submission, check_admission, prepare_plan, select_agents
+from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
+from plait.client.project_state import PastBatches
+from plait.client.pull_request_preview import PullRequestPreview, build_pull_request_preview
 from plait.client.session import Session
+from plait.client.timeline import timeline_json
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY, require_trust
 from plait.config.config import Config
 from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
 from plait.core.plan import Plan, Problem, Severity
-from plait.core.state import BatchState, State
-from plait.core.state__fork import copy_state
+from plait.core.requests import PullRequestOverride
+from plait.core.scheduler.batches import why_not_publish
+from plait.core.state import BatchState, State, copy_state
+from plait.core.views import BatchView, make_batch_view
 from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
-from plait.server.service.batch_spec import BatchSpec
-from plait.server.service.batch_spec__hints import translate_problem
+from plait.server.service.batch_spec import BatchSpec, PlanError, translate_problem
 from plait.server.service.idempotency import derive_request_id, find_submitted_batch, hold_key
-from plait.server.service.lookup import resolve_batch
-from plait.server.service.lookup__marked import query_with_cursor
+from plait.server.service.lookup import query_with_cursor, resolve_batch
 
 Json = dict[str, object]
 
+
 COMPLETED_STATE = "completed"
-
-
-class PlanError(UserError):
-    """There is no plan: the problems say why."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        errors = [problem for problem in problems if problem.severity is Severity.ERROR] or list(problems)
-        first = errors[0] if errors else None
-        super().__init__(
-            first.message if first else "there is nothing to plan", hint=first.hint if first else ""
-        )
-        self.problems = tuple(problems)
 
 
 async def list_batches(session: ProjectSession, *, tasks: bool = True, limit: int | None = None) -> Json:
@@ -143,9 +136,7 @@ def _collect_problems(check: Callable[[], object]) -> list[Problem]:
     return []
 
 
-async def _prepare_preview(
-    session: ProjectSession, spec: BatchSpec
-) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
+async def _prepare_preview(session: ProjectSession, spec: BatchSpec) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
     sources, agents = await _survey_sources(session, spec)
     history = await session.query(_copy_history)
     return await asyncio.to_thread(_build_preview, history, sources, agents, spec), agents
@@ -170,9 +161,7 @@ def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
         raise FieldError(error.message, field="contest", hint=error.hint) from error
 
 
-async def _survey_sources(
-    session: ProjectSession, spec: BatchSpec
-) -> tuple[LoadedSources, tuple[AgentSpec, ...]]:
+async def _survey_sources(session: ProjectSession, spec: BatchSpec) -> tuple[LoadedSources, tuple[AgentSpec, ...]]:
     """What the sources say and who may be called: read off the desk's thread, which has others to answer."""
     flags = {**spec.to_flags(), **get_mirror_settings(session.place)}
 
@@ -217,17 +206,13 @@ def _require_plan(preview: PlanPreview) -> Plan:
     raise PlanError(planned.problems)
 
 
-def _batches_json(
-    session: ProjectSession, desk: Session, *, tasks: bool, limit: int | None, unended: bool
-) -> Json:
+def _batches_json(session: ProjectSession, desk: Session, *, tasks: bool, limit: int | None, unended: bool) -> Json:
     state = desk.preview_state()
     newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
     older = [] if limit is None else [batch for batch in newest[limit:] if unended and batch.ended is None]
     shape = batch_json if tasks else batch_summary_json
     named = [*newest[:limit], *older]
-    items = [
-        shape(state, batch, eta=session.estimate_end(batch.id), project_id=session.id) for batch in named
-    ]
+    items = [shape(state, batch, eta=session.estimate_end(batch.id), project_id=session.id) for batch in named]
     return status_json(desk.find_engine(), items)
 
 
@@ -267,3 +252,52 @@ def _problems_json(problems: Sequence[Problem]) -> list[Json]:
 def _batch_json_by_id(session: ProjectSession, desk: Session, name: str) -> Json:
     state = desk.preview_state()
     return _batch_json(session, state, state.batches[name])
+
+
+async def read_graph(session: ProjectSession, batch: str | None) -> Json:
+    """Its tasks with their statuses, the edges between them with kind and reason, waves, the longest path."""
+
+    def read(state: State) -> Json:
+        return graph_json(state, resolve_batch(state, batch))
+
+    return await session.query(lambda desk: read(desk.preview_state()))
+
+
+async def read_timeline(session: ProjectSession, batch: str | None) -> Json:
+    """Attempts, waits, retries and merges with their times."""
+
+    def read(desk: Session) -> Json:
+        return timeline_json(session.history.get_batch(resolve_batch(desk.preview_state(), batch).id).timeline)
+
+    return await session.query(read)
+
+
+async def read_pull_request_preview(session: ProjectSession, batch: str | None) -> Json:
+    """Git is asked off the desk's thread, and nobody over a network."""
+
+    def read(state: State) -> tuple[BatchView, PullRequestOverride, str | None, bool]:
+        found = resolve_batch(state, batch)
+        under_way = found.requested_publish is not None or found.publishing is not None
+        return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
+
+    view, wording, why_not, under_way = await session.query(lambda desk: read(desk.preview_state()))
+    found = await asyncio.to_thread(build_pull_request_preview, session.place, view, wording, why_not)
+    return _pull_request_json(view, found, under_way=under_way)
+
+
+def _pull_request_json(view: BatchView, found: PullRequestPreview, *, under_way: bool) -> Json:
+    return {
+        "batchId": view.id,
+        "title": found.text.title,
+        "body": found.text.body,
+        "own": {"title": found.default_text.title, "body": found.default_text.body},
+        "branch": view.branch or None,
+        "target": found.target or None,
+        "url": view.pr_url or None,
+        "shipped": bool(view.shipped) and not view.is_outdated,
+        "underWay": under_way,
+        "canPublish": not found.pull_request_problem,
+        "canPush": not found.push_problem,
+        "why": found.pull_request_problem or None,
+        "hint": found.hint or None,
+    }

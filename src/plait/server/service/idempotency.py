@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, closing
 from weakref import WeakValueDictionary
 
-from plait.client.session import Session
-from plait.client.session__asking import PendingAnswers, RequestAnswer, new_request_id
+from plait.client.session import PendingAnswers, RequestAnswer, Session, new_request_id
 from plait.core.errors import WorldError
 from plait.core.requests import Request, Submit
 from plait.git.location import RepoLocation
@@ -81,9 +80,7 @@ async def find_submitted_batch(session: ProjectSession, request_id: str) -> str 
 def _find_batch_in_journal(place: RepoLocation, request_id: str) -> str | None:
     with closing(project_files.open_project_journal(place)) as reader:
         events = (record.event for record in reader.read())
-        return next(
-            (each.batch for each in events if isinstance(each, Submit) and each.id == request_id), None
-        )
+        return next((each.batch for each in events if isinstance(each, Submit) and each.id == request_id), None)
 
 
 def _has_earlier_answers(desk: Session, ids: Collection[str]) -> bool:

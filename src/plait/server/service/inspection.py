@@ -8,20 +8,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from plait.agents.output_parser import JsonLinesParser
-from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.api_errors import NotFoundError, StateError
 from plait.client.conflicts import ConflictView, conflict_sides_json, view_conflict
-from plait.client.diff import Diff, compute_diff
-from plait.client.diff__comparison import DiffRange, find_attempt_range, find_batch_range, find_task_range
-from plait.client.diff__difference_shape import diff_json
-from plait.client.explain import build_explanation, explanation_json, result_json
-from plait.client.explain__results import TaskResultDetails, confirm_result
-from plait.client.history import choose_gate, make_gate_attempt
-from plait.client.history__chronicle import HistoryIndex
-from plait.client.history__past import PastAttempt
-from plait.client.logs.attempt_output__attempts import choose_attempt, is_attempt_running, load_parser
-from plait.client.logs.attempt_output__neutral import strip_ansi
-from plait.client.logs.transcript_page import read_page
-from plait.client.logs.transcript_page__said import make_log_events
+from plait.client.diff import (
+    Diff,
+    DiffRange,
+    compute_diff,
+    diff_json,
+    find_attempt_range,
+    find_batch_range,
+    find_task_range,
+)
+from plait.client.explain import (
+    TaskResultDetails,
+    build_explanation,
+    confirm_result,
+    explanation_json,
+    result_json,
+)
+from plait.client.history import HistoryIndex, PastAttempt, choose_gate, make_gate_attempt
+from plait.client.logs.attempt_output import choose_attempt, is_attempt_running, load_parser, strip_ansi
+from plait.client.logs.transcript_page import make_log_events, read_page
 from plait.client.session import Session
 from plait.client.stream_event import format_json_line
 from plait.core.errors import UserError, WorldError
@@ -34,7 +41,7 @@ from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
 from plait.server.service.lookup import resolve_batch, resolve_batch_and_task, resolve_task
 from plait.store import project_files
-from plait.store.batch_files__secrets import load_redactor
+from plait.store.batch_files import load_redactor
 
 Json = dict[str, object]
 
@@ -84,9 +91,7 @@ async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
 
     name, working, past = await session.query(read)
     heard = past if events else None
-    return await asyncio.to_thread(
-        _read_log_part, session.place, name, (start, most), working=working, heard=heard
-    )
+    return await asyncio.to_thread(_read_log_part, session.place, name, (start, most), working=working, heard=heard)
 
 
 async def read_gate_log(
@@ -105,16 +110,12 @@ async def read_gate_log(
         return name, is_attempt_running(state, name)
 
     name, working = await session.query(read)
-    return await asyncio.to_thread(
-        _read_log_part, session.place, name, (start, most), working=working, heard=None
-    )
+    return await asyncio.to_thread(_read_log_part, session.place, name, (start, most), working=working, heard=None)
 
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether what it prints is for programs: then people want to hear what it says and does instead."""
-    past = await session.query(
-        lambda _: session.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task)
-    )
+    past = await session.query(lambda _: session.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task))
     listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
     return isinstance(listener, JsonLinesParser)
 
@@ -215,9 +216,7 @@ def _compare_task(
     )
 
 
-def _choose_attempt(
-    state: State, batch: BatchState, task: TaskState, step: Step, number: int | None
-) -> Attempt:
+def _choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
     with _map_to_state_error(make_task_view(state, batch, task).status.value):
         return choose_attempt(state, batch, task, step, number)
 

@@ -1,22 +1,34 @@
-"""The settings: shown with who gave them, saved, and in force at once."""
+"""The settings: shown with who gave them, saved, and in force at once.
+
+The agents: which are here, and which are logged in.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
 
-from plait.client.api_errors import problem_json
-from plait.client.api_errors__refusals import StateError
-from plait.client.preferences import check_changes, load_effective_config
-from plait.client.preferences__following import plan_change
-from plait.client.preferences__shape import preferences_json, preferences_schema
+from plait.client.api_errors import StateError, problem_json
+from plait.client.installed_agents import agent_json, list_agents
+from plait.client.preferences import (
+    check_changes,
+    load_effective_config,
+    plan_change,
+    preferences_json,
+    preferences_schema,
+)
+from plait.client.project_state import load_settings
 from plait.core.plan import Problem, Severity
+from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
 from plait.server.service.idempotency import ask_or_queue, hold_key
 
 Json = dict[str, object]
 
+
 REFUSED_STATE = "refused"
+
+
 _SETTINGS_LOCK = "settings"  # what changes mean follows from what is in force: one after another
 
 
@@ -51,3 +63,12 @@ async def change_settings(session: ProjectSession, patch: Mapping[str, object]) 
         "notes": [problem_json(note) for note in notes],
         "accepted": any(answer.granted is None for answer in answers),
     }
+
+
+async def describe_agents(session: ProjectSession) -> Json:
+    """`{"agents"}`, as `agents --json` has them. Tools are asked for their versions, which takes a moment."""
+    return {"agents": await asyncio.to_thread(_read_agents, session.place)}
+
+
+def _read_agents(place: RepoLocation) -> list[Json]:
+    return [agent_json(each) for each in list_agents(load_settings(place.top))]

@@ -6,23 +6,21 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from plait.client.api_errors import list_error_problems, problem_json
-from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.api_errors import NotFoundError, StateError, list_error_problems, problem_json
 from plait.client.mirrors import is_mirror
-from plait.client.project_sources import LoadedSources, SourcesMissingError, load_settings, load_sources
+from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
+from plait.client.project_state import load_settings
 from plait.client.session import Session
 from plait.client.source_cache import SourceCache
 from plait.client.task_drafts import TaskDraft
-from plait.client.task_editor__create import create_task_file as create_file
-from plait.client.task_editor__edit import edit_task_file as edit_file
-from plait.client.task_editor__saved import SavedTask
+from plait.client.task_editor import SavedTask, create_task_file as create_file, edit_task_file as edit_file
 from plait.client.task_listing import saved_task_json, task_json, task_list_json
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY, UntrustedError, require_trust
 from plait.config.config import Config
 from plait.core.errors import PlaitError, UserError
 from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
-from plait.server.service.lookup__marked import query_with_cursor
+from plait.server.service.lookup import query_with_cursor
 
 Json = dict[str, object]
 

@@ -12,14 +12,15 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from plait.core.errors import UserError
-from plait.sources.source_model import Reading, SourceFiles, StatusChange, StatusFileWriter
+from plait.sources.source_model import Reading, SourceFiles
+from plait.sources.status_changes import StatusChange, StatusFileWriter
 
 FORMATS = {
-    "folder": "plait.sources.formats.folder__folder",
-    "plan": "plait.sources.formats.plan__plan",
+    "folder": "plait.sources.formats.folder",
+    "plan": "plait.sources.formats.plan",
     "todo": "plait.sources.formats.todo",
     "jobs": "plait.sources.formats.jobs",
-    "speckit": "plait.sources.formats.speckit__speckit",
+    "speckit": "plait.sources.formats.speckit",
     "kiro": "plait.sources.formats.kiro",
     "openspec": "plait.sources.formats.openspec",
     "checklist": "plait.sources.formats.checklist",

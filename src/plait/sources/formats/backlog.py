@@ -12,17 +12,16 @@ from plait.sources import front_matter_status
 from plait.sources.formats import Confidence
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.task_files import (
+    list_task_documents,
+    read_task_body,
+    read_task_title,
+    report_no_tasks,
+    sample_keys,
+    split_stem,
 )
-from plait.sources.task_files import list_task_documents, report_no_tasks, sample_keys
-from plait.sources.task_files__text import read_task_body, read_task_title, split_stem
 from plait.sources.task_paths import find_task_paths
 
 _FILE = re.compile(r"(?P<id>[A-Za-z][A-Za-z_]*-?\d[\d.]*)(?:\s+-\s+(?P<title>.+))?\Z", re.DOTALL)
@@ -52,9 +51,7 @@ def read(source: SourceFiles) -> Reading:
     ids = _IdResolver([reader.id for reader in readers])
     entries = [reader.build_entry(ids) for reader in readers]
     entries = _add_part_needs(entries, readers, ids)
-    return Reading(
-        tuple(entries), problems=tuple(problem for reader in readers for problem in reader.problems)
-    )
+    return Reading(tuple(entries), problems=tuple(problem for reader in readers for problem in reader.problems))
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:

@@ -12,17 +12,15 @@ from plait.sources.formats import Confidence
 from plait.sources.formats.folder_task import SERIAL_GROUP
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.task_files import (
+    list_task_documents,
+    read_task_body,
+    read_task_title,
+    report_no_tasks,
+    sample_keys,
 )
-from plait.sources.task_files import list_task_documents, report_no_tasks, sample_keys
-from plait.sources.task_files__text import read_task_body, read_task_title
 from plait.sources.task_paths import find_task_paths
 
 _EPICS = ".claude/epics/"
@@ -79,9 +77,7 @@ def _get_stem(document: Document) -> str:
     return document.stem
 
 
-_STATUS_KEY = front_matter_status.StatusKey(
-    "open", "in-progress", "closed", _get_stem, _read_title, time_key="updated"
-)
+_STATUS_KEY = front_matter_status.StatusKey("open", "in-progress", "closed", _get_stem, _read_title, time_key="updated")
 
 
 def _index_names(documents: Sequence[tuple[Document, FrontMatterKeys]]) -> dict[str, str]:
@@ -103,8 +99,7 @@ def _normalize_id(value: str) -> str:
 def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str]) -> SourceEntry:
     said = find_task_paths(document)
     needs = {
-        names.get(_normalize_id(need.text), need.text): (need.reason, need.line)
-        for need in keys.names("depends_on")
+        names.get(_normalize_id(need.text), need.text): (need.reason, need.line) for need in keys.names("depends_on")
     }
     others = (names.get(_normalize_id(other.text), other.text) for other in keys.names("conflicts_with"))
     task = Task(
@@ -112,8 +107,7 @@ def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str
         _read_title(document, keys),
         read_task_body(document),
         needs=tuple(
-            Need(on, reason=reason, at=Origin(document.path, line + 1))
-            for on, (reason, line) in needs.items()
+            Need(on, reason=reason, at=Origin(document.path, line + 1)) for on, (reason, line) in needs.items()
         ),
         touches=tuple(dict.fromkeys(said.owned)),
         conflicts_with=tuple(dict.fromkeys(others)),

@@ -1,4 +1,7 @@
-"""The table in a folder's PHASES.md: `| Task | Description | Status | Blocks | Blocked By |`. Others are not read."""
+"""The table in a folder's PHASES.md: `| Task | Description | Status | Blocks | Blocked By |`. Others are not read.
+
+A folder of task files: one task in each `*.md`, and perhaps a table of them in PHASES.md. No status is written.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,52 @@ from dataclasses import field
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin
+from plait.core.task import Need, Origin, Phase
 from plait.sources import vocabulary
-from plait.sources.formats.folder_task import report_ambiguous
-from plait.sources.formats.folder_task__names import TaskNameIndex, clean_reference
+from plait.sources.formats import Confidence
+from plait.sources.formats.folder_task import (
+    ParsedTaskFile,
+    TaskNameIndex,
+    assign_ids,
+    build_entry,
+    clean_reference,
+    find_enabled,
+    parse_task_file,
+    read_bold_header,
+    report_ambiguous,
+    strip_task_prefix,
+)
+from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.markdown import Block, BlockKind
 from plait.sources.problem_reports import make_info, make_warning
-from plait.sources.source_model import Document, SourceStatus
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.task_files import get_sibling_path, has_task_heading, list_task_documents, report_no_tasks
 
 _STATUS_COLUMNS = frozenset({"status", "blocks", "blocked by"})
+
+
 _COLUMNS = _STATUS_COLUMNS | {"task", "description"}
+
+
 _TICK = re.compile("[\u2705\u2714\u2713\u2611]")  # in the ways people draw it
+
+
 _FINISHED = re.compile(r"\([^)]*\b(?:done|complete|completed|merged|finished)\b", re.IGNORECASE)
+
+
 _JOINED = re.compile(r"\s*(?:[+&/]|<br\s*/?>)\s*")
+
+
 _SYMBOLS = re.compile(r"[^\w\s.#-]+")
+
+
 _WORDS = re.compile(r"[^\W_]+")
+
+
 _MAX_CANDIDATES = 100  # so many files may share a number
+
+
 _STOP_WORDS = frozenset({"a", "an", "and", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 
 
@@ -96,9 +129,7 @@ class _TableReader:
         if len(found) < 2:
             return found[0] if found else None
         said = _split_words(row.cells.get("description", ""))
-        shared = {
-            task: len(said & _split_words(self._titles.get(task, ""))) for task in found[:_MAX_CANDIDATES]
-        }
+        shared = {task: len(said & _split_words(self._titles.get(task, ""))) for task in found[:_MAX_CANDIDATES]}
         best, second = sorted(shared.values(), reverse=True)[:2]
         if best > second and best * 2 >= len(said):
             return max(shared, key=lambda task: shared[task])
@@ -115,9 +146,7 @@ class _TableReader:
             self.content.statuses[task] = (mark, said)
         elif vocabulary.split_list(said):
             message = f"{said[:60]} is not a status that is known; {task} counts as not started"
-            self.content.problems.append(
-                make_warning(self._document, row.line, message, "Write TODO or DONE.")
-            )
+            self.content.problems.append(make_warning(self._document, row.line, message, "Write TODO or DONE."))
 
     def _add_needs(self, row: TableRow, task: str, by_name: Mapping[str, Mapping[str, None]]) -> None:
         at = Origin(self._document.path, row.line + 1)
@@ -178,3 +207,107 @@ def _clean_cell(value: str) -> str:
 
 def _split_words(value: str) -> set[str]:
     return set(_WORDS.findall(value.casefold())) - _STOP_WORDS
+
+
+PHASES_FILE = "PHASES.md"
+
+
+_PHASE = re.compile(r"phase\s+\d", re.IGNORECASE)
+
+
+_NUMBERED = re.compile(r"\d+[-_. ]\D")
+
+
+_TYPICAL_KEYS = ("needs", "touches", "exclusive", "slots", "allow_empty", "run", "retries", "depends_on")
+
+
+_NUMBERS = re.compile(r"(\d+)")
+
+
+def detect(source: SourceFiles) -> Confidence:
+    """Any folder with task files; of single files, those that look like one task."""
+    documents = list_task_documents(source)
+    if source.folder:
+        return Confidence.CONTENT if documents else Confidence.PERHAPS
+    if any(_looks_like_task(document) for document in documents[:20]):
+        return Confidence.CONTENT
+    return Confidence.PERHAPS if len(documents) > 1 else Confidence.NO
+
+
+def _looks_like_task(document: Document) -> bool:
+    if not document.name.endswith(".md"):
+        return False
+    if any(_PHASE.match(block.text) for block in document.markdown.headings(2)):
+        return False
+    if (
+        _NUMBERED.match(document.stem)
+        or strip_task_prefix(document.stem) != document.stem
+        or has_task_heading(document)
+    ):
+        return True
+    keys = FrontMatterKeys(document)
+    lines = read_bold_header(document)
+    return any(keys.has(name) for name in _TYPICAL_KEYS) or bool(lines.needs or lines.files or lines.weight)
+
+
+def companions(path: str) -> tuple[str, ...]:
+    return (get_sibling_path(path, PHASES_FILE),)
+
+
+def read(source: SourceFiles) -> Reading:
+    documents = list_task_documents(source)
+    if not documents:
+        return Reading(problems=(report_no_tasks(source, "task files"),))
+    drafts = [
+        parse_task_file(document, named) for document, named in zip(documents, assign_ids(documents), strict=True)
+    ]
+    names = TaskNameIndex(draft.names for draft in drafts)
+    table = _read_phases_file(source, names, drafts)
+    for each in drafts:
+        for other, need in find_enabled(each, names):
+            table.needs.setdefault(other, []).append(need)
+    entries = [build_entry(each, names, table.needs.get(each.id, ()), table.statuses.get(each.id)) for each in drafts]
+    problems = [problem for each in drafts for problem in each.problems]
+    return Reading(tuple(entries), tuple(_build_phases(drafts, entries)), (*problems, *table.problems))
+
+
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:  # noqa: ARG001
+    """None: the journal knows how far a task is."""
+    return []
+
+
+def _read_phases_file(source: SourceFiles, names: TaskNameIndex, drafts: Sequence[ParsedTaskFile]) -> TableContent:
+    """What PHASES.md says, be it among the files or beside them."""
+    near = (*source.documents, *source.companions.values())
+    found = [document for document in near if document.name.lower() == PHASES_FILE.lower()]
+    titles = {each.id: f"{each.title} {each.names.stem}" for each in drafts}
+    return read_table(found[0], names, titles) if found else TableContent()
+
+
+def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntry]) -> Iterator[Phase]:
+    """In their natural order, each after all that come before it."""
+    places: dict[str, list[int]] = {}
+    for place, each in enumerate(drafts):
+        if each.phase is not None:
+            places.setdefault(each.phase, []).append(place)
+    before: tuple[str, ...] = ()
+    for key in sorted(places, key=_natural_sort_key):
+        first = drafts[places[key][0]]
+        yield Phase(
+            key,
+            key if not key[0].isdigit() else f"Phase {key}",
+            after=before,
+            total=len(places[key]),
+            settled=sum(entries[place].status.is_closed for place in places[key]),
+            at=Origin(first.document.path, first.keys.line("phase") + 1),
+            reason=f"phase: {key}",
+        )
+        before = (*before, key)
+
+
+def _natural_sort_key(key: str) -> list[tuple[bool, int, str]]:
+    """Numbers by their size, and before words."""
+    parts = [part for part in _NUMBERS.split(key.casefold()) if part]
+    return [
+        (not part.isdecimal(), len(part.lstrip("0")) if part.isdecimal() else 0, part.lstrip("0")) for part in parts
+    ]

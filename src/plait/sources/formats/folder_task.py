@@ -1,38 +1,227 @@
-"""One task file of a folder: everything it says about its task, with other tasks still by the names it gives them."""
+"""Ids of task files, and which task is meant by `01`, `01-x`, `task-01-x` or `01-x.md`.
+
+Bold header lines of a task file: `**Priority:** P0` and the like, in front of its first section.
+
+One task file of a folder: everything it says about its task, with other tasks still by the names it gives them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
 from typing import TypeVar
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import vocabulary
-from plait.sources.formats.folder_task__fields import BoldHeader, read_bold_header
-from plait.sources.formats.folder_task__names import TaskNameIndex, TaskNames, clean_reference
 from plait.sources.front_matter import FrontMatterKeys, NamedReference
+from plait.sources.markdown import BlockKind, BoldField, find_bold_fields
 from plait.sources.problem_reports import make_info, make_warning
 from plait.sources.source_model import Document, SourceEntry, SourceStatus
-from plait.sources.task_files__text import read_task_body, read_task_title
-from plait.sources.task_paths import TaskPaths, find_task_paths
+from plait.sources.task_files import read_task_body, read_task_title
+from plait.sources.task_paths import TaskPaths, find_declared_paths, find_task_paths
+
+_PREFIX = re.compile(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)
+
+
+_LINK = re.compile(r"\[([^\]\[\n]{1,200})\]\([^()\n]{0,500}\)")
+
+
+# A remark behind a name: `01-x (first)`, `01-x: why`, `01-x - why`.
+_REMARK = re.compile(r"\(|:\s|\s[-\u2013\u2014]+\s|[.:]\Z")
+
+
+_TASK_WORD = re.compile(r"(?:tasks?\s+)?#?", re.IGNORECASE)
+
+
+_BOUNDARY = re.compile(r"[\W_]+")
+
+
+_MAX_PREFIX_LENGTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class TaskNames:
+    """A task by all its names: its id, and the stem of its file."""
+
+    id: str
+    stem: str
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The other names that it answers to."""
+        names = (self.stem, strip_task_prefix(self.stem))
+        return tuple(dict.fromkeys(name for name in names if name != self.id))
+
+
+def strip_task_prefix(stem: str) -> str:
+    """A stem without the words that only say that it is a task."""
+    return _PREFIX.sub("", stem, count=1) if _PREFIX.match(stem) else stem
+
+
+def assign_ids(documents: Sequence[Document]) -> list[TaskNames]:
+    """Stems without their prefix words; files that would get one id keep their whole stems."""
+    counts = Counter(strip_task_prefix(document.stem) for document in documents)
+    stems = [document.stem for document in documents]
+    return [
+        TaskNames(strip_task_prefix(stem) if counts[strip_task_prefix(stem)] == 1 else stem, stem) for stem in stems
+    ]
+
+
+def clean_reference(value: str) -> str:
+    """A name without what is put around it: links, back-ticks, folders, `.md`, `Task`, and remarks."""
+    found = _LINK.search(value)
+    name = _REMARK.split((found[1] if found else value).strip(), maxsplit=1)[0].strip().strip("`*\"'").strip()
+    name = name.rpartition("/")[2]
+    return _TASK_WORD.sub("", name.removesuffix(".md"), count=1).strip()
+
+
+class TaskNameIndex:
+    """Finds tasks by name, whatever its case: whole names first, then the first words of one."""
+
+    def __init__(self, tasks: Iterable[TaskNames]) -> None:
+        self._whole: dict[str, dict[str, None]] = {}
+        self._first: dict[str, dict[str, None]] = {}
+        for task in tasks:
+            for name in (task.id, *task.aliases):
+                self._whole.setdefault(name.casefold(), {})[task.id] = None
+                for words in _iter_prefixes(name.casefold()):
+                    self._first.setdefault(words, {})[task.id] = None
+
+    def find(self, value: str, asking: str = "") -> tuple[str, ...]:
+        """The ids that a name may mean; more than one if it is not clear. `asking` does not mean itself by a part."""
+        names = dict.fromkeys(
+            name.casefold()
+            for name in (value.strip(), clean_reference(value), strip_task_prefix(clean_reference(value)))
+        )
+        for name in names:
+            if name in self._whole:
+                return tuple(self._whole[name])
+        for name in names:
+            found = self._first.get(_strip_zeros(name), {})
+            others = tuple(task for task in found if task != asking)
+            if others:
+                return others
+        return ()
+
+
+def _iter_prefixes(name: str) -> Iterator[str]:
+    """`01-add-tests` begins with `1`, `01-add` and `01-add-tests`."""
+    for boundary in _BOUNDARY.finditer(name[:_MAX_PREFIX_LENGTH]):
+        yield _strip_zeros(name[: boundary.start()])
+    yield _strip_zeros(name)
+
+
+def _strip_zeros(name: str) -> str:
+    """A number without its leading zeros; any other name as it is."""
+    return name.lstrip("0") or "0" if name.isdecimal() else name
+
+
+_LIST_SEPARATOR = re.compile(r"[,;]|\n")
+
+
+@dataclass(slots=True)
+class BoldHeader:
+    """What the lines say; a field that is not there, or that says nothing usable, is None or empty."""
+
+    priority: int | None = None
+    weight: float | None = None
+    estimate: float | None = None
+    status: SourceStatus | None = None
+    status_text: str = ""
+    files: list[str] = field(default_factory=list)
+    needs: list[NamedReference] = field(default_factory=list)
+    enables: list[NamedReference] = field(default_factory=list)
+
+
+def read_bold_header(document: Document) -> BoldHeader:
+    found = BoldHeader()
+    for line in _find_header_fields(document):
+        _apply_field(found, line)
+    return found
+
+
+def _find_header_fields(document: Document) -> Iterator[BoldField]:
+    """Those before the first heading of the second level; one without a value takes the list beneath it."""
+    waiting: BoldField | None = None
+    for block in document.markdown.blocks:
+        if block.kind is BlockKind.HEADING and block.level > 1:
+            break
+        if block.quoted:
+            continue
+        own = list(find_bold_fields(block))
+        if waiting is not None and block.kind is BlockKind.ITEM and not own:
+            waiting = BoldField(waiting.key, f"{waiting.value}\n{block.text}", waiting.line)
+            continue
+        if waiting is not None:
+            yield waiting
+        last = own.pop() if own else None
+        yield from own
+        if last is not None and last.value:
+            yield last
+        waiting = last if last is not None and not last.value else None
+    if waiting is not None:
+        yield waiting
+
+
+def _apply_field(found: BoldHeader, said: BoldField) -> None:
+    match said.key:
+        case "priority":
+            found.priority = vocabulary.parse_priority(said.value)
+        case "complexity" | "weight":
+            found.weight = vocabulary.parse_weight(said.value)
+        case "time estimate" | "estimated time" | "estimate":
+            found.estimate = vocabulary.parse_duration(said.value)
+        case "status":
+            found.status, found.status_text = vocabulary.parse_status(said.value), said.value
+        case "files":
+            found.files += [path for piece in _LIST_SEPARATOR.split(said.value) for path in find_declared_paths(piece)]
+        case "depends on" | "dependencies" | "needs" | "blocked by":
+            found.needs += _split_references(said)
+        case "enables" | "blocks":
+            found.enables += _split_references(said)
+        case _:
+            pass
+
+
+def _split_references(said: BoldField) -> Iterator[NamedReference]:
+    label = said.key.capitalize()
+    for line in said.value.split("\n"):
+        for piece in vocabulary.split_list(line):
+            yield NamedReference(piece, f"{label}: {piece[:60]}", said.line)
+
 
 NEEDS_KEYS = ("needs", "depends_on", "dependencies")
+
+
 TOUCHES_KEYS = ("touches", "files", "target_files", "output_file", "output_files")
+
+
 SERIAL_GROUP = "serial"  # the exclusive group of all that say `parallel: false`
+
+
 TASK_KEYS = tuple(
     """id title needs depends_on dependencies touches files target_files output_file output_files conflicts_with
     exclusive parallel phase priority weight complexity estimate slots allow_empty agent model recipe verify timeout
     retries env run""".split()  # noqa: SIM905 - words read better in lines
 )
+
+
 # What other tools put there.
 IGNORED_KEYS = frozenset(
     """status created updated labels tags label tag assignee assignees author authors owner date description name type
     created_at updated_at created_date updated_date due version""".split()  # noqa: SIM905 - words read better in lines
 )
+
+
 _MAX_ID_LENGTH = 200
+
+
 _PHASE = re.compile(r"phase[\s:_-]+", re.IGNORECASE)
+
 
 T = TypeVar("T")
 
@@ -79,9 +268,7 @@ def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
 def _read_id(keys: FrontMatterKeys) -> str | None:
     said = keys.text("id")
     if said is not None and (len(said) > _MAX_ID_LENGTH or not said.isprintable()):
-        keys.warn(
-            "id", "is more than one line, or too long; the file's name is the id", "Give it a short one."
-        )
+        keys.warn("id", "is more than one line, or too long; the file's name is the id", "Give it a short one.")
         return None
     return said
 
@@ -102,9 +289,7 @@ def build_entry(
     mark, said = _resolve_status(draft, told)
     if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
         hint = "Write into it what is to be done."
-        draft.problems.append(
-            make_warning(draft.document, 0, "this file says nothing: it can't be run", hint)
-        )
+        draft.problems.append(make_warning(draft.document, 0, "this file says nothing: it can't be run", hint))
         mark = SourceStatus.UNREADABLE
     return SourceEntry(task, mark, said, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
 

@@ -1,17 +1,19 @@
-"""Model jobs: `jobs/<id>.md`, each with front matter about what it reads and writes, and instructions."""
+"""Files that jobs read, make and change, and the order that follows from them.
+
+Model jobs: `jobs/<id>.md`, each with front matter about what it reads and writes, and instructions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.file_locks__overlap import normalize_touch
+from plait.core.file_locks import normalize_touch
 from plait.core.plan import Problem
 from plait.core.task import ModelJob, ModelJobMode, Need, Origin, Task
 from plait.sources.formats import Confidence
 from plait.sources.formats.folder_task import IGNORED_KEYS
-from plait.sources.formats.jobs__files import FileUse, infer_dependencies
 from plait.sources.formats.jobs_status import (
     STATUS_FILE,
     JobStatuses,
@@ -20,33 +22,88 @@ from plait.sources.formats.jobs_status import (
 )
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.problem_reports import make_error, make_info, make_warning
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
-)
-from plait.sources.status_changes import list_changed_files
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter, list_changed_files
 from plait.sources.task_files import (
     get_folder,
     get_sibling_path,
     list_task_documents,
+    read_task_body,
+    read_task_title,
     report_no_tasks,
     sample_keys,
 )
-from plait.sources.task_files__text import read_task_body, read_task_title
 from plait.sources.task_paths import find_task_paths
 
+
+@dataclass(frozen=True, slots=True)
+class FileUse:
+    """A job's files: `makes` are written anew, `changes` are there before."""
+
+    job: str
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileDependency:
+    """`job` waits for `on` because of a file. `dropped`: it does not, because `on` waits for it."""
+
+    job: str
+    on: str
+    file: str
+    dropped: bool = False
+
+
+def infer_dependencies(jobs: Sequence[FileUse], said: Mapping[str, Container[str]]) -> Iterator[FileDependency]:
+    """A job waits for those that make what it reads or changes, and for those that change what it only reads.
+
+    Jobs that change one file take turns in any order. Where two wait for each other, the first one goes first; where one
+    of them says itself that it waits (`said`), that counts.
+    """
+    found = {(edge.job, edge.on): edge for edge in _find_dependencies(jobs)}
+    place = {use.job: number for number, use in enumerate(jobs)}
+    for (job, on), edge in found.items():
+        if job in said.get(on, ()):
+            continue
+        if (on, job) in found and on not in said.get(job, ()) and place[job] < place[on]:
+            yield FileDependency(job, on, edge.file, dropped=True)
+        else:
+            yield edge
+
+
+def _find_dependencies(jobs: Sequence[FileUse]) -> Iterator[FileDependency]:
+    makers: dict[str, list[str]] = {}
+    changers: dict[str, list[str]] = {}
+    for use in jobs:
+        for path in dict.fromkeys(use.makes):
+            makers.setdefault(path, []).append(use.job)
+        for path in dict.fromkeys(use.changes):
+            changers.setdefault(path, []).append(use.job)
+    for use in jobs:
+        for path in dict.fromkeys((*use.reads, *use.changes)):
+            before = [] if path in use.makes else makers.get(path, [])
+            if path not in use.makes and path not in use.changes:
+                before = [*before, *changers.get(path, [])]
+            yield from (FileDependency(use.job, other, path) for other in before if other != use.job)
+
+
 SEQUENTIAL_GROUP = "sequential"  # the exclusive group of all that say so
+
+
 JOB_AGENT = "model"
+
+
 _REQUIRED = ("output_dir", "output_file")
-_MODES = {"replace": ModelJobMode.REPLACE, "create": ModelJobMode.REPLACE} | {
-    mode.value: mode for mode in ModelJobMode
-}
+
+
+_MODES = {"replace": ModelJobMode.REPLACE, "create": ModelJobMode.REPLACE} | {mode.value: mode for mode in ModelJobMode}
+
+
 _CREATING_MODES = frozenset({ModelJobMode.REPLACE, ModelJobMode.SPLIT})
+
+
 _KEYS = tuple(
     """context_files output_dir output_file depends_on test_file output_files sequential mode target_files target_file
     verify struct_name new_field""".split()  # noqa: SIM905 - words read better in lines
@@ -84,9 +141,7 @@ def read(source: SourceFiles) -> Reading:
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
     """One for each folder: the statuses of its jobs are in one file."""
-    told = dict.fromkeys(
-        get_sibling_path(file, STATUS_FILE) for file in list_changed_files(get_folder(path), changes)
-    )
+    told = dict.fromkeys(get_sibling_path(file, STATUS_FILE) for file in list_changed_files(get_folder(path), changes))
     return [StatusFileWriter(file, partial(write_statuses, file), creates=True) for file in told]
 
 
@@ -120,15 +175,11 @@ def _parse_job(document: Document) -> _ParsedJob:
     said = (keys.text("mode") or "replace").lower()
     mode = _MODES.get(said)
     if mode is None:
-        keys.warn(
-            "mode", f"is not known: {said[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}."
-        )
+        keys.warn("mode", f"is not known: {said[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}.")
     files = _read_files(keys)
     readable = not missing and mode is not None and not keys.front_matter.is_broken
     use = _collect_file_use(document, files, mode or ModelJobMode.REPLACE)
-    return _ParsedJob(
-        document, keys, use, _build_job(keys, files, mode) if readable and mode is not None else None
-    )
+    return _ParsedJob(document, keys, use, _build_job(keys, files, mode) if readable and mode is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +275,9 @@ def _read_declared_needs(job: _ParsedJob, known: set[str], statuses: JobStatuses
         if name in known:
             yield Need(name, reason=said.reason, at=Origin(job.document.path, said.line + 1))
         elif status is None or status.status is not SourceStatus.DONE:
-            state = (
-                f"has no file and has not passed ({status.status_text})"
-                if status
-                else "is not the id of any job"
-            )
+            state = f"has no file and has not passed ({status.status_text})" if status else "is not the id of any job"
             message = f"{job.id} depends on {name[:60]}, which {state}"
-            job.problems.append(
-                make_error(job.document, said.line, message, "Correct the id, or take it out.")
-            )
+            job.problems.append(make_error(job.document, said.line, message, "Correct the id, or take it out."))
 
 
 def _build_entry(job: _ParsedJob, needs: dict[str, Need], statuses: JobStatuses) -> SourceEntry:

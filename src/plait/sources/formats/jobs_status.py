@@ -21,7 +21,8 @@ from plait.sources.json_text import (
     replace_value,
 )
 from plait.sources.problem_reports import make_error, make_warning
-from plait.sources.source_model import Document, Rewrite, SourceStatus, StatusChange
+from plait.sources.source_model import Document, SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.task_files import get_sibling_path
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
@@ -132,11 +133,7 @@ def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceSta
     told = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
         return SourceStatus.TODO if told is SourceStatus.DOING else None
-    if (
-        asked not in _WORD_BY_STATUS
-        or asked is told
-        or (asked is SourceStatus.DOING and told is SourceStatus.DONE)
-    ):
+    if asked not in _WORD_BY_STATUS or asked is told or (asked is SourceStatus.DOING and told is SourceStatus.DONE):
         return None
     return asked
 

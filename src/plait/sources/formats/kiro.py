@@ -11,35 +11,34 @@ from collections.abc import Sequence
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Need, NeedKind, Origin, Task
-from plait.sources import checkboxes, problem_reports__single
-from plait.sources.checkboxes import CheckboxFile, TaskBox
-from plait.sources.checkboxes__boxes import TICK_CHARACTERS, find_nested, find_usual_tick, read_item_body
-from plait.sources.checkboxes__numbered import NumberedBox, find_numbered_boxes, find_parents
+from plait.sources import checkboxes, problem_reports
+from plait.sources.checkboxes import (
+    TICK_CHARACTERS,
+    CheckboxFile,
+    NumberedBox,
+    TaskBox,
+    find_nested,
+    find_numbered_boxes,
+    find_parents,
+    find_usual_tick,
+    read_item_body,
+)
 from plait.sources.formats import Confidence
 from plait.sources.markdown import Checkbox, Markdown
-from plait.sources.outline__titles import UniqueNames, make_title
+from plait.sources.outline import UniqueNames, make_title
 from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
-)
-from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.task_paths import find_mentions
 
 _KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
 _CHECKPOINT = re.compile(r"(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _MAX_CONTEXT_LENGTH = 2_000  # characters: the most of a group's own text that each of its parts is given
-_OTHER_FORMATS = re.compile(
-    r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE
-)  # headings of plans, and of OpenSpec
+_OTHER_FORMATS = re.compile(r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE)  # headings of plans, and of OpenSpec
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = problem_reports__single.find_checkbox_document(source)
+    document = checkboxes.find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     tops = [item for item in find_numbered_boxes(document.markdown) if item.block.level == 0]
@@ -48,9 +47,7 @@ def detect(source: SourceFiles) -> Confidence:
         return Confidence.NO
     if _KIRO_PATH.search(document.path):
         return Confidence.NAME
-    if 2 * with_number < len(tops) or any(
-        _OTHER_FORMATS.match(head.text) for head in document.markdown.headings(2)
-    ):
+    if 2 * with_number < len(tops) or any(_OTHER_FORMATS.match(head.text) for head in document.markdown.headings(2)):
         return Confidence.NO
     return Confidence.CONTENT
 
@@ -60,7 +57,7 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it
 
 
 def read(source: SourceFiles) -> Reading:
-    return problem_reports__single.read_single_file(source, _read_document)
+    return problem_reports.read_single_file(source, _read_document)
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
@@ -146,9 +143,7 @@ def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntr
             origin=origin,
         )
         parts = tuple(tasks.ids[n] for n in tasks.parts[place])
-        entries.append(
-            SourceEntry(task, _read_status(item.box), mentions=find_mentions(texts[place]), parts=parts)
-        )
+        entries.append(SourceEntry(task, _read_status(item.box), mentions=find_mentions(texts[place]), parts=parts))
         last = last if group or tasks.optional[place] else tasks.ids[place]
     return entries
 

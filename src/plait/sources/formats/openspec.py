@@ -12,25 +12,32 @@ from collections.abc import Iterator, Sequence
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin, Task
-from plait.sources import checkboxes, problem_reports__single
-from plait.sources.checkboxes import CheckboxFile, TaskBox
-from plait.sources.checkboxes__boxes import find_nested, find_usual_tick, read_checkbox_status, read_item_body
-from plait.sources.checkboxes__numbered import NumberedBox, find_numbered_boxes, find_parents
+from plait.sources import checkboxes, problem_reports
+from plait.sources.checkboxes import (
+    CheckboxFile,
+    NumberedBox,
+    TaskBox,
+    find_nested,
+    find_numbered_boxes,
+    find_parents,
+    find_usual_tick,
+    read_checkbox_status,
+    read_item_body,
+)
 from plait.sources.formats import Confidence
 from plait.sources.markdown import Block, Markdown
-from plait.sources.outline import PhaseBuilder, excludes_tasks, walk_outline
-from plait.sources.outline__titles import UniqueNames, make_title, strip_markup
-from plait.sources.problem_reports import find_repeated_ids, make_warning
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
+from plait.sources.outline import (
+    PhaseBuilder,
+    UniqueNames,
+    excludes_tasks,
+    make_title,
+    strip_markup,
+    walk_outline,
 )
-from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.problem_reports import find_repeated_ids, make_warning
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
 _OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.md\Z")
@@ -38,7 +45,7 @@ _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = problem_reports__single.find_checkbox_document(source)
+    document = checkboxes.find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     boxes = list(find_numbered_boxes(document.markdown))
@@ -54,7 +61,7 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it
 
 
 def read(source: SourceFiles) -> Reading:
-    return problem_reports__single.read_single_file(source, _read_document)
+    return problem_reports.read_single_file(source, _read_document)
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
@@ -109,17 +116,13 @@ def _find_section_heading(path: Sequence[Block]) -> Block | None:
 def _make_section(heading: Block, keys: UniqueNames) -> _Section:
     found = _SECTION.match(heading.text)
     if found is None:
-        return _Section(
-            keys(make_slug(strip_markup(heading.text), words=4)), heading.text, heading, is_numbered=False
-        )
+        return _Section(keys(make_slug(strip_markup(heading.text), words=4)), heading.text, heading, is_numbered=False)
     return _Section(keys(found[1]), found[2], heading, is_numbered=True)
 
 
 def _qualify_number(item: NumberedBox, section: _Section | None) -> str:
     """A whole number counts within its section."""
-    return (
-        item.number if "." in item.number or not item.number else f"{_section_prefix(section)}{item.number}"
-    )
+    return item.number if "." in item.number or not item.number else f"{_section_prefix(section)}{item.number}"
 
 
 def _section_prefix(section: _Section | None) -> str:

@@ -1,4 +1,7 @@
-"""The outline of a plan: its phases, the tasks that lie in them, and what is said about both."""
+"""The words of a plan's task: what it depends on, how urgent it is, and the title that is left.
+
+The outline of a plan: its phases, the tasks that lie in them, and what is said about both.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +12,129 @@ from dataclasses import field
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.sources.formats.plan_notes import (
+    DASH,
+    ID,
+    NUMBER,
     ExecutionNote,
+    NumberReference,
     PipelineStart,
     PlanStatement,
     TasksLabel,
     VerifyNote,
     find_statements,
+    find_task_references,
+    normalize_number,
     parse_pipeline_start,
 )
-from plait.sources.formats.plan_notes__numbers import DASH, ID, NUMBER, normalize_number
-from plait.sources.formats.plan_outline__text import DependsClause, parse_depends_line, split_depends
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, parse_checkbox
-from plait.sources.outline__titles import make_title
+from plait.sources.outline import make_title
 from plait.sources.problem_reports import make_info, make_warning
 from plait.sources.source_model import Document
+from plait.sources.vocabulary import parse_priority, split_list
+
+_CODE = re.compile(r"`[^`]*`")
+
+
+_DEPENDS = re.compile(
+    r"[(\[] ?depend(?:s|ent|ency|encies)?\b(?P<on> (?:up)?on\b)?(?P<colon> ?:)?(?P<what>[^()\[\]]*)[)\]]",
+    re.IGNORECASE,
+)
+
+
+_OWN_LINE = re.compile(
+    r"[(\[]?depend(?:s|ent|ency|encies)?\b(?: (?:up)?on\b)? ?:? ?"
+    r"(?P<what>(?:[0-9., ;&\u2010-\u2015\u2212-]|tasks?\b|and\b|to\b|through\b)+)[)\]]?\.?\Z",
+    re.IGNORECASE,
+)
+
+
+_URGENCY = re.compile(r"\b(CRITICAL|HIGH|MEDIUM|LOW)\b(?!-[a-z])")
+
+
+_SPACE_BEFORE = re.compile(r" +(?=[.,;:])")
+
+
+_MAX_LINE_LENGTH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class DependsClause:
+    """`(depends: 1.1, 2.3)`, as it is written. `unread`: it names no task."""
+
+    line: int
+    text: str
+    references: tuple[NumberReference, ...]
+    names_no_task: bool = False
+
+
+def split_depends(words: str, line: int) -> tuple[str, list[DependsClause]]:
+    """The words of this line without what they depend on. What stands in back-ticks is only talked about."""
+    found: list[DependsClause] = []
+    parts: list[str] = []
+    done = 0
+    for clause in _DEPENDS.finditer(_mask_code(words)):
+        depends = _parse_clause(clause, line)
+        if depends is None:
+            continue
+        found.append(depends)
+        if not depends.names_no_task:
+            parts.append(words[done : clause.start()])
+            done = clause.end()
+    if not done:
+        return words, found
+    left = " ".join(" ".join((*parts, words[done:])).split())
+    return _SPACE_BEFORE.sub("", left), found
+
+
+def parse_depends_line(block: Block) -> Iterator[DependsClause]:
+    """A bullet of a task's body that says nothing else: `- Depends on: 1.1`."""
+    if len(block.text) > _MAX_LINE_LENGTH:
+        return
+    plain = " ".join(block.text.replace("**", "").split())
+    found = _OWN_LINE.match(plain)
+    named = tuple(find_task_references(found["what"])) if found else ()
+    if named:
+        yield DependsClause(block.head, plain, named)
+
+
+def parse_urgency(words: str) -> int | None:
+    """The priority that a word in capitals tells."""
+    found = _URGENCY.search(_mask_code(words))
+    return parse_priority(found[1]) if found else None
+
+
+def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
+    named = tuple(find_task_references(clause["what"]))
+    if named:
+        return DependsClause(line, clause[0], named)
+    if not (clause["colon"] or clause["on"]):
+        return None  # (dependencies updated): about something else
+    return DependsClause(line, clause[0], (), names_no_task=bool(split_list(clause["what"])))
+
+
+def _mask_code(words: str) -> str:
+    """The words with everything in back-ticks blotted out, in the same places."""
+    return _CODE.sub(lambda found: "`" * len(found[0]), words) if "`" in words else words
+
 
 _PHASE = re.compile(
     rf"[^\w\n]{{0,8}}Phase[ \t]+({NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?",
     re.IGNORECASE,
 )
+
+
 _START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
+
+
 _TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
+
+
 _MALFORMED_TASK = re.compile(r"\[[ xX]?\][ \t]*\**[0-9]{1,9}(?:\.[0-9]{1,9})+\**[.:)]?(?=\s|\Z)")
+
+
 _ITEM_END_PREFIXES = ("**", "VERIFY Phase", "Execution Note", "pipeline-start:")
+
+
 # Sections beside the phases whose boxes tell of the whole, even if they start with a number.
 _NON_PHASE_SECTION = re.compile(
     r"\b(?:criteria|acceptance|definition of done|risks?|notes?|deferred|future|out of scope|examples?|appendix)\b",
@@ -162,9 +265,7 @@ class _OutlineBuilder:
         said = next(parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
         if start and said:
             title = title[: start.start()]
-        heading = PhaseHeading(
-            name, make_title(title.strip(" \t*-\u2013\u2014")), block.text.strip(), block.start
-        )
+        heading = PhaseHeading(name, make_title(title.strip(" \t*-\u2013\u2014")), block.text.strip(), block.start)
         self._again = block.start if name in self.outline.phases else None
         self.phase = self.outline.phases.setdefault(name, heading)
         self.phase.pipeline_start, self._waiting = said or self._waiting or self.phase.pipeline_start, None
@@ -173,11 +274,7 @@ class _OutlineBuilder:
     def add_pipeline_start(self, said: PipelineStart) -> None:
         """Right below a heading it is about that phase, unless it names one of its tasks; else about the next one."""
         phase = self.phase
-        if (
-            phase is not None
-            and self._fresh
-            and not (said.task and phase.key in _candidate_phases(said.task))
-        ):
+        if phase is not None and self._fresh and not (said.task and phase.key in _candidate_phases(said.task)):
             phase.pipeline_start = said
         else:
             self._waiting = said
@@ -236,9 +333,7 @@ class _OutlineBuilder:
 
     def finish(self) -> PlanOutline:
         if self._waiting is not None:
-            self._warn(
-                self._waiting.line, f"no phase follows: {self._waiting.text}", "Put it before the phase."
-            )
+            self._warn(self._waiting.line, f"no phase follows: {self._waiting.text}", "Put it before the phase.")
         known = {item.id for item in self.outline.items}
         for item in self._strays:
             self._place_stray(item, known)
@@ -253,9 +348,7 @@ class _OutlineBuilder:
             return
         item.phase = next((name for name in _candidate_phases(item.id) if name in self.outline.phases), None)
         if item.phase is None:
-            message = (
-                f"{item.id} lies in no phase, and there is no phase of its number: it is not taken as a task"
-            )
+            message = f"{item.id} lies in no phase, and there is no phase of its number: it is not taken as a task"
             self._warn(item.start, message, 'Put it below a heading "## Phase N: Title".')
         else:
             self.outline.items.append(item)

@@ -1,4 +1,7 @@
-"""How statuses get into status.json: each task's own record, then the runs and the summary that follow from them."""
+"""`docs/plan-outputs/<plan>/status.json`: what runs of a plan have told of its tasks.
+
+How statuses get into status.json: each task's own record, then the runs and the summary that follow from them.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,120 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from plait.core.plan import Problem
-from plait.sources.formats.plan_notes__numbers import ID, Number, parse_number
-from plait.sources.formats.plan_status__status import (
-    STATUS_JSON_WORDS,
-    Record,
-    ensure_utc,
-    iter_task_records,
-    parse_time,
-    report_unreadable,
-    validate_root,
-)
-from plait.sources.json_text import JsonSyntaxError, parse_json
-from plait.sources.json_text__jsonstyle import JsonStyle
-from plait.sources.source_model import Document, Rewrite, SourceStatus, StatusChange
-from plait.sources.status_changes import select_file_changes
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+from plait.sources import vocabulary
+from plait.sources.formats.plan_notes import ID, Number, parse_number
+from plait.sources.json_text import JsonStyle, JsonSyntaxError, parse_json
+from plait.sources.source_model import Document, SourceStatus
+from plait.sources.status_changes import Rewrite, StatusChange, select_file_changes
 from plait.sources.text import BOM, find_invalid_utf8_line
+
+Record = dict[str, object]
+
+
+# In the order in which the summary counts them.
+STATUS_JSON_WORDS = {
+    "completed": SourceStatus.DONE,
+    "pending": SourceStatus.TODO,
+    "in_progress": SourceStatus.DOING,
+    "failed": SourceStatus.FAILED,
+    "skipped": SourceStatus.SKIPPED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStatus:
+    """What status.json tells of one task."""
+
+    status: SourceStatus
+    status_text: str
+    since: datetime | None
+    tries: int
+
+
+def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], list[Problem]]:
+    """By id; of an id that is there twice the last one counts. A file that can't be read tells nothing."""
+    try:
+        root = validate_root(document.text, parse_json(document.text).value)
+    except JsonSyntaxError as flaw:
+        return {}, [report_unreadable(document.path, flaw, "the boxes of the plan count")]
+    told: dict[str, RecordedStatus] = {}
+    strange: list[str] = []
+    for record in iter_task_records(root):
+        name, said = str(record["id"]), str(record.get("status", "pending"))
+        mark = STATUS_JSON_WORDS.get(said) or vocabulary.parse_status(said)
+        if mark is None:
+            strange.append(f"{name}: {said[:40]}")
+        else:
+            told[name] = RecordedStatus(
+                mark, _format_status_text(said, record), _find_since(mark, record), _read_retry_count(record)
+            )
+    return told, [_report_unknown_statuses(document.path, strange)] if strange else []
+
+
+def validate_root(text: str, root: object) -> Record:
+    """The object with its list of tasks; raises MalformedError if it is something else."""
+    if not isinstance(root, dict):
+        raise JsonSyntaxError(text, 0, "it is not an object")
+    if not isinstance(root.setdefault("tasks", []), list):
+        raise JsonSyntaxError(text, 0, "its tasks are not a list")
+    return root
+
+
+def iter_task_records(root: Record) -> Iterator[Record]:
+    """Those that have an id; whatever else is in the list is not ours."""
+    found = root["tasks"]
+    assert isinstance(found, list)
+    return (task for task in found if isinstance(task, dict) and isinstance(task.get("id"), str))
+
+
+def parse_time(value: object) -> datetime | None:
+    try:
+        return ensure_utc(datetime.fromisoformat(value)) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def ensure_utc(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+
+
+def report_unreadable(path: str, error: JsonSyntaxError, effect: str) -> Problem:
+    return Problem(
+        Severity.WARNING,
+        f"status.json can't be read: {error.message}; {effect}",
+        Origin(path, error.line),
+        "Correct it, or take it away: plait makes a new one.",
+    )
+
+
+def _find_since(status: SourceStatus, record: Record) -> datetime | None:
+    started, ended = parse_time(record.get("startedAt")), parse_time(record.get("completedAt"))
+    return started if status is SourceStatus.DOING else ended or started
+
+
+def _read_retry_count(record: Record) -> int:
+    said = record.get("retryCount")
+    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else 0
+
+
+def _format_status_text(value: str, record: Record) -> str:
+    """A failed task's status comes with its error."""
+    error = record.get("error")
+    return f"{value}: {' '.join(error.split())}" if value == "failed" and isinstance(error, str) and error else value
+
+
+def _report_unknown_statuses(path: str, said: list[str]) -> Problem:
+    count = "a task has a status" if len(said) == 1 else f"{len(said)} tasks have a status"
+    return Problem(
+        Severity.WARNING,
+        f"{count} that is not known ({said[0]}); the boxes of the plan count",
+        Origin(path),
+        f"The statuses are {', '.join(STATUS_JSON_WORDS)}.",
+    )
+
 
 _WORD_BY_STATUS = {
     SourceStatus.TODO: "pending",
@@ -35,9 +136,17 @@ _WORD_BY_STATUS = {
     SourceStatus.FAILED: "failed",
     SourceStatus.PARTIAL: "failed",
 }
+
+
 _ENDED = ("completed", "failed", "skipped")
+
+
 _STATUS_KEYS = ("status", "startedAt", "completedAt", "duration", "error", "retryCount")
+
+
 _ID = re.compile(rf"{ID}\Z")
+
+
 _SORTS_LAST: Number = (10**9,)
 
 
@@ -56,9 +165,7 @@ def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusC
     except JsonSyntaxError as flaw:
         return Rewrite(text, (_report_left_alone(path, flaw),))
     except ValueError:
-        return Rewrite(
-            text, (_report_left_alone(path, JsonSyntaxError(text, 0, "it holds a number that is too big")),)
-        )
+        return Rewrite(text, (_report_left_alone(path, JsonSyntaxError(text, 0, "it holds a number that is too big")),))
 
 
 def _report_left_alone(path: str, error: JsonSyntaxError) -> Problem:
@@ -161,9 +268,7 @@ def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
     """What follows from the tasks: when, where, how many, and by which runs."""
     listed = list(iter_task_records(root))
     root["lastUpdatedAt"] = format_milliseconds(max(ensure_utc(change.at) for change in changed))
-    unfinished = [
-        task for said in ("in_progress", "pending") for task in listed if task.get("status") == said
-    ]
+    unfinished = [task for said in ("in_progress", "pending") for task in listed if task.get("status") == said]
     if unfinished:
         root["currentPhase"] = unfinished[0].get("phase")
     runs = root.setdefault("runs", [])

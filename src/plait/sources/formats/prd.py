@@ -12,22 +12,17 @@ from plait.sources import json_tasks, vocabulary
 from plait.sources.formats import Confidence
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, insert_key, parse_json, replace_value
-from plait.sources.source_model import (
-    Reading,
+from plait.sources.source_model import Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import (
     Rewrite,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
     StatusChange,
     StatusFileWriter,
-)
-from plait.sources.status_changes import (
     TaskIndex,
     list_changed_files,
     report_missing_task,
     select_file_changes,
 )
-from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.task_paths import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
 _SECTIONS = {"acceptanceCriteria": "Acceptance criteria", "notes": "Notes"}
@@ -53,11 +48,7 @@ def detect(source: SourceFiles) -> Confidence:
         stories = parse_json(document.text).get("userStories")
     except JsonSyntaxError:
         return Confidence.NO
-    return (
-        Confidence.CONTENT
-        if isinstance(stories, list) and any(map(_looks_like_story, stories))
-        else Confidence.NO
-    )
+    return Confidence.CONTENT if isinstance(stories, list) and any(map(_looks_like_story, stories)) else Confidence.NO
 
 
 def _looks_like_story(story: object) -> bool:
@@ -73,16 +64,12 @@ def read(source: SourceFiles) -> Reading:
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return [
-        StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)
-    ]
+    return [StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)]
 
 
 def _read_entries(reader: JsonReader, root: JsonNode) -> Iterator[SourceEntry]:
     if not isinstance(root.get("userStories"), list):
-        reader.report(
-            Severity.ERROR, root, "this file has no list of userStories", "Is it a prd.json of ralph's?"
-        )
+        reader.report(Severity.ERROR, root, "this file has no list of userStories", "Is it a prd.json of ralph's?")
         return
     if not root["userStories"].items:
         reader.report(Severity.INFO, root["userStories"], "there are no user stories in it")
@@ -142,9 +129,7 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
         stories = _index_stories(parse_json(to_printable(text)))
     except JsonSyntaxError as flaw:
         return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
-    places = TaskIndex(
-        stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name)
-    )
+    places = TaskIndex(stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name))
     asked: dict[str, bool] = {}
     problems = []
     for change in select_file_changes(path, changes):

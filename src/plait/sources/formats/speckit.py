@@ -1,24 +1,167 @@
-"""What the tasks of a spec-kit file wait for: the written order of their phase, and what the file says in words."""
+"""Where a spec-kit file speaks about the order of its tasks: beside a task, below it, or in a section of its own.
+
+What the tasks of a spec-kit file wait for: the written order of their phase, and what the file says in words.
+
+spec-kit: `- [ ] T012 [P] [US1] Text in src/x.py` under `## Phase N:` headings, which are barriers.
+
+Inside a phase a task without `[P]` is a point in the order: it follows every task above it, and those below follow it.
+Tasks with `[P]` between two such points run beside one another. What the file says in words (`depends on T012`, a section
+on dependencies) comes on top of that. In a file with phases, tasks under another heading of their level are behind a
+barrier too.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import product
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.task import Need, NeedKind, Origin
-from plait.sources.formats.speckit__said import find_order_statements
-from plait.sources.formats.speckit_grammar import Key, OrderStatement, SpecKitRange, id_sort_key
-from plait.sources.formats.speckit_grammar__tasks import ListedTask
-from plait.sources.problem_reports import make_info, make_warning
-from plait.sources.source_model import Document
-
-_MAX_EDGES = (
-    50_000  # edges that statements may make: a range of hundreds before a range of hundreds is a slip
+from plait.core.task import Need, NeedKind, Origin, Task
+from plait.sources import checkboxes, problem_reports
+from plait.sources.checkboxes import (
+    CheckboxFile,
+    TaskBox,
+    find_checkboxes,
+    find_nested,
+    find_usual_tick,
+    is_checkbox,
+    read_checkbox_status,
+    read_item_body,
 )
+from plait.sources.formats import Confidence
+from plait.sources.formats.speckit_grammar import (
+    ID,
+    Key,
+    ListedTask,
+    OrderStatement,
+    SpecKitRange,
+    find_listed_tasks,
+    id_sort_key,
+    is_phase,
+    looks_like_task,
+    parse_orders,
+    parse_phase,
+    parse_refs,
+    starts_with_verb,
+)
+from plait.sources.markdown import Block, BlockKind, Markdown
+from plait.sources.outline import PhaseBuilder, strip_markup, walk_outline
+from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.task_paths import find_mentions
+from plait.sources.vocabulary import make_slug
+
+_SECTION = re.compile(r"\b(?:dependenc(?:y|ies)|execution order|critical path)\b", re.IGNORECASE)
+
+
+_NO_ORDER = re.compile(r"\b(?:parallel|examples?|strategy|mvp)\b", re.IGNORECASE)
+
+
+_TASK = re.compile(r"\b(?:tasks?|id)\b", re.IGNORECASE)
+
+
+_AFTER = re.compile(r"\b(?:depend\w*|blocked|needs?|requires?|prereq\w*|after)\b", re.IGNORECASE)
+
+
+_BEFORE = re.compile(r"\b(?:blocks|enables|unblocks|before)\b", re.IGNORECASE)
+
+
+_MARKUP = re.compile(r"[*_`]")
+
+
+_LIST = re.compile(rf"({ID})\s*:\s*({ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{ID})*)", re.IGNORECASE)
+
+
+_MAX_ITEM_LENGTH = 400
+
+
+_MAX_SECTION_LENGTH = 200_000  # characters in all: what a section has beyond that was not written by anybody
+
+
+def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> Iterator[OrderStatement]:
+    """All statements; their lines count from the file's first."""
+    places = {id(task.block): task for task in tasks}
+    for task in tasks:
+        for aside in task.asides:
+            yield from _offset_lines(task.block.head, parse_orders(aside, subject=task.id))
+    left = _MAX_SECTION_LENGTH
+    for block, path in walk_outline(document.markdown):
+        if id(block) in places or block.quoted or left < 0:
+            continue
+        owner = _find_owner(block, places)
+        if owner is not None:
+            yield from _parse_below_task(block, owner)
+        elif _is_order_section(path):
+            left -= len(block.text)
+            yield from _parse_block(block)
+
+
+def _offset_lines(line: int, found: Iterator[OrderStatement]) -> Iterator[OrderStatement]:
+    for order in found:
+        yield replace(order, line=line + order.line)
+
+
+def _find_owner(block: Block, places: dict[int, ListedTask]) -> ListedTask | None:
+    above = block.parent
+    while above is not None and id(above) not in places:
+        above = above.parent
+    return places[id(above)] if above is not None else None
+
+
+def _parse_below_task(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
+    """`- Depends on: T001` in the list below a task."""
+    if block.kind in {BlockKind.ITEM, BlockKind.PARAGRAPH} and starts_with_verb(block.text):
+        yield from _offset_lines(max(block.head, block.start), parse_orders(block.text, subject=owner.id))
+
+
+def _is_order_section(path: Sequence[Block]) -> bool:
+    """A phase that installs dependencies is no section about them, nor is an example inside one."""
+    below = [heading.text for heading in path if heading.level > 1 and not is_phase(heading)]
+    return any(map(_SECTION.search, below)) and not any(map(_NO_ORDER.search, below))
+
+
+def _parse_block(block: Block) -> Iterator[OrderStatement]:
+    match block.kind:
+        case BlockKind.ITEM if block.head >= 0:
+            yield from _offset_lines(block.head, _parse_list_item(block.text) or parse_orders(block.text))
+        case BlockKind.PARAGRAPH:
+            yield from _offset_lines(block.start, parse_orders(block.text))
+        case BlockKind.FENCE:
+            yield from _offset_lines(block.start + 1, parse_orders(block.text, fenced=True))
+        case BlockKind.TABLE:
+            yield from _parse_table(block)
+        case _:
+            pass
+
+
+def _parse_list_item(text: str) -> Iterator[OrderStatement] | None:
+    """`- T003: T001, T002`: a task, and what it needs."""
+    found = _LIST.fullmatch(_MARKUP.sub("", text)) if len(text) <= _MAX_ITEM_LENGTH else None
+    return iter([OrderStatement(parse_refs(found[2]), parse_refs(found[1]), 0, found[0])]) if found else None
+
+
+def _parse_table(block: Block) -> Iterator[OrderStatement]:
+    """A column of tasks, and others that say what each needs or blocks."""
+    header, *rows = block.rows
+    who = next((n for n, cell in enumerate(header) if _TASK.search(cell)), 0)
+    after = [n for n, cell in enumerate(header) if n != who and _AFTER.search(cell)]
+    before = [n for n, cell in enumerate(header) if n != who and n not in after and _BEFORE.search(cell)]
+    for number, row in enumerate(rows, block.start + 2):
+        tasks = parse_refs(row[who]) if who < len(row) else ()
+        for column in (*after, *before):
+            others = parse_refs(row[column]) if tasks and column < len(row) else ()
+            if others:
+                shown = f"{header[column]}: {row[column]}"
+                earlier, later = (others, tasks) if column in after else (tasks, others)
+                yield OrderStatement(earlier, later, number, shown)
+
+
+_MAX_EDGES = 50_000  # edges that statements may make: a range of hundreds before a range of hundreds is a slip
 
 
 @dataclass
@@ -81,9 +224,7 @@ class SpecKitNeeds:
         return other > place and between > 0
 
     def _report_contradiction(self, order: OrderStatement, name: str, on: str) -> Problem:
-        message = (
-            f'"{order.text}" has {name} after {on}, which is written further down: the written order counts'
-        )
+        message = f'"{order.text}" has {name} after {on}, which is written further down: the written order counts'
         return make_warning(self.document, order.line, message, f"Move {on} above {name}, or take that out.")
 
 
@@ -95,9 +236,7 @@ def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> I
         counts[rank] = counts.get(rank, 0) + (not task.parallel)
 
 
-def _iter_written_order(
-    tasks: Sequence[ListedTask], ranks: Sequence[int | None]
-) -> Iterator[tuple[int, int, str]]:
+def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[tuple[int, int, str]]:
     """Who follows whom, in as few edges as will do: a task without [P] follows the run of those with [P] above it, or the
     last one without; one with [P] follows the last one without.
     """
@@ -141,3 +280,84 @@ class _TaskIds:
 def _is_within(name: Key, high: Key) -> bool:
     """T007a and T007.1 are within a range up to T007."""
     return name <= high or (name[0] == high[0] and not high[1] and not high[2])
+
+
+_SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
+
+
+def detect(source: SourceFiles) -> Confidence:
+    document = checkboxes.find_checkbox_document(source)
+    if document is None:
+        return Confidence.NO
+    tops = [box for block, box in find_checkboxes(document.markdown) if block.level == 0 and is_checkbox(box)]
+    tasks = sum(map(looks_like_task, tops))
+    if not tasks or 4 * tasks < len(tops):
+        return Confidence.NO
+    return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
+
+
+def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
+    return ()
+
+
+def read(source: SourceFiles) -> Reading:
+    return problem_reports.read_single_file(source, _read_document)
+
+
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
+
+
+def _read_document(document: Document) -> Reading:
+    tasks = list(find_listed_tasks(document.markdown))
+    if not tasks:
+        hint = 'spec-kit writes tasks as "- [ ] T001 Text".'
+        return Reading(problems=(make_warning(document, 0, "no box here has an id such as T001", hint),))
+    phases = PhaseBuilder(document, gate=1.0)
+    keys = _assign_phases(phases, tasks)
+    order = {key: rank for rank, key in enumerate(dict.fromkeys(keys.values()))}
+    ranks = [order[keys[id(task.heading)]] if task.heading is not None else None for task in tasks]
+    needs = SpecKitNeeds(document, tasks, ranks)
+    entries = tuple(_build_entries(document, tasks, keys, needs))
+    named = ((task.block.head, task.written_id, task.id) for task in tasks)
+    return Reading(entries, phases.build(entries), (*find_repeated_ids(document, named), *needs.problems))
+
+
+def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[int, str]:
+    """The phase of each heading that has tasks. A heading inside a phase of the same name goes on with it."""
+    keys: dict[int, str] = {}
+    last: tuple[Block, str] | None = None
+    for heading in {id(task.heading): task.heading for task in tasks}.values():
+        if heading is None:
+            continue
+        name, title = parse_phase(heading)
+        if last is not None and heading.level > last[0].level and name == parse_phase(last[0])[0]:
+            keys[id(heading)] = last[1]
+            continue
+        keys[id(heading)] = phases.add(name or make_slug(strip_markup(title), words=4), title, heading)
+        last = heading, keys[id(heading)]
+    return keys
+
+
+def _build_entries(
+    document: Document, tasks: Sequence[ListedTask], keys: dict[int, str], needs: SpecKitNeeds
+) -> Iterator[SourceEntry]:
+    inside = find_nested([task.block for task in tasks])
+    for place, task in enumerate(tasks):
+        text = read_item_body(document.markdown, task.block, (tasks[n].block for n in inside[place]))
+        made = Task(
+            task.id,
+            task.title,
+            text,
+            needs[place],
+            phase=keys[id(task.heading)] if task.heading is not None else None,
+            origin=Origin(document.path, task.block.head + 1),
+        )
+        yield SourceEntry(made, read_checkbox_status(task.box), mentions=find_mentions(text))
+
+
+def _parse_checkbox_file(text: str) -> CheckboxFile:
+    markdown = Markdown(text)
+    tasks = list(find_listed_tasks(markdown))
+    spots = [TaskBox(task.block, read_checkbox_status(task.box), task.id, task.title) for task in tasks]
+    return CheckboxFile(markdown, spots, {SourceStatus.DONE: find_usual_tick(task.box.character for task in tasks)})

@@ -2,6 +2,8 @@
 
 A statement needs task ids on both sides of its verb or arrow, near to it. Ids in parentheses count where there are no
 others: `Tests (T004-T007) before implementation (T008-T014)`. What is denied, or said of anything but ids, is prose.
+
+The tasks of a spec-kit file: boxes with an id such as T012, outside examples, legends and criteria.
 """
 
 from __future__ import annotations
@@ -11,17 +13,29 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from plait.core.fast_dataclass import dataclass
+from plait.sources.checkboxes import find_checkboxes, is_checkbox, read_checkbox_text
+from plait.sources.markdown import Block, Checkbox, Markdown
+from plait.sources.outline import UniqueNames, make_title, walk_outline
 
 ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
 
+
 _ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
+
+
 _BACK = r"<[-=\u2500]+(?!>)|[\u2190\u21d0][-=\u2500]*"
+
+
 _AFTER = (
     r"(?:cannot|can't|(?:can|must|may|should|does|do)\s+not)\s+(?:[a-z]{1,20}\s+){0,3}(?:before|until)"
     r"|depend(?:s|ent|ing)?(?:\s+[a-z]{1,20})?\s+on|dependenc(?:y|ies)[*_]*(?=\s*:)|depends[*_]*(?=\s*:)"
     r"|after|requires?|needs?|follows?|blocked\s+(?:by|on)|waits?\s+(?:for|on)|once|prerequisites?[*_]*(?=\s*:)"
 )
+
+
 _BEFORE = r"before|blocks?|precedes?|enables?|unblocks?|(?:required|prerequisites?)\s+(?:by|for|of)"
+
+
 _TOKEN = re.compile(
     rf"""(?P<ref>(?<![\w-]){ID}(?!\w))
         (?:\s*(?:[-\u2010-\u2015]|\.\.\.?|to|through|thru)\s*(?P<to>{ID}(?!\w))
@@ -41,17 +55,36 @@ _TOKEN = re.compile(
     |(?P<word>[^\W_]+)""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
 # A new line goes on with the statement if it begins with an arrow; in prose, unless it begins with an id.
 _ARROW_NEXT = re.compile(rf"[ \t]*(?:{_ARROW})")
+
+
 _ID_NEXT = re.compile(rf"[ \t*_`>-]*{ID}(?!\w)", re.IGNORECASE)
+
+
 _VERB_FIRST = re.compile(rf"[\s*_`-]*(?:{_AFTER}|{_BEFORE})(?!\w)", re.IGNORECASE)
 
+
 _PARTS = re.compile(r"[Tt](\d+)((?:\.\d+)*)([A-Za-z]?)")
+
+
 _VERBS = {"after", "before"}
+
+
 _ARROWS = {"arrow", "back"}
+
+
 _OPERATORS = _ARROWS | _VERBS
+
+
 _MAX_WORDS_AFTER_VERB = 5  # words between a verb and the ids that follow it
+
+
 _MAX_WORDS_BEFORE_VERB = 9  # words between ids and the verb that they are the subject of
+
+
 _MAX_SHOWN_LENGTH = 120
 
 
@@ -195,9 +228,7 @@ def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
     for n, place in enumerate(places):
         kind = tokens[place].kind
         left = _find_subject(segments[n], kind, shared=verbs[n] and verbs[n + 1])
-        near = (
-            0 if kind == "back" else _MAX_WORDS_AFTER_VERB
-        )  # what points back at a task is often a remark on it
+        near = 0 if kind == "back" else _MAX_WORDS_AFTER_VERB  # what points back at a task is often a remark on it
         right = _find_object(segments[n + 1], shared=verbs[n + 1] and verbs[n + 2], near=near)
         if left and right:
             yield (right, left) if kind in {"after", "back"} else (left, right)
@@ -246,3 +277,128 @@ def _find_object(
         return ()
     refs = groups[0].refs
     return refs[:-1] if shared and len(groups) == 1 and len(refs) > 1 else refs
+
+
+_TAGS = r"(?:`?\[[^\[\]\n]{1,40}\](?!\()`?[ \t]*){0,9}"
+
+
+_TASK = re.compile(
+    rf"(?P<before>{_TAGS})[*_`\[]{{0,4}}(?P<id>{ID})(?!\w|[-\u2010-\u2015]T?\d)[*_`\]]{{0,4}}[ \t]*[:.)\u2013\u2014\u00b7-]?[*_`]{{0,4}}"
+    rf"(?:\s+|\Z)(?P<after>{_TAGS})(?P<text>.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+_TAG = re.compile(r"\[([^\[\]\n]{1,40})\]")
+
+
+_KNOWN_TAGS = re.compile(r"P\??|(?:US\s?-?\d+|Story)(?:\s*[,/&+]\s*US\s?-?\d+)*", re.IGNORECASE)
+
+
+_ASIDE = re.compile(r"[*_]?\(([^()]{1,400})\)[*_]?")
+
+
+# The same without parentheses, at the end of a sentence or of the text.
+_STATED = re.compile(
+    rf"(?<=[\s,;.\u2013\u2014-])(?<!not )(?<!longer )depends\s+on\s+(?:tasks?\s+)?{ID}(?!\w)"
+    rf"(?:\s*(?:,|&|\+|-|\u2013|\band\b|,\s*and\b)\s*{ID}(?!\w))*(?=\s*(?:[.;)]|\Z))",
+    re.IGNORECASE,
+)
+
+
+_NAMED = re.compile(rf"(?<!\w){ID}(?!\w)", re.IGNORECASE)
+
+
+_PHASE = re.compile(
+    r"\W*(?:(?i:phase)\s+(?P<key>\d{1,4}(?:\.\d{1,4})*[A-Za-z]?|[A-Z])\b|(?i:(?P<final>final)\s+phase)\b)"
+    r"(?:\W*(?P<title>[\w(].*))?",
+    re.DOTALL,
+)
+
+
+_EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTask:
+    """A task as it is listed. `asides` say in parentheses what it depends on; `heading` is its phase's.
+
+    `written` is its id as it stands there; one that is there again gets an id of its own.
+    """
+
+    block: Block
+    box: Checkbox
+    written_id: str
+    id: str
+    title: str
+    asides: tuple[str, ...]
+    parallel: bool
+    heading: Block | None
+
+
+def looks_like_task(box: Checkbox) -> bool:
+    return _TASK.match(box.text[:300]) is not None
+
+
+def find_listed_tasks(markdown: Markdown) -> Iterator[ListedTask]:
+    """Outside the phases a box may repeat the id of a task: a summary, a validation list. That makes no second task."""
+    under = {id(block): path for block, path in walk_outline(markdown)}
+    phased = any(is_phase(heading) for heading in markdown.headings(2))
+    seen: set[str] = set()
+    names = UniqueNames()
+    for block, box in find_checkboxes(markdown):
+        path = under[id(block)]
+        in_phase = any(is_phase(heading) for heading in path)
+        if not is_checkbox(box) or (not in_phase and any(map(is_example, path))):
+            continue
+        found = _TASK.match(read_checkbox_text(markdown, block, box))
+        if found is not None and (in_phase or not phased or found["id"].lower() not in seen):
+            seen.add(found["id"].lower())
+            yield _make_listed_task(block, box, found, names, _find_phase_heading(path, phased=phased))
+
+
+def is_example(heading: Block) -> bool:
+    return heading.level > 1 and _EXAMPLES.match(heading.text) is not None
+
+
+def is_phase(heading: Block) -> bool:
+    return _PHASE.match(heading.text) is not None
+
+
+def parse_phase(heading: Block) -> tuple[str, str]:
+    """The key of a phase, and its title."""
+    found = _PHASE.match(heading.text)
+    if found is None:
+        return "", heading.text
+    return found["key"] or "final", found["title"] or ""
+
+
+def _find_phase_heading(path: Sequence[Block], *, phased: bool) -> Block | None:
+    """The innermost heading that names a phase; else, in a file with phases, the one of their level."""
+    inner = next((heading for heading in reversed(path) if heading.level > 1 and is_phase(heading)), None)
+    if inner is not None or not phased:
+        return inner
+    return next((heading for heading in path if heading.level == 2), None)
+
+
+def _make_listed_task(
+    block: Block, box: Checkbox, found: re.Match[str], names: UniqueNames, heading: Block | None
+) -> ListedTask:
+    tags = [tag.strip() for tag in _TAG.findall(found["before"]) + _TAG.findall(found["after"])]
+    stated = _STATED.findall(_ASIDE.sub("", found["text"])) if "depends" in found["text"].lower() else ()
+    asides = tuple(aside for aside in _ASIDE.findall(found["text"]) if _states_order(aside))
+    text = (
+        _ASIDE.sub(lambda aside: "" if _states_order(aside[1]) else aside[0], found["text"])
+        if asides
+        else found["text"]
+    )
+    name = f"T{found['id'][1:]}"
+    kept = "".join(f"[{tag}] " for tag in tags if not _KNOWN_TAGS.fullmatch(tag))
+    parallel = any(tag.upper() == "P" for tag in tags)
+    title = make_title(kept + text) or name
+    return ListedTask(block, box, name, names(name), title, (*asides, *stated), parallel, heading)
+
+
+def _states_order(aside: str) -> bool:
+    """`(depends on T012)`, but not `(requires a login)`."""
+    return starts_with_verb(aside) and _NAMED.search(aside) is not None

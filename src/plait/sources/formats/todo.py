@@ -1,44 +1,235 @@
-"""A numbered TODO: `### 73. Title`, fields in bold, sections by priority. Statuses go back into the same file."""
+"""The files that a task declares: `Files Affected`, in line or as bullets, with back-ticks or without.
+
+The edges of a numbered TODO: what `Dependencies` and `Blocking` say, as needs between the tasks of the file.
+
+A numbered TODO: `### 73. Title`, fields in bold, sections by priority. Statuses go back into the same file.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
 from plait.core.plan import Problem
-from plait.core.task import Origin, Task
-from plait.sources import problem_reports__single, vocabulary
+from plait.core.task import Need, Origin, Task
+from plait.sources import problem_reports, vocabulary
 from plait.sources.formats import Confidence
-from plait.sources.formats.todo__files import parse_declared_files
-from plait.sources.formats.todo__needs import TodoNeeds, shorten
-from plait.sources.formats.todo_items import TodoItem, find_items
-from plait.sources.formats.todo_status import DATE_FIELDS, STATUS_FIELDS, write_todo_statuses
-from plait.sources.formats.todo_status__status import STATUS_FIELD, get_current_status, parse_status_value
-from plait.sources.problem_reports import find_repeated_ids, make_warning
-from plait.sources.source_model import (
-    Document,
-    Reading,
-    SourceEntry,
-    SourceFiles,
-    SourceStatus,
-    StatusChange,
-    StatusFileWriter,
+from plait.sources.formats.todo_items import PlacedField, TodoItem, find_items
+from plait.sources.formats.todo_references import TodoRange, parse_references
+from plait.sources.formats.todo_status import (
+    DATE_FIELDS,
+    STATUS_FIELD,
+    STATUS_FIELDS,
+    get_current_status,
+    parse_status_value,
+    write_todo_statuses,
 )
-from plait.sources.status_changes import list_changed_files
-from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.problem_reports import find_repeated_ids, make_error, make_info, make_warning
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange, StatusFileWriter, list_changed_files
+from plait.sources.task_paths import find_mentions
+
+_LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
+
+
+_REMARK = re.compile(r"\s\([^()]*\)")
+
+
+_COMMA = re.compile(r"[,;]")
+
+
+_TICKED = re.compile(r"`([^`\s]{1,300})`")
+
+
+_PLAIN = re.compile(r"[\w@+~.()\[\]*?{}/-]{1,300}\Z")
+
+
+_LINES = re.compile(r":[0-9]+(?:[-:,][0-9]+)*\Z")
+
+
+def parse_declared_files(texts: Iterable[str]) -> tuple[str, ...]:
+    """The paths in the order in which they are given. A bullet in words (`Other modules`) declares nothing."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for part in _COMMA.split(_REMARK.sub(" ", _LINK.sub(r"\1", text))):
+            found.update(dict.fromkeys(_parse_part(part.strip())))
+    return tuple(found)
+
+
+def _parse_part(part: str) -> tuple[str, ...]:
+    """What stands first is meant as a path; behind other words only what is one beyond doubt."""
+    ticked = _TICKED.match(part)
+    words = part.split()
+    if not words:
+        return ()
+    first = ticked[1] if ticked else words[0] if len(words) == 1 else ""
+    path = _LINES.sub("", first.strip("`*")).removeprefix("./")
+    alone = _is_path(path)
+    named = find_mentions(part) + (find_mentions(f"`{words[0]}`") if len(words) > 1 and not ticked else ())
+    return (path, *(name for name in named if name != path)) if alone else named
+
+
+def _is_path(word: str) -> bool:
+    if not _PLAIN.match(word) or word.startswith(("/", "~", "-", "..")) or word.lower() == "n/a":
+        return False
+    return "/" in word or "." in word.strip(".") or word.startswith(".")
+
+
+_MAX_RANGE = 1000  # nobody means to name more tasks than this with one range
+
+
+_MAX_EDGES = 500_000  # edges of one file: more are no list of tasks
+
+
+_MAX_SAME_NUMBER = 10  # tasks of one number that a reference may mean
+
+
+_MAX_FIELD_LENGTH = 20_000
+
+
+_MAX_SHOWN_LENGTH = 100
+
+
+_BLOCKS = re.compile(r"(?:un)?blocks?\b:?\s*", re.IGNORECASE)
+
+
+class TodoNeeds:
+    """All the needs of one file, by the id of the task that has them, and what is odd about them."""
+
+    def __init__(self, document: Document, items: Iterable[TodoItem]) -> None:
+        self.problems: list[Problem] = []
+        self._document = document
+        self._items = list(items)
+        self._needs: defaultdict[str, dict[str, Need]] = defaultdict(dict)
+        self._numbers: defaultdict[int, list[TodoItem]] = defaultdict(list)
+        self._noted: set[int] = set()
+        self._room = _MAX_EDGES
+        for item in self._items:
+            same = self._numbers[int(item.heading.number)]
+            if len(same) < _MAX_SAME_NUMBER:
+                same.append(item)
+        # What a task says of itself comes first, so that it is the reason which is shown.
+        for item in self._items:
+            for placed, text in self._texts(item, "dependencies", "dependency", "depends on", "blocked by"):
+                self._report_note(item, placed, text, soft=self._add_dependencies(item, placed, text))
+        for item in self._items:
+            for placed, text in self._texts(item, "blocking", "blocks"):
+                self._report_note(item, placed, text, soft=self._add_blocking(item, placed, text))
+
+    def of(self, item: TodoItem) -> tuple[Need, ...]:
+        return tuple(self._needs[item.id].values())
+
+    def _texts(self, item: TodoItem, *keys: str) -> Iterator[tuple[PlacedField, str]]:
+        """What the first field of these names says, with the bullets beneath it if it says nothing on its own line."""
+        placed = item.find(*keys)
+        if placed is None:
+            return
+        text = "; ".join(item.read_values(placed))
+        if len(text) > _MAX_FIELD_LENGTH:
+            self._warn(
+                placed,
+                f"too long to be a list of tasks: only its first {_MAX_FIELD_LENGTH} characters are read",
+            )
+            text = text[:_MAX_FIELD_LENGTH].rpartition(",")[0]
+        yield placed, text
+
+    def _add_dependencies(self, item: TodoItem, placed: PlacedField, text: str) -> bool:
+        """Edges from this task; whether the text also has something for people."""
+        found = parse_references(text)
+        for ref in found.refs:
+            for number in self._expand_range(placed, ref):
+                for on in self._find_named(item, placed, ref, number):
+                    self._add(item.id, on, placed, text)
+        return found.has_note
+
+    def _add_blocking(self, item: TodoItem, placed: PlacedField, text: str) -> bool:
+        """Edges to this task, from those of the file that it blocks."""
+        found = parse_references(_BLOCKS.sub("", text, count=1) if _BLOCKS.match(text) else text)
+        for ref in found.refs:
+            for number in self._expand_range(placed, ref):
+                for other in self._numbers.get(number, ()):
+                    if other is not item:
+                        self._add(other.id, item.id, placed, text)
+        return found.has_note
+
+    def _find_named(self, item: TodoItem, placed: PlacedField, ref: TodoRange, number: int) -> Iterator[str]:
+        """The tasks that a number names. One that the text calls finished is waited for only if the file says otherwise."""
+        there = self._numbers.get(number, ())
+        if not there:
+            if not ref.is_settled:
+                yield str(number)
+            return
+        for other in there:
+            if other is item:
+                if ref.first == ref.last and len(there) == 1:
+                    self._warn(placed, f"{item.id} is said to need itself")
+            elif not (ref.is_settled and get_current_status(other).is_closed):
+                yield other.id
+
+    def _expand_range(self, placed: PlacedField, ref: TodoRange) -> Iterable[int]:
+        if ref.last < ref.first:
+            self._warn(placed, f"{ref.first}-{ref.last} runs backwards, and names no task")
+        elif ref.last - ref.first >= _MAX_RANGE:
+            self._warn(placed, f"{ref.first}-{ref.last} is too wide, and names no task")
+        else:
+            return range(ref.first, ref.last + 1)
+        return ()
+
+    def _report_note(self, item: TodoItem, placed: PlacedField, text: str, *, soft: bool) -> None:
+        """At most one note for each task."""
+        if soft and item.line not in self._noted:
+            self._noted.add(item.line)
+            message = f"read as a note, not as a dependency: {shorten(text)}"
+            hint = "Write Task 12 for a task that must be done first."
+            self.problems.append(make_info(self._document, placed.field.line, message, hint))
+
+    def _add(self, task: str, on: str, placed: PlacedField, text: str) -> None:
+        if on in self._needs[task]:
+            return
+        if self._room == 0:
+            message = f"the dependencies of this file name more than {_MAX_EDGES:,} tasks: the rest is passed over"
+            self.problems.append(
+                make_error(self._document, placed.field.line, message, "Name fewer, or split the file.")
+            )
+        self._room -= 1
+        if self._room >= 0:
+            reason = f"{placed.field.key.capitalize()}: {shorten(text)}"
+            at = Origin(self._document.path, placed.field.line + 1)
+            self._needs[task][on] = Need(on, reason=reason, at=at)
+
+    def _warn(self, placed: PlacedField, message: str) -> None:
+        self.problems.append(make_warning(self._document, placed.field.line, message, "Write it as 63, 65-67."))
+
+
+def shorten(text: str) -> str:
+    """A text as a message may hold it."""
+    line = " ".join(text[: _MAX_SHOWN_LENGTH * 2].split())
+    return line if len(line) <= _MAX_SHOWN_LENGTH else f"{line[: _MAX_SHOWN_LENGTH - 1].rstrip()}…"
+
 
 _ENDINGS = (".md", ".markdown", ".mdown", ".txt")
+
+
 _NAMES = frozenset({"todo", "todos"})
+
+
 _NUMBERED = re.compile(r"(?:\A\ufeff?|[\r\n]) {0,3}###[ \t]+[^\r\n]{0,14}?[0-9]\.")
+
+
 _FILES = ("files affected", "affected files", "files")
-_FIELDS = frozenset(
-    {"effort", "priority", "language", "blocking", "dependencies", "files affected", *STATUS_FIELDS}
-)
+
+
+_FIELDS = frozenset({"effort", "priority", "language", "blocking", "dependencies", "files affected", *STATUS_FIELDS})
+
+
 _DATE_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+
+
 _MAX_SEARCH_LENGTH = 200  # as far as a value is searched for a length of time or a date
 
 
@@ -69,14 +260,11 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - every format ans
 
 
 def read(source: SourceFiles) -> Reading:
-    return problem_reports__single.read_single_file(source, _read_document)
+    return problem_reports.read_single_file(source, _read_document)
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return [
-        StatusFileWriter(file, partial(write_todo_statuses, file))
-        for file in list_changed_files(path, changes)
-    ]
+    return [StatusFileWriter(file, partial(write_todo_statuses, file)) for file in list_changed_files(path, changes)]
 
 
 def _read_document(document: Document) -> Reading:
@@ -158,11 +346,7 @@ def _find_problems(document: Document, found: list[TodoItem]) -> Iterator[Proble
     for item in found:
         yield from _check_status(document, item)
         priority = item.find("priority")
-        if (
-            priority
-            and priority.text
-            and vocabulary.parse_priority(priority.text[:_MAX_SEARCH_LENGTH]) is None
-        ):
+        if priority and priority.text and vocabulary.parse_priority(priority.text[:_MAX_SEARCH_LENGTH]) is None:
             message = f"not a priority: {shorten(priority.text)}"
             yield make_warning(document, priority.field.line, message, "Write Critical, High, Medium or Low.")
 
@@ -178,10 +362,10 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
         yield make_warning(document, status.field.line, message, hint)
     elif known is not SourceStatus.DONE and item.heading.is_ticked:
-        message = f"{item.id} is ticked, so it is taken as done, but its status says {shorten(status.text) or 'nothing'}"
-        yield make_warning(
-            document, status.field.line, message, "Take the tick off the title, or say COMPLETED."
+        message = (
+            f"{item.id} is ticked, so it is taken as done, but its status says {shorten(status.text) or 'nothing'}"
         )
+        yield make_warning(document, status.field.line, message, "Take the tick off the title, or say COMPLETED.")
     for again in statuses[1:]:
         message = f"{item.id} has a second status; the one on line {status.field.line + 1} counts"
         yield make_warning(document, again.field.line, message, "Take one of them out.")

@@ -11,18 +11,15 @@ from dataclasses import field, replace
 from itertools import takewhile
 
 from plait.core.fast_dataclass import dataclass
-from plait.sources.markdown import Block, BlockKind, Markdown
-from plait.sources.markdown__fields import BoldField, find_bold_fields
-from plait.sources.outline__titles import make_title
+from plait.sources.markdown import Block, BlockKind, BoldField, Markdown, find_bold_fields
+from plait.sources.outline import make_title
 
 TICK_MARKS = "\u2705\u2713\u2714\u2611"
 
 _VARIATION_SELECTOR = "\ufe0f"  # says that the sign before it is to be shown in colour
 _HEADING = re.compile(rf"[{TICK_MARKS}{_VARIATION_SELECTOR}\s]*([0-9]{{1,9}})\.(?:(\s+)(.*))?\Z", re.DOTALL)
 _NOTED = re.compile(r"\*\*([^*:\n]{1,60})\*\*[ \t]*\([^()\n]{0,200}\)[ \t]*:[ \t]*(.*)\Z")
-_SPOT = re.compile(
-    r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)"
-)
+_SPOT = re.compile(r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)")
 # A paragraph whose last line begins so has a list of its own, whose bullets may speak of fields without being any.
 _LISTS = re.compile(r"\s*\*\*(?:acceptance|success) criteria\b", re.IGNORECASE)
 _LEVEL = 3
@@ -126,9 +123,7 @@ class TodoItem:
             inside = (block for block in self.blocks if block.parent is placed.block)
             return [block.text for block in inside if block.kind is BlockKind.ITEM]
         after = (block for block in self.blocks if block.start >= placed.stop and block.parent is None)
-        bullets = takewhile(
-            lambda block: block.kind is BlockKind.ITEM and not any(find_bold_fields(block)), after
-        )
+        bullets = takewhile(lambda block: block.kind is BlockKind.ITEM and not any(find_bold_fields(block)), after)
         return [block.text for block in bullets if placed.stop == placed.block.stop]
 
 
@@ -188,11 +183,7 @@ def _find_item_end(block: Block) -> int | None:
 
     A line of text with dashes under it is meant as text and a rule, unless it is the name of a section.
     """
-    if (
-        not _is_top_level(block)
-        or block.kind not in {BlockKind.HEADING, BlockKind.RULE}
-        or block.level > _LEVEL
-    ):
+    if not _is_top_level(block) or block.kind not in {BlockKind.HEADING, BlockKind.RULE} or block.level > _LEVEL:
         return None
     dashes = block.kind is BlockKind.HEADING and block.level == 2 and block.stop - block.start > 1
     return block.stop - 1 if dashes and "priority" not in block.text.lower() else block.start
@@ -217,9 +208,7 @@ def _find_fields(markdown: Markdown, item: TodoItem) -> Iterator[PlacedField]:
             if spot:
                 own = line[spot.end() :].rstrip()
                 style = FieldStyle(spot[1], spot[2], spot[3], line[spot.end() + len(own) :])
-                yield PlacedField(
-                    said, block, stop, own, markdown.lines.starts[said.line] + spot.end(), style
-                )
+                yield PlacedField(said, block, stop, own, markdown.lines.starts[said.line] + spot.end(), style)
 
 
 def _parse_fields(block: Block) -> Iterator[BoldField]:

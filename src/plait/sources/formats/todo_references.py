@@ -1,4 +1,6 @@
-"""Which tasks a text about dependencies names: `132, 133`, `Tasks 72-77`, `Requires Task 9 (the proofs)`.
+"""The pieces of a text about dependencies: numbers, words, remarks in brackets, commas, ends of sentences.
+
+Which tasks a text about dependencies names: `132, 133`, `Tasks 72-77`, `Requires Task 9 (the proofs)`.
 
 Two laws. A number is a task only if the text treats it as one: `Layer 0`, `4/12`, `3.11`, `2025-01-03` and `3 hours` are
 none. And a task is waited for only if the text asks for that: `Benefits from Task 2` is a note.
@@ -6,8 +8,108 @@ none. And a task is waited for only if the text asks for that: `Benefits from Ta
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from enum import Enum, auto
+
 from plait.core.fast_dataclass import dataclass
-from plait.sources.formats.todo_references__tokens import DASHES, Token, TokenKind, tokenize
+
+DASHES = "-\u2013\u2014"
+
+
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+
+
+_CHUNK = re.compile(r"[()\[\]]|[,;&+\n]|[^\s,;&+()\[\]]+")
+
+
+_NUMBER = re.compile(
+    r"(?P<task>tasks?[-#]?)?#?(?P<first>[0-9]{1,9})"
+    rf"(?:(?:[{DASHES}]|\.\.\.?)#?(?P<last>[0-9]{{1,9}}))?(?:['\u2019]s)?\Z",
+    re.IGNORECASE,
+)
+
+
+_MONTH = re.compile(r"(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])\Z")
+
+
+_QUOTE_CHARACTERS = "*_`\"'\u201c\u201d\u2018\u2019"
+
+
+_CLOSERS = {"(": ")", "[": "]"}
+
+
+_COMMAS = frozenset({",", "&", "+", "and", "or", "plus", "but", "then"})
+
+
+class TokenKind(Enum):
+    NUMBER = auto()
+    WORD = auto()
+    NOTE = auto()
+    COMMA = auto()
+    STOP = auto()  # the end of a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A number has its bounds; a range that is written in one piece has two different ones.
+
+    `tasked`: the word is part of it (`Task#72`). `marked`: it has a # (a number), or stands in square brackets (a note).
+    """
+
+    kind: TokenKind
+    text: str
+    bounds: tuple[int, int] | None = None
+    has_task_word: bool = False
+    is_marked: bool = False
+    has_colon: bool = False
+
+
+def tokenize(text: str) -> Iterator[Token]:
+    """Links are their texts, and what is in brackets is one token."""
+    chunks = [found[0] for found in _CHUNK.finditer(_LINK.sub(r"\1", text))]
+    ends = _match_brackets(chunks)
+    place = 0
+    while place < len(chunks):
+        chunk = chunks[place]
+        if place in ends:
+            yield Token(TokenKind.NOTE, " ".join(chunks[place + 1 : ends[place]]), is_marked=chunk == "[")
+            place = ends[place]
+        elif chunk.lower() in _COMMAS:
+            yield Token(TokenKind.COMMA, chunk)
+        elif chunk in ";\n":
+            yield Token(TokenKind.STOP, chunk)
+        elif chunk not in "()[]":
+            yield from _tokenize_word(chunk)
+        place += 1
+
+
+def _match_brackets(chunks: list[str]) -> dict[int, int]:
+    """Where each bracket that is closed ends; one that is never closed is as good as not there."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for place, chunk in enumerate(chunks):
+        if chunk in _CLOSERS:
+            opened.append(place)
+        elif opened and chunk == _CLOSERS[chunks[opened[-1]]]:
+            pairs[opened.pop()] = place
+    return pairs
+
+
+def _tokenize_word(chunk: str) -> Iterator[Token]:
+    bare = chunk.strip(_QUOTE_CHARACTERS)
+    plain = bare.rstrip(".:!?").rstrip(_QUOTE_CHARACTERS) or bare
+    if not plain:
+        return
+    found = _NUMBER.match(plain)
+    if found is None or _MONTH.match(plain):
+        yield Token(TokenKind.WORD, plain)
+    else:
+        first = int(found["first"])
+        bounds = (first, int(found["last"] or first))
+        yield Token(TokenKind.NUMBER, plain, bounds, bool(found["task"]), "#" in plain, bare.endswith(":"))
+    if bare.endswith((".", "!", "?")) and "." not in plain:
+        yield Token(TokenKind.STOP, ".")
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -15,22 +117,44 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 _NONE = _word_set("none no n/a na nothing nil tbd tba - \u2013 \u2014 independent independently")
+
+
 _TASK = _word_set("task tasks")
+
+
 _UNTIL = _word_set("to through thru - \u2013 \u2014")
+
+
 _LEADING_WORDS = _word_set("require requires requiring need needs after on by of from upon")
+
+
 _DONE = _word_set("done complete completed finished merged archived closed implemented \u2705 \u2713 \u2714")
+
+
 _OPEN = _word_set("not to be when once until must will should if")
+
+
 # What follows holds for the rest of the sentence, unless a clause begins with a word that asks for a task; a negation
 # holds up to the next comma; a remark behind a task, for that task.
 _SOFT = _word_set(
     """benefit benefits enhanced optional optionally related relates see similar ideally recommended helpful nice soft
     independent independently unrelated superseded supersedes parallel alongside blocks unblocks enables"""
 )
+
+
 _HARD = _word_set("require requires need needs depends after blocked must")
+
+
 _NOT = _word_set("not no without")
+
+
 _OPTIONAL = _word_set("optional soft nice")
+
+
 # Behind a bare number: words about a task, and words that say what was counted.
 _ABOUT = _word_set("is are has must should needs before first for because as once when")
+
+
 _COUNTED = _word_set(
     "more other others day days hour hours minutes week weeks file files test tests items times of tasks"
 )
@@ -117,13 +241,7 @@ class _ReferenceParser:
         """`72 - 77` and `72 through 77` are three tokens, and one range."""
         first, last = token.bounds or (0, 0)
         until, end = self._peek(1), self._peek(2)
-        if (
-            until is None
-            or until.text.lower() not in _UNTIL
-            or end is None
-            or end.bounds is None
-            or end.has_task_word
-        ):
+        if until is None or until.text.lower() not in _UNTIL or end is None or end.bounds is None or end.has_task_word:
             return first, last
         self._place += 2
         return first, end.bounds[1]
@@ -169,9 +287,7 @@ class _ReferenceParser:
         if not inner or any(part.kind in {TokenKind.NOTE, TokenKind.STOP} for part in inner):
             return
         named = token.is_marked or inner[0].has_task_word or inner[0].text.lower() in _TASK
-        if not named or any(
-            part.kind is TokenKind.WORD and part.text.lower() not in _TASK | _DONE for part in inner
-        ):
+        if not named or any(part.kind is TokenKind.WORD and part.text.lower() not in _TASK | _DONE for part in inner):
             return
         reader = _ReferenceParser(inner, soft=self._soft or self._not)
         reader.run()

@@ -1,4 +1,3 @@
-"""What every implementation of a port must do, as classes of tests: subclass one and provide its fixtures.
-
-They need pytest and hypothesis, which plait itself does not.
+"""What every implementation of an interface must do, as classes of tests: subclass one and provide its
+fixtures. They need pytest and hypothesis.
 """

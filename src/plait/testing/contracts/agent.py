@@ -17,7 +17,7 @@ from plait.agents.interface import (
     SessionStarted,
     SpendUpdated,
 )
-from plait.agents.retry_after__waits import RetryAfter
+from plait.agents.retry_after import RetryAfter
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
@@ -71,9 +71,7 @@ class ParsedOutput:
         return [one.question for one in self.signals if isinstance(one, QuestionAsked)]
 
 
-def parse_output(
-    agent: Agent, lines: Iterable[object], code: int = 0, before: Spend = NO_SPEND
-) -> ParsedOutput:
+def parse_output(agent: Agent, lines: Iterable[object], code: int = 0, before: Spend = NO_SPEND) -> ParsedOutput:
     """What an attempt that printed these lines and exited so comes to; objects are printed as JSON."""
     listener = agent.create_parser(before)
     printed = [line if isinstance(line, str) else json.dumps(line, separators=(",", ":")) for line in lines]

@@ -1,18 +1,112 @@
-"""What an Executor must do."""
+"""A scene: an executor, its witness, and attempts that tell by files in their workspace how far they are.
+
+What an Executor must do.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from signal import SIGKILL
 
+import psutil
 import pytest
 
 from plait.core.errors import WorldError
-from plait.store.interfaces import ExitedProcess, LostProcess, RunningProcess
-from plait.testing.contracts.executor__scene import ExecutorSetup, RecordedCallbacks, is_alive
+from plait.core.task import Attempt, Step
+from plait.runtime.executor import (
+    Executor,
+    ExecutorCallbacks,
+    ExitedProcess,
+    LaunchSpec,
+    LostProcess,
+    RunningProcess,
+)
+
+
+@dataclass(slots=True)
+class RecordedCallbacks:
+    """A Witness that remembers. `ends` holds exit statuses, and why an attempt was lost."""
+
+    launches: list[tuple[Attempt, int]] = field(default_factory=list)
+    ends: dict[Attempt, int | str] = field(default_factory=dict)
+    count: int = 0
+
+    def on_launched(self, attempt: Attempt, pid: int) -> None:
+        self.launches.append((attempt, pid))
+
+    def on_exited(self, attempt: Attempt, code: int) -> None:
+        self.ends[attempt] = code
+        self.count += 1
+
+    def on_lost(self, attempt: Attempt, why: str) -> None:
+        self.ends[attempt] = why
+        self.count += 1
+
+
+@dataclass(slots=True)
+class ExecutorSetup:
+    """`site` opens an executor on the same site each time; `until` turns its loop until something is so, or for too long.
+
+    `executor` is the first one, and tells `told`.
+    """
+
+    open_executor: Callable[[ExecutorCallbacks], Executor]
+    wait_until: Callable[[Callable[[], bool]], bool]
+    workspace: Path
+    callbacks: RecordedCallbacks = field(default_factory=RecordedCallbacks)
+    executor: Executor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.workspace.mkdir(parents=True)
+        self.executor = self.open_executor(self.callbacks)
+
+    def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> LaunchSpec:
+        """These lines of `sh`, in the workspace."""
+        environment = {"PATH": os.environ["PATH"], **(env or {})}
+        return LaunchSpec(Attempt("batch", task, Step.WRITE, 1), ("sh", "-c", lines), str(self.workspace), environment)
+
+    def start(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> Attempt:
+        """Start a script, and wait until it says `: >up`."""
+        job = self.make_job(lines, task, env)
+        (self.workspace / "up").unlink(missing_ok=True)
+        self.executor.start(job)
+        assert self.wait_until((self.workspace / "up").exists), "it did not come up"
+        return job.attempt
+
+    def run(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> int | str:
+        """Start a script, and wait for its end."""
+        job = self.make_job(lines, task, env)
+        self.executor.start(job)
+        return self.wait_for_end(job.attempt)
+
+    def wait_for_end(self, attempt: Attempt) -> int | str:
+        assert self.wait_until(lambda: attempt in self.callbacks.ends), "its end was not told"
+        return self.callbacks.ends[attempt]
+
+    def wait_for_pid(self, name: str) -> int:
+        """The number that a script writes to this file."""
+        path = self.workspace / name
+        assert self.wait_until(lambda: path.exists() and path.read_text().endswith("\n")), f"no {name}"
+        return int(path.read_text())
+
+
+def is_alive(pid: int) -> bool:
+    """A process that only waits to be asked for its status is dead."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
 
 IGNORES_SIGNALS = "trap '' INT TERM; : >up; while :; do sleep 0.05; done"
+
+
 ENDS_ON_INT = "trap 'echo asked >>asked; exit 3' INT; : >up; while :; do sleep 0.05; done"
+
+
 UNTIL_GO = ": >up; until [ -e go ]; do sleep 0.05; done"
 
 
@@ -32,9 +126,7 @@ class ExecutorContract:
         assert scene.callbacks.count == 1
 
     @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
-    def test_death_by_a_signal_is_told_as_a_shell_does(
-        self, scene: ExecutorSetup, name: str, code: int
-    ) -> None:
+    def test_death_by_a_signal_is_told_as_a_shell_does(self, scene: ExecutorSetup, name: str, code: int) -> None:
         assert scene.run(f"kill -{name} $$; sleep 10") == code
 
     def test_what_cannot_be_executed_exits_as_in_a_shell(self, scene: ExecutorSetup) -> None:
@@ -45,9 +137,7 @@ class ExecutorContract:
             scene.executor.start(job)
             assert scene.wait_for_end(job.attempt) == code, argv
 
-    def test_a_command_runs_in_its_workspace_with_its_own_words_and_environment(
-        self, scene: ExecutorSetup
-    ) -> None:
+    def test_a_command_runs_in_its_workspace_with_its_own_words_and_environment(self, scene: ExecutorSetup) -> None:
         words = ("", " ", "$HOME", "*", "a\nb", "-n", "ü", "'\"\\")
         job = scene.make_job(
             'printf "%s\\0" "$@" >words; printf %s "$CHEER" >cheer; printf %s "${HOME-unset}" >home',
@@ -99,9 +189,7 @@ class ExecutorContract:
         scene.executor.close()
         later = RecordedCallbacks()
         second = scene.open_executor(later)
-        assert (
-            second.adopt(attempt) == RunningProcess(scene.callbacks.launches[0][1]) == second.adopt(attempt)
-        )
+        assert second.adopt(attempt) == RunningProcess(scene.callbacks.launches[0][1]) == second.adopt(attempt)
         (scene.workspace / "go").touch()
         assert scene.wait_until(lambda: later.count == 1)
         assert later.ends == {attempt: 5}

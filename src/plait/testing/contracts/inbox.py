@@ -67,9 +67,7 @@ class InboxContract:
         inbox.put(Pause("2", "another batch"))
         assert list(inbox.pending()) == [ONE, TWO]
 
-    def test_a_second_copy_is_ignored_even_after_the_first_was_taken(
-        self, inbox: Inbox, other: Inbox
-    ) -> None:
+    def test_a_second_copy_is_ignored_even_after_the_first_was_taken(self, inbox: Inbox, other: Inbox) -> None:
         inbox.put(ONE)
         other.mark_taken(["1"])
         inbox.put(ONE)

@@ -13,8 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from plait.core.events import Event, Record
 from plait.store.interfaces import Journal, JournalGapError, JournalReader
-from plait.testing.contracts.sample_records import FEW_EXAMPLES, facts
-from plait.testing.contracts.sample_records__samples import make_records, number_records
+from plait.testing.contracts.sample_records import FEW_EXAMPLES, facts, make_records, number_records
 
 OpenJournal = Callable[[], Journal]
 OpenReader = Callable[[Journal], JournalReader]

@@ -11,7 +11,8 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from plait.sources.formats import Format, load_format
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.status_changes import StatusChange
 from plait.sources.text import TextLines, to_printable
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
@@ -45,9 +46,7 @@ class FormatUnderTest:
         return text
 
     def change(self, entry: SourceEntry, mark: SourceStatus) -> StatusChange:
-        return StatusChange(
-            entry.task.id, mark, NOW, self.path, entry.task.title, reason="the reason, in words"
-        )
+        return StatusChange(entry.task.id, mark, NOW, self.path, entry.task.title, reason="the reason, in words")
 
 
 def check_lossless(subject: FormatUnderTest, text: str) -> None:
@@ -55,9 +54,7 @@ def check_lossless(subject: FormatUnderTest, text: str) -> None:
     assert subject.write(text, ()) == text
     entries = subject.read(text).entries
     same = [
-        subject.change(entry, entry.status)
-        for entry in _find_unambiguous(entries)
-        if entry.status in subject.tells
+        subject.change(entry, entry.status) for entry in _find_unambiguous(entries) if entry.status in subject.tells
     ]
     assert subject.write(text, same) == text
 
@@ -112,9 +109,7 @@ def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
 
 def _without_status(entry: SourceEntry) -> SourceEntry:
     """An entry without its status, its line numbers and the text that tells them."""
-    task = replace(
-        entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs)
-    )
+    task = replace(entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs))
     return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, tries=0)
 
 

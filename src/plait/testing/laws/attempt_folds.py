@@ -26,8 +26,15 @@ from plait.core.reports import (
 from plait.core.settings import FileConflicts
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Attempt, Step
-from plait.testing.laws.facts import AttemptFacts, BatchFacts, TaskFacts, UnjudgedExit, lock_name
-from plait.testing.laws.facts__book import Facts, ProviderFacts
+from plait.testing.laws.facts import (
+    AttemptFacts,
+    BatchFacts,
+    Facts,
+    ProviderFacts,
+    TaskFacts,
+    UnjudgedExit,
+    lock_name,
+)
 
 FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
 
@@ -129,9 +136,7 @@ def _note_change(book: Facts, batch: BatchFacts, page: TaskFacts, outcome: Outco
             page.locks += (token,)
 
 
-def _release_agent(
-    book: Facts, batch: BatchFacts, attempt: AttemptFacts, outcome: Outcome, at: float
-) -> None:
+def _release_agent(book: Facts, batch: BatchFacts, attempt: AttemptFacts, outcome: Outcome, at: float) -> None:
     order = attempt.order
     book.agents[order.agent] -= 1
     book.known_agents.add(order.agent)

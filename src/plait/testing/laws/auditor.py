@@ -1,20 +1,147 @@
-"""The Auditor: reads the records one by one and knows nothing else. The first broken law stops it."""
+"""The laws, by the kind of record that could break them. Each reads the book as it was before the record.
+
+Which records change the book, and how.
+
+The Auditor: reads the records one by one and knows nothing else. The first broken law stops it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection
-from typing import NoReturn
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NoReturn, get_args
 
+from plait.core import decisions, reports, requests
 from plait.core.events import Event, Record
 from plait.core.status import TaskStatus
 from plait.store.codec import kind_of
+from plait.testing.laws import attempt_folds, batch_folds, batch_laws, end_laws, request_folds, start_laws
 from plait.testing.laws.attempt_folds import restart_unmet
-from plait.testing.laws.auditor__folds import FOLDS, MAY_UNSETTLE_NEEDS, TIMED_FOLDS
-from plait.testing.laws.auditor__laws import LAWS
-from plait.testing.laws.facts__book import CommitContents, Facts
-from plait.testing.laws.idle_laws import check_nothing_due, check_wake_time
-from plait.testing.laws.idle_laws__idle import check_no_starvation
+from plait.testing.laws.facts import CommitContents, Facts
+from plait.testing.laws.idle_laws import (
+    check_no_starvation,
+    check_nothing_due,
+    check_start_order,
+    check_wake_time,
+)
+from plait.testing.laws.request_laws import (
+    check_request_arrived,
+    check_request_granted,
+    check_request_refused,
+)
+
+# Any: each law takes its own event; the table gives it nothing else.
+Law = Callable[[Facts, float, Any], None]
+
+
+LAWS: Mapping[type, tuple[Law, ...]] = {
+    **dict.fromkeys(get_args(requests.Request), (check_request_arrived,)),
+    decisions.RequestGranted: (check_request_granted,),
+    decisions.RequestRefused: (check_request_refused,),
+    decisions.AttemptStarted: (
+        start_laws.check_attempt_start,
+        start_laws.check_slots,
+        start_laws.check_capacity,
+        start_laws.check_agent_limit,
+        start_laws.check_timeouts,
+        start_laws.check_locks,
+        start_laws.check_provider_limit,
+        start_laws.check_budget,
+        check_start_order,
+    ),
+    decisions.AttemptEnding: (end_laws.check_attempt_ending,),
+    decisions.StepPassed: (end_laws.check_step_passed,),
+    decisions.RetryGranted: (end_laws.check_retry_granted,),
+    decisions.BackoffEnded: (end_laws.check_backoff_ended,),
+    decisions.AnswerAwaited: (end_laws.check_answer_awaited,),
+    decisions.TaskInterrupted: (end_laws.check_task_interrupted,),
+    decisions.TaskEnded: (end_laws.check_task_ended,),
+    decisions.BatchHalted: (end_laws.check_batch_halted,),
+    decisions.MergeStarted: (batch_laws.check_merge_started,),
+    decisions.RebuildStarted: (batch_laws.check_rebuild_started,),
+    decisions.GateStarted: (batch_laws.check_gate_started,),
+    decisions.GateEnding: (end_laws.check_gate_ending,),
+    decisions.PublishStarted: (batch_laws.check_publish_started,),
+    decisions.DeadlinesMoved: (end_laws.check_deadlines_moved,),
+    decisions.PhaseOpened: (batch_laws.check_phase_opened,),
+    decisions.BatchPaused: (batch_laws.check_batch_paused,),
+    decisions.BatchUnpaused: (batch_laws.check_batch_unpaused,),
+    decisions.BatchEnded: (batch_laws.check_batch_ended,),
+    decisions.BreakerOpened: (start_laws.check_breaker_opened,),
+    decisions.BreakerClosed: (start_laws.check_breaker_closed,),
+    decisions.LimitRaised: (start_laws.check_limit_raised,),
+}
+
+
+# Any: each fold takes its own event; the tables give it nothing else.
+Fold = Callable[[Facts, Any], None]
+
+
+TimedFold = Callable[[Facts, float, Any], None]
+
+
+FOLDS: Mapping[type, Fold] = {
+    **dict.fromkeys(get_args(requests.Request), request_folds.fold_request_arrived),
+    decisions.RequestGranted: request_folds.fold_request_granted,
+    decisions.RequestRefused: request_folds.fold_request_refused,
+    decisions.AttemptEnding: attempt_folds.fold_attempt_ending,
+    decisions.StepPassed: attempt_folds.fold_step_passed,
+    decisions.RetryGranted: attempt_folds.fold_retry_granted,
+    decisions.BackoffEnded: attempt_folds.fold_backoff_ended,
+    decisions.AnswerAwaited: attempt_folds.fold_answer_awaited,
+    decisions.TaskInterrupted: attempt_folds.fold_task_interrupted,
+    decisions.TaskEnded: attempt_folds.fold_task_ended,
+    decisions.MergeStarted: batch_folds.fold_merge_started,
+    decisions.RebuildStarted: batch_folds.fold_rebuild_started,
+    decisions.GateEnding: batch_folds.fold_gate_ending,
+    decisions.PublishStarted: batch_folds.fold_publish_started,
+    decisions.BreakerClosed: batch_folds.fold_breaker_closed,
+    decisions.LimitRaised: batch_folds.fold_limit_raised,
+    decisions.DeadlinesMoved: batch_folds.fold_deadlines_moved,
+    decisions.PhaseOpened: batch_folds.fold_phase_opened,
+    decisions.BatchPaused: batch_folds.fold_batch_paused,
+    decisions.BatchUnpaused: batch_folds.fold_batch_unpaused,
+    decisions.BatchHalted: batch_folds.fold_batch_halted,
+    decisions.BatchEnded: batch_folds.fold_batch_ended,
+    reports.GateDone: batch_folds.fold_gate_over,
+    reports.GateLost: batch_folds.fold_gate_over,
+    reports.PublishDone: batch_folds.fold_publish_over,
+    reports.PublishFailed: batch_folds.fold_publish_over,
+    reports.PressureChanged: batch_folds.fold_pressure_changed,
+    reports.CapacityChanged: batch_folds.fold_room_changed,
+    reports.EngineTaken: batch_folds.fold_engine_taken,
+    reports.ClockJumped: batch_folds.fold_clock_jumped,
+}
+
+
+TIMED_FOLDS: Mapping[type, TimedFold] = {
+    decisions.AttemptStarted: attempt_folds.fold_attempt_started,
+    decisions.GateStarted: batch_folds.fold_gate_started,
+    decisions.BreakerOpened: batch_folds.fold_breaker_opened,
+    reports.RateLimited: batch_folds.fold_rate_limited,
+    **dict.fromkeys(get_args(reports.AttemptProgress), attempt_folds.fold_attempt_sign),
+    **dict.fromkeys(get_args(reports.AttemptEnd), attempt_folds.fold_attempt_over),
+    reports.MergeDone: batch_folds.fold_merge_over,
+    reports.MergeConflicted: batch_folds.fold_merge_over,
+    reports.MergeFailed: batch_folds.fold_merge_over,
+    reports.RebuildDone: batch_folds.fold_rebuild_over,
+    reports.RebuildFailed: batch_folds.fold_rebuild_over,
+}
+
+
+# What can take a need away from a task, or end what the task had under way while it has lost one.
+MAY_UNSETTLE_NEEDS = frozenset(
+    {
+        decisions.RequestGranted,
+        decisions.TaskEnded,
+        decisions.StepPassed,
+        decisions.RetryGranted,
+        decisions.AnswerAwaited,
+        decisions.TaskInterrupted,
+        reports.RebuildDone,
+        reports.MergeDone,
+    }
+)
 
 
 class Auditor:

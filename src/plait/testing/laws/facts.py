@@ -1,8 +1,12 @@
-"""What the records say about one attempt, one task, one batch: plain notes, kept apart from the core's own state."""
+"""One page per batch and task, and what bounds them all.
+
+What the records say about one attempt, one task, one batch: plain notes, kept apart from the core's own state.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from plait.core.contest import REFEREE
@@ -19,9 +23,72 @@ from plait.core.decisions import (
 from plait.core.events import Record
 from plait.core.plan import Plan
 from plait.core.reports import Outcome
-from plait.core.settings import NO_SPEND, Isolation, Publish, Settings, Spend
+from plait.core.requests import Request
+from plait.core.settings import NO_SPEND, EngineSettings, Isolation, Publish, Settings, Spend
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
-from plait.core.task import NeedKind, Phase, Step, Task
+from plait.core.task import Attempt, NeedKind, Phase, Step, Task
+from plait.testing.laws.violation import Violation
+
+CommitContents = Callable[[str], frozenset[str]]
+
+
+@dataclass(slots=True)
+class ProviderFacts:
+    """`said` is the latest instant before which the provider asked not to be called, not yet answered by a breaker."""
+
+    until: float | None = None  # the breaker is open
+    limit: int | None = None
+    refuses_until: float | None = None
+    refused_at: float | None = None
+    opened_at: float = 0.0
+    streak: int = 0  # openings since somebody was served who began after the last one
+    served: int = 0  # attempts that succeeded and had begun after the last opening
+    refused_since_opening: bool = False  # somebody was refused who began after the breaker last opened
+    rejected: bool = False  # whoever is shut out now was rejected: not logged in, not paid
+    may_be_restored: bool = False  # and somebody who may have logged in or paid wants work done
+    rejecting: bool = False  # somebody was rejected, and no breaker has answered that yet
+
+
+@dataclass(slots=True)
+class Facts:
+    contents: CommitContents
+    batches: dict[str, BatchFacts] = field(default_factory=dict)
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    saved: dict[str, str] = field(default_factory=dict)
+    requests: dict[str, Request] = field(default_factory=dict)  # not answered yet
+    seen: set[str] = field(default_factory=set)
+    alive: dict[Attempt, AttemptFacts] = field(default_factory=dict)
+    slots: int = 0
+    agents: dict[str, int] = field(default_factory=dict)
+    known_agents: set[str] = field(default_factory=set)  # an attempt of theirs has ended
+    agent_spends: dict[str, list[Spend]] = field(default_factory=dict)  # of attempts that say what an agent costs
+    providers: dict[str, ProviderFacts] = field(default_factory=dict)
+    provider_load: dict[str, int] = field(default_factory=dict)  # write attempts alive per provider
+    changed_files: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the key of a task not yet done
+    lock_holders: dict[str, tuple[str, str]] = field(default_factory=dict)
+    pressure: str | None = None
+    capacity: int | None = None
+    clock_jump: float | None = None
+    recent_records: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
+
+    def batch(self, name: str) -> BatchFacts:
+        page = self.batches.get(name)
+        if page is None:
+            raise self.violation("known", f"a decision about batch {name}, which nobody submitted")
+        return page
+
+    def task(self, batch: str, task: str) -> TaskFacts:
+        page = self.batch(batch).tasks.get(task)
+        if page is None:
+            raise self.violation("known", f"a decision about {batch}/{task}, which is in no plan")
+        return page
+
+    def violation(
+        self, law: str, message: str, page: TaskFacts | BatchFacts | None = None, more: Iterable[Record] = ()
+    ) -> Violation:
+        """The last records of whom it concerns, then the newest ones of all."""
+        told = {record.seq: record for record in (*(page.recent_records if page else ()), *self.recent_records, *more)}
+        return Violation(law, message, [told[seq] for seq in sorted(told)][-70:])
 
 
 @dataclass(slots=True)
@@ -70,9 +137,7 @@ class TaskFacts:
     active: bool = False  # from its first start until it ends: it holds its tokens
     alive: AttemptFacts | None = None
     exit: UnjudgedExit | None = None
-    merge_problem: Category | None = (
-        None  # a conflict or a failed merge that nothing has been decided about yet
-    )
+    merge_problem: Category | None = None  # a conflict or a failed merge that nothing has been decided about yet
     merge_problem_at: float = 0.0
     retry_at: float | None = None
     asking: bool = False
@@ -80,9 +145,7 @@ class TaskFacts:
     interrupted: bool = False
     approved: bool = False
     restart_after_exit: bool = False
-    pending_feedback: list[str] = field(
-        default_factory=list
-    )  # feedback that no attempt has been successful with yet
+    pending_feedback: list[str] = field(default_factory=list)  # feedback that no attempt has been successful with yet
     pending_end: str = ""  # "cancel" or "drop", by a granted request; "halt"
     agents: tuple[str, ...] = ()  # a person's choice for it
     merging: MergeStarted | None = None

@@ -25,8 +25,7 @@ from plait.core.settings import FileConflicts, Isolation, Mode
 from plait.core.status import PauseCause
 from plait.core.task import Step
 from plait.testing.laws.attempt_folds import note_failure
-from plait.testing.laws.facts import BatchFacts, TaskFacts, lock_name
-from plait.testing.laws.facts__book import Facts
+from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts, lock_name
 
 
 def fold_request_arrived(book: Facts, request: Request) -> None:
@@ -204,6 +203,4 @@ def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
         page.pending_end = ""
         page.asking = page.interrupted = page.restart_after_exit = page.begun = False
         page.step = Step.WRITE
-        page.counted_retries = page.losses = page.unexplained_refusals = page.repairs = (
-            page.merge_failures
-        ) = 0
+        page.counted_retries = page.losses = page.unexplained_refusals = page.repairs = page.merge_failures = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core import settings__saved
+from plait.core import settings
 from plait.core.contest import REFEREE
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.requests import (
@@ -17,8 +17,7 @@ from plait.core.requests import (
     Ship,
     Submit,
 )
-from plait.testing.laws.facts import BatchFacts, TaskFacts
-from plait.testing.laws.facts__book import Facts
+from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
 
 
 def check_request_arrived(book: Facts, _at: float, request: Request) -> None:
@@ -36,9 +35,7 @@ def check_request_granted(book: Facts, _at: float, answer: RequestGranted) -> No
     batch = book.batch(request.batch)
     unknown = [task for task in answer.tasks if task not in batch.tasks]
     if unknown:
-        raise book.violation(
-            "request", f"request {request.id} was granted for {unknown}, which nobody knows", batch
-        )
+        raise book.violation("request", f"request {request.id} was granted for {unknown}, which nobody knows", batch)
     if isinstance(request, CancelTask | Retry | Drop | Feedback):
         _check_task_request(book, request, answer)
     elif isinstance(request, ChangeSettings):
@@ -56,13 +53,11 @@ def _check_engine_request(book: Facts, request: Submit | SaveSettings) -> None:
     if isinstance(request, Submit):
         if request.batch in book.batches:
             raise book.violation("request", f"batch {request.batch} was opened twice")
-    elif settings__saved.why_not_save(book.saved, request.changes):
+    elif settings.why_not_save(book.saved, request.changes):
         raise book.violation("request", f"request {request.id} saves what no setting is like")
 
 
-def _check_task_request(
-    book: Facts, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted
-) -> None:
+def _check_task_request(book: Facts, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:
     page = book.task(request.batch, request.task)
     if not answer.tasks or answer.tasks[0] != request.task:
         raise book.violation("request", f"request {request.id} was granted for {answer.tasks}", page)
@@ -107,7 +102,5 @@ def check_request_refused(book: Facts, _at: float, answer: RequestRefused) -> No
 def _find_unanswered(book: Facts, answer: RequestGranted | RequestRefused) -> Request:
     request = book.requests.get(answer.request)
     if request is None:
-        raise book.violation(
-            "request", f"request {answer.request} was answered, but does not wait for an answer"
-        )
+        raise book.violation("request", f"request {answer.request} was answered, but does not wait for an answer")
     return request

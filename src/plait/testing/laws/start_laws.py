@@ -1,12 +1,17 @@
-"""When an attempt may start: its needs, its phase, its turn, and everything that holds it back by request."""
+"""When an attempt may start: its needs, its phase, its turn, and everything that holds it back by request.
+
+Never more than the limits: slots, agents, files and groups, providers, money.
+
+Providers that refuse are left alone as long as they said, and trusted again step by step.
+"""
 
 from __future__ import annotations
 
-from plait.core.decisions import AttemptStarted
-from plait.core.settings import Mode
+from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, LimitRaised
+from plait.core.settings import NO_SPEND, Mode, Spend
 from plait.core.task import Step
-from plait.testing.laws.facts import BatchFacts, TaskFacts
-from plait.testing.laws.facts__book import Facts
+from plait.testing.laws.eligibility import expected_cost, fallback_agents, fits_task_budget, own_agents
+from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
 
 
 def check_attempt_start(book: Facts, _at: float, event: AttemptStarted) -> None:
@@ -128,9 +133,7 @@ def _check_queue_turn(batch: BatchFacts, page: TaskFacts) -> tuple[str, str] | N
     return None
 
 
-def _check_base(
-    book: Facts, batch: BatchFacts, page: TaskFacts, event: AttemptStarted
-) -> tuple[str, str] | None:
+def _check_base(book: Facts, batch: BatchFacts, page: TaskFacts, event: AttemptStarted) -> tuple[str, str] | None:
     """Its workspace is made from a commit that contains what its needs have merged."""
     if batch.in_place:
         return None
@@ -142,3 +145,135 @@ def _check_base(
         return "repair", f"to repair {event.repairs}, not {page.repairing}"
     unsaid = [words for words in page.pending_feedback if words not in event.feedback]
     return ("feedback", f"without the words {unsaid[0]!r}") if unsaid else None
+
+
+def check_slots(book: Facts, _at: float, event: AttemptStarted) -> None:
+    batch = book.batch(event.attempt.batch)
+    page = batch.tasks[event.attempt.task]
+    limits = [limit for limit in (book.settings.parallel_limit, batch.settings.max_parallel) if limit]
+    if event.slots != min([max(1, page.spec.slots), *limits]):
+        raise book.violation("slots", f"{event.attempt} counts as {event.slots} slots", page)
+    for used, limit in (
+        (book.slots, book.settings.parallel_limit),
+        (batch.slots, batch.settings.max_parallel),
+    ):
+        if limit and used + event.slots > limit:
+            message = f"{event.attempt} took {event.slots} slots with {used} of {limit} in use"
+            raise book.violation("slots", message, page)
+
+
+def check_capacity(book: Facts, _at: float, event: AttemptStarted) -> None:
+    """A room of at least one slot takes anybody who is alone in it."""
+    if book.capacity is None or book.slots + event.slots <= book.capacity or (book.capacity >= 1 and not book.alive):
+        return
+    message = f"{event.attempt} took {event.slots} slots with {book.slots} in use and room for {book.capacity}"
+    raise book.violation("room", message, book.task(event.attempt.batch, event.attempt.task))
+
+
+def check_agent_limit(book: Facts, _at: float, event: AttemptStarted) -> None:
+    if event.attempt.step is not Step.WRITE:
+        return
+    batch = book.batch(event.attempt.batch)
+    page = batch.tasks[event.attempt.task]
+    chosen = (*own_agents(batch, page), *fallback_agents(book, batch, page))
+    if event.agent not in chosen or event.provider != batch.settings.provider(event.agent):
+        raise book.violation("agent", f"{event.attempt} was given to {event.agent}, not to one of {chosen}", page)
+    limit = book.settings.agent_limit(event.agent)
+    if limit and book.agents.get(event.agent, 0) >= limit:
+        raise book.violation("agent-limit", f"{event.attempt} is one too many for {event.agent} ({limit})", page)
+
+
+def check_timeouts(book: Facts, _at: float, event: AttemptStarted) -> None:
+    """The time it is given is the time that was set."""
+    batch = book.batch(event.attempt.batch)
+    page = batch.tasks[event.attempt.task]
+    settings = batch.settings
+    if event.attempt.step is Step.WRITE:
+        given = (page.spec.timeout or settings.timeout, settings.idle_timeout)
+    else:
+        given = (settings.verify_timeout, settings.verify_timeout)
+        if event.command != batch.verify_command(page):
+            raise book.violation(
+                "step", f"{event.attempt} runs {event.command}, not {batch.verify_command(page)}", page
+            )
+    if (event.timeout, event.idle_timeout) != given:
+        raise book.violation("timeout", f"{event.attempt} got {event.timeout}s, {given[0]}s was set", page)
+
+
+def check_locks(book: Facts, _at: float, event: AttemptStarted) -> None:
+    page = book.task(event.attempt.batch, event.attempt.task)
+    me = (event.attempt.batch, event.attempt.task)
+    for token in page.locks:
+        holder = book.lock_holders.get(token, me)
+        if holder != me:
+            raise book.violation("holds", f"{event.attempt} started while {holder} holds {token}", page)
+
+
+def check_provider_limit(book: Facts, _at: float, event: AttemptStarted) -> None:
+    page = book.providers.get(event.provider)
+    if event.attempt.step is not Step.WRITE or page is None:
+        return
+    task = book.task(event.attempt.batch, event.attempt.task)
+    if page.until is not None or page.refuses_until is not None:
+        raise book.violation("breaker", f"{event.attempt} started while {event.provider} refuses", task)
+    if page.limit is not None and book.provider_load.get(event.provider, 0) >= page.limit:
+        raise book.violation("provider-limit", f"{event.attempt} is one too many for {event.provider}", task)
+
+
+def check_budget(book: Facts, _at: float, event: AttemptStarted) -> None:
+    batch = book.batch(event.attempt.batch)
+    if event.attempt.step is not Step.WRITE:
+        return
+    total = batch.spent + sum_claims(batch) + event.reserve
+    page = batch.tasks[event.attempt.task]
+    if batch.settings.budget is not None and not batch.settings.budget.allows(total):
+        raise book.violation("budget", f"{event.attempt} may bring {total} out of {batch.settings.budget}", page)
+    if not fits_task_budget(batch, page, event.reserve):
+        message = f"{event.attempt} may cost {event.reserve} after {page.spent - page.uncounted_spend}"
+        raise book.violation("task-budget", f"{message}, of {batch.settings.task_budget}", page)
+    wanted = expected_cost(book, batch, event.agent)
+    if event.reserve != wanted:
+        raise book.violation("budget", f"{event.attempt} reserves {event.reserve}, not {wanted}", page)
+
+
+def sum_claims(batch: BatchFacts) -> Spend:
+    return sum((alive.claim for alive in batch.alive if alive.order.attempt.step is Step.WRITE), NO_SPEND)
+
+
+# Who refuses again and again is not asked again at once, whatever it says.
+REPEAT_SECONDS, MAX_REPEAT_SECONDS = 5.0, 600.0
+
+
+# Where somebody has to log in or to pay, nothing changes within the hour.
+MIN_REJECTED_SECONDS = 0.9 * 3600.0 - 1e-6
+
+
+def check_breaker_opened(book: Facts, _at: float, event: BreakerOpened) -> None:
+    page = book.providers.get(event.provider)
+    if page is None or page.refuses_until is None:
+        raise book.violation("breaker", f"{event.provider} was shut out, but did not refuse")
+    least = 0.9 * min(MAX_REPEAT_SECONDS, REPEAT_SECONDS * 2 ** (page.streak - 1)) if page.streak else 0.0
+    if event.until < (page.refused_at or 0.0) + least - 1e-6:
+        raise book.violation("breaker", f"{event.provider} refused again and again and is asked too soon")
+    if event.rejected is not page.rejecting:
+        raise book.violation("breaker", f"{event.provider} was shut out for what it did not do")
+    if event.rejected and event.until < (page.refused_at or 0.0) + MIN_REJECTED_SECONDS:
+        raise book.violation("breaker", f"{event.provider} rejected somebody and is asked too soon")
+    if page.limit is not None and event.limit < page.limit and not page.refused_since_opening:
+        raise book.violation("breaker", f"one refusal of {event.provider} lowered its limit twice")
+    if event.limit < 1:
+        raise book.violation("breaker", f"{event.provider} would never be called again")
+
+
+def check_breaker_closed(book: Facts, at: float, event: BreakerClosed) -> None:
+    page = book.providers.get(event.provider)
+    if page is None or page.until is None or (at < page.until and not page.may_be_restored):
+        raise book.violation("breaker", f"the breaker of {event.provider} closed at {at}")
+
+
+def check_limit_raised(book: Facts, _at: float, event: LimitRaised) -> None:
+    page = book.providers.get(event.provider)
+    if page is None or page.limit is None or page.until is not None:
+        raise book.violation("provider-limit", f"nothing limits {event.provider}")
+    if event.limit is not None and event.limit > page.limit + 1:
+        raise book.violation("provider-limit", f"{event.provider} went from {page.limit} to {event.limit}")

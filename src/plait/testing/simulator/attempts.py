@@ -1,9 +1,15 @@
-"""Where attempts run. What has ended stays known by its name, as exit files do: whoever asks later finds it."""
+"""What an attempt will do, decided by its name alone: how long it takes, what it says, how it ends.
+
+Providers of models: they refuse everybody for a while, or everybody beyond a few at once.
+
+Where attempts run. What has ended stays known by its name, as exit files do: whoever asks later finds it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from random import Random
 
 from plait.core.decisions import AttemptEnding, AttemptStarted
 from plait.core.reports import (
@@ -17,17 +23,171 @@ from plait.core.reports import (
     AttemptSession,
     AttemptUsed,
     Outcome,
+    RateLimited,
     Report,
 )
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.testing.laws.violation import Violation
-from plait.testing.simulator.attempts__agents import NEVER, AttemptScript, make_attempt_script
-from plait.testing.simulator.attempts__providers import SimProviders
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.seeded_random import SeededRandom
+
+NEVER = float("inf")
+
+
+FILES = ("src/api.py", "src/cli.py", "src/new.py", "src/ui/page.py", "src/ui/new.py", "docs/use.md", "log.md")
+
+
+_FAILURES = (
+    Category.TASK,
+    Category.TASK,
+    Category.TASK,
+    Category.EMPTY,
+    Category.OVERLOADED,
+    Category.NETWORK,
+    Category.KILLED,
+    Category.CONTEXT,
+    Category.USAGE,
+    Category.QUOTA,
+    Category.AUTH,
+)
+
+
+_RETRY_AFTER_CATEGORIES = frozenset({Category.OVERLOADED, Category.NETWORK})
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptScript:
+    """Times are seconds since the launch. A script that `vanishes` ends without an exit status."""
+
+    launches_in: float
+    lasts: float
+    prints_until: float
+    category: Category
+    spend: Spend
+    vanishes: bool = False
+    ignores_soft_signal: bool = False  # dies by the second, hard signal only
+    asks_at: float = NEVER
+    waits: bool = False  # does nothing more once it has asked
+    changes: bool = True  # leaves a commit behind
+    retry_after: float | None = None  # a failing provider may say when to come back
+    recall_share: float = 0.0  # when, as a share of its length, it calls its provider again
+    files: tuple[str, ...] = ()  # that it changes
+    peak: int = 0  # bytes of memory that it takes at most; 0: nobody sees it
+
+
+def make_attempt_script(order: AttemptStarted, chance: SeededRandom, weather: FaultRates) -> AttemptScript:
+    rng = chance.stream("attempt", order.attempt)
+    if order.attempt.step is Step.VERIFY:
+        return _verify_script(rng, weather)
+    return _write_script(rng, order, weather)
+
+
+def _write_script(rng: Random, order: AttemptStarted, weather: FaultRates) -> AttemptScript:
+    lasts = rng.choice((rng.uniform(1, 30), rng.uniform(10, 110)))
+    fails = rng.random() < weather.fail
+    category = rng.choice(_FAILURES) if fails else Category.OK
+    if rng.random() < weather.ask / 2:
+        category = Category.QUESTION
+    hangs = rng.random() < weather.hang
+    silent = hangs and rng.random() < 0.5
+    return AttemptScript(
+        launches_in=rng.uniform(0.05, 3.0),
+        lasts=NEVER if hangs else lasts,
+        prints_until=lasts if silent or not hangs else NEVER,
+        category=category,
+        spend=_choose_spend(rng, order, weather),
+        vanishes=rng.random() < weather.lost,
+        ignores_soft_signal=rng.random() < 0.3,
+        asks_at=lasts * rng.random() if rng.random() < weather.ask else NEVER,
+        waits=rng.random() < 0.5,
+        changes=category is not Category.EMPTY and rng.random() > 0.04,
+        retry_after=rng.uniform(1, 300) if category in _RETRY_AFTER_CATEGORIES and rng.random() < 0.5 else None,
+        recall_share=rng.random(),
+        files=_choose_files(rng),
+        peak=_choose_peak(rng),
+    )
+
+
+def _verify_script(rng: Random, weather: FaultRates) -> AttemptScript:
+    lasts = rng.uniform(1, 50)
+    hangs = rng.random() < weather.hang / 2
+    return AttemptScript(
+        launches_in=rng.uniform(0.05, 1.0),
+        lasts=NEVER if hangs else lasts,
+        prints_until=lasts,
+        category=Category.VERIFY if rng.random() < weather.verify_fail else Category.OK,
+        spend=Spend(),
+        vanishes=rng.random() < weather.lost,
+        ignores_soft_signal=rng.random() < 0.3,
+        peak=_choose_peak(rng),
+    )
+
+
+def _choose_files(rng: Random) -> tuple[str, ...]:
+    """What tasks name, what nobody names, and what lies in a folder that is named."""
+    return tuple(sorted(rng.sample(FILES, k=rng.choice((0, 0, 1, 1, 2, 3)))))
+
+
+def _choose_peak(rng: Random) -> int:
+    return 0 if rng.random() < 0.2 else rng.randrange(10_000_000, 3_000_000_000)
+
+
+def _choose_spend(rng: Random, order: AttemptStarted, weather: FaultRates) -> Spend:
+    """Often near what was set aside for it, sometimes far more: a reserve is a guess."""
+    share = rng.uniform(1.0, 2.5) if rng.random() < weather.overspend else rng.uniform(0.1, 1.0)
+    known = order.reserve or Spend(200_000, 4_000)
+    return Spend(int(known.microusd * share), int(known.tokens * share))
+
+
+class SimProviders:
+    """Windows of refusal lie in time that passes; what providers say about them is in wall-clock time."""
+
+    __slots__ = ("_capacity", "_chance", "_time", "_windows")
+
+    def __init__(self, names: tuple[str, ...], chance: SeededRandom, weather: FaultRates, time: EventQueue) -> None:
+        self._chance = chance
+        self._time = time
+        self._windows = {name: _make_windows(name, chance, weather) for name in names}
+        self._capacity = {
+            name: chance.stream("capacity", name).randint(1, 3)
+            for name in names
+            if chance.happens(weather.limited_provider, "crowded", name)
+        }
+
+    def find_refusal_end(self, provider: str, load: int) -> float | None:
+        """Until when it serves nobody, None when it serves now. `load` counts the one who asks."""
+        now = self._time.now
+        for start, end in self._windows.get(provider, ()):
+            if start <= now < end:
+                return end
+        if load > self._capacity.get(provider, load):
+            return now + 30.0
+        return None
+
+    def schedule_reports(self, tell: Callable[[RateLimited], None]) -> None:
+        """Some windows are noticed from outside: another engine met them first."""
+        for provider, windows in self._windows.items():
+            for start, end in windows:
+                if self._chance.happens(0.4, "announced", provider, start):
+                    self._time.schedule_at(start, lambda p=provider, e=end: tell(self._make_report(p, e)))  # type: ignore[misc]
+
+    def _make_report(self, provider: str, end: float) -> RateLimited:
+        return RateLimited(provider, end + self._time.offset)
+
+
+def _make_windows(name: str, chance: SeededRandom, weather: FaultRates) -> tuple[tuple[float, float], ...]:
+    rng = chance.stream("windows", name)
+    windows = []
+    start = 0.0
+    while (
+        weather.refusal_windows > 0
+        and (start := start + rng.expovariate(weather.refusal_windows / 3600)) < weather.horizon
+    ):
+        windows.append((start, start + rng.choice((5.0, 60.0, 400.0))))
+    return tuple(windows)
 
 
 @dataclass(slots=True)
@@ -106,16 +266,12 @@ class SimExecutor:
     def _launch(self, run: SimAttempt) -> None:
         if run.end_report is not None:
             return
-        self._send_report(
-            run, AttemptLaunched(run.attempt, 1000 + len(self._runs), f"/work/{run.attempt.task}")
-        )
+        self._send_report(run, AttemptLaunched(run.attempt, 1000 + len(self._runs), f"/work/{run.attempt.task}"))
         if run.order.attempt.step is Step.WRITE:
             self._send_report(run, AttemptSession(run.attempt, f"session-{run.attempt}"))
             if self._call_provider(run):
                 return
-            self._time.schedule_in(
-                run.script.lasts * run.script.recall_share, lambda: self._recall_provider(run)
-            )
+            self._time.schedule_in(run.script.lasts * run.script.recall_share, lambda: self._recall_provider(run))
             self._time.schedule_in(run.script.asks_at, lambda: self._ask(run))
         self._time.schedule_in(run.script.lasts, lambda: self._finish(run))
         self._time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, 1))
@@ -216,9 +372,7 @@ class SimExecutor:
             if run.script.ignores_soft_signal
             else rng.uniform(0.2, 6.0)
         )
-        finished = (
-            not run.script.ignores_soft_signal and run.script.category is Category.OK and rng.random() < 0.2
-        )
+        finished = not run.script.ignores_soft_signal and run.script.category is Category.OK and rng.random() < 0.2
         self._time.schedule_in(grace, lambda: self._die(run, finished=finished))
 
     def _die(self, run: SimAttempt, *, finished: bool) -> None:
@@ -227,9 +381,7 @@ class SimExecutor:
         if finished:
             self._finish(run)
         else:
-            self._exit(
-                run, Outcome(Category.KILLED, -15, "ended by a signal", spend=run.used, peak=run.script.peak)
-            )
+            self._exit(run, Outcome(Category.KILLED, -15, "ended by a signal", spend=run.used, peak=run.script.peak))
 
     def _exit(self, run: SimAttempt, outcome: Outcome) -> None:
         run.end_report = AttemptExited(run.attempt, outcome)

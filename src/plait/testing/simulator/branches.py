@@ -1,11 +1,21 @@
-"""The batch branches: commits that know what is in them, merges, rebuilds and gates. Each job is done once."""
+"""The batch branches: commits that know what is in them, merges, rebuilds and gates. Each job is done once.
+
+The remote and its pull requests: a push that is refused unless the branch is where it is expected, done once each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plait.core.decisions import AttemptStarted, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.decisions import (
+    AttemptStarted,
+    GateEnding,
+    GateStarted,
+    MergeStarted,
+    PublishStarted,
+    RebuildStarted,
+)
 from plait.core.reports import (
     AttemptLost,
     BranchReport,
@@ -15,20 +25,25 @@ from plait.core.reports import (
     MergeDone,
     MergedTask,
     MergeFailed,
+    PublishDone,
+    PublishFailed,
     RebuildConflict,
     RebuildDone,
     RebuildFailed,
     Report,
 )
+from plait.core.settings import Publish
 from plait.core.task import Attempt, Step
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.seeded_random import SeededRandom
 
 Change = tuple[str, str]  # a task and the tip that it left
-BLOCKED_MERGES = (
-    10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
-)
+
+
+BLOCKED_MERGES = 10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
+
+
 Order = MergeStarted | RebuildStarted | GateStarted
 
 
@@ -100,9 +115,7 @@ class SimBranches:
             self._send(job.result)
         else:
             rng = self._chance.stream("gate-ending", ending.batch, ending.n)
-            self._time.schedule_in(
-                rng.uniform(0.2, 8), lambda: self._end_gate_job(job, lost=rng.random() < 0.3)
-            )
+            self._time.schedule_in(rng.uniform(0.2, 8), lambda: self._end_gate_job(job, lost=rng.random() < 0.3))
 
     def probe(self, order: Order | GateEnding) -> BranchReport | None:
         key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _job_key(order)
@@ -124,9 +137,7 @@ class SimBranches:
         if job.result is not None or job.dropped:
             return
         batch, n = job.order.batch, job.order.n
-        job.result = (
-            GateLost(batch, n, "killed") if lost else GateDone(batch, n, passed=False, detail="killed")
-        )
+        job.result = GateLost(batch, n, "killed") if lost else GateDone(batch, n, passed=False, detail="killed")
         self._send(job.result)
 
     def _finish(self, job: MergeJob) -> None:
@@ -193,9 +204,7 @@ class SimBranches:
             return GateLost(batch, n, "its machine died")
         if self._chance.happens(self._weather.gate_flaky, "flaky", batch, n):
             return GateDone(batch, n, passed=False, detail="flaky")
-        passed = not self.is_bad_base(batch) and not any(
-            self.is_bad_tip(tip) for _, tip in self.commits[order.commit]
-        )
+        passed = not self.is_bad_base(batch) and not any(self.is_bad_tip(tip) for _, tip in self.commits[order.commit])
         return GateDone(batch, n, passed=passed, detail="" if passed else "tests fail")
 
     def is_bad_tip(self, tip: str) -> bool:
@@ -210,3 +219,79 @@ class SimBranches:
 def _job_key(order: Order) -> tuple[str, str, str, int]:
     task = order.task if isinstance(order, MergeStarted) else ""
     return (type(order).__name__, order.batch, task, order.n)
+
+
+@dataclass(slots=True)
+class PublishJob:
+    order: PublishStarted
+    result: PublishDone | PublishFailed | None = None
+    dropped: bool = False
+
+
+class SimPublisher:
+    """`branches` maps each batch to the commit that its remote branch has."""
+
+    def __init__(
+        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, send: Callable[[Report], None]
+    ) -> None:
+        self._time = time
+        self._chance = chance
+        self._weather = weather
+        self._send = send
+        self.branches: dict[str, str] = {}
+        self._jobs: dict[tuple[str, int], PublishJob] = {}
+
+    def perform(self, order: PublishStarted) -> None:
+        key = (order.batch, order.n)
+        job = self._jobs.get(key)
+        if job is None:
+            job = self._jobs[key] = PublishJob(order)
+            lasts = self._chance.stream("publishing", *key).uniform(0.5, 30.0)
+            self._time.schedule_in(lasts, lambda: self._finish(job))
+        elif job.result is not None:
+            self._send(job.result)
+
+    def probe(self, order: PublishStarted) -> PublishDone | PublishFailed | None:
+        job = self._jobs.get((order.batch, order.n))
+        return job.result if job is not None else None
+
+    def interrupt(self) -> None:
+        """The engine died: what was under way has come to its end, or only to the push, or to nothing."""
+        for key, job in list(self._jobs.items()):
+            if job.result is not None:
+                continue
+            how = self._chance.stream("publishing stopped", *key).choice(("ended", "pushed", "nothing"))
+            if how == "ended":
+                self._finish(job)
+                continue
+            if how == "pushed":
+                self._push(job.order)
+            job.dropped = True
+            del self._jobs[key]
+
+    def _finish(self, job: PublishJob) -> None:
+        if job.result is None and not job.dropped:
+            job.result = self._publish(job.order)
+            self._send(job.result)
+
+    def _publish(self, order: PublishStarted) -> PublishDone | PublishFailed:
+        batch, n = order.batch, order.n
+        rng = self._chance.stream("publish fails", batch, n)
+        fails = rng.random() < self._weather.publish_fail
+        before = rng.random() < 0.5
+        if fails and before:
+            return PublishFailed(batch, n, "the network is down", "try again")
+        if not self._push(order):
+            return PublishFailed(batch, n, "somebody else has moved the branch")
+        if fails:
+            return PublishFailed(batch, n, "the forge said no", "open it by hand", order.commit)
+        url = "" if order.publish is Publish.PUSH else f"https://forge.example/{batch}"
+        return PublishDone(batch, n, url, order.commit)
+
+    def _push(self, order: PublishStarted) -> bool:
+        """A remote that has the commit already is well; it is never moved from where nobody expected it."""
+        there = self.branches.get(order.batch, "")
+        if there not in {order.expected, order.commit}:
+            return False
+        self.branches[order.batch] = order.commit
+        return True

@@ -1,4 +1,7 @@
-"""Errands: what one process does for the whole, and the tally it brings back."""
+"""Errands: what one process does for the whole, and the tally it brings back.
+
+The tally as a table for people.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from typing import Self
 from plait.core.events import Record
 from plait.store.codec import EVENT_TYPES, encode_record
 from plait.testing.laws.violation import Violation
-from plait.testing.simulator.engine__crashes import CrashOnce, CrashPlan, NoCrashes
-from plait.testing.simulator.engine__run import SimulationResult, simulate
+from plait.testing.simulator.engine import CrashOnce, CrashPlan, NoCrashes, SimulationResult, simulate
 from plait.testing.simulator.scenario import Scenario, make_calm, make_stormy
 
 MAX_REPORTED = 20
@@ -82,9 +84,7 @@ def _run_twice(tally: CampaignResult, seed: int) -> None:
     journals = [[encode_record(record) for record in each.journal] for each in runs if each is not None]
     if len(journals) == 2 and journals[0] != journals[1]:
         place = next((n for n, (a, b) in enumerate(zip(*journals, strict=False)) if a != b), 0)
-        tally.violations.append(
-            f"determinism: two runs differ from record {place + 1} on\n  replay: --seed {seed}"
-        )
+        tally.violations.append(f"determinism: two runs differ from record {place + 1} on\n  replay: --seed {seed}")
 
 
 def _run_with_crashes(tally: CampaignResult, seed: int) -> None:
@@ -96,9 +96,7 @@ def _run_with_crashes(tally: CampaignResult, seed: int) -> None:
         again = _try_run(tally, f"--kind calm --seed {seed} --crash {point}", make_calm(seed), crashes)
         tally.crash_points += 1
         if again is not None and again.end_statuses != whole.end_statuses:
-            changed = [
-                name for name, status in whole.end_statuses.items() if again.end_statuses[name] is not status
-            ]
+            changed = [name for name, status in whole.end_statuses.items() if again.end_statuses[name] is not status]
             message = f"crash: after record {point}, {changed} ended otherwise than without the crash"
             tally.violations.append(f"{message}\n  replay: --kind calm --seed {seed} --crash {point}")
         if len(tally.violations) >= MAX_REPORTED:
@@ -111,9 +109,7 @@ def _crash_plans(whole: SimulationResult) -> Iterator[tuple[int, CrashPlan]]:
         yield point, CrashOnce(point, (0.0, 0.5, 1.0)[point % 3])
 
 
-def _try_run(
-    tally: CampaignResult, how: str, scenario: Scenario, crashes: CrashPlan | None
-) -> SimulationResult | None:
+def _try_run(tally: CampaignResult, how: str, scenario: Scenario, crashes: CrashPlan | None) -> SimulationResult | None:
     try:
         result = simulate(scenario, crashes)
     except Violation as violation:
@@ -131,3 +127,25 @@ _JOB_KINDS: dict[str, Callable[[CampaignResult, int], None]] = {
     "twin": _run_twice,
     "crash": _run_with_crashes,
 }
+
+
+PROGRAM = "python -m plait.testing.simulation"
+
+
+def format_result(total: CampaignResult, seconds: float, *, complete: bool) -> str:
+    rows = [
+        ("runs", f"{total.runs:,}"),
+        ("records", f"{total.records:,}"),
+        ("crash points", f"{total.crash_points:,}"),
+        ("crashes in storms", f"{total.crashes - total.crash_points:,}"),
+        ("kinds of events", f"{len(EVENT_TYPES) - len(total.unseen_kinds)} of {len(EVENT_TYPES)}"),
+        ("records per second", f"{total.records / max(seconds, 1e-9):,.0f}"),
+        ("seconds", f"{seconds:.1f}"),
+    ]
+    lines = [f"{name:<20}{value:>12}" for name, value in rows]
+    if total.unseen_kinds:
+        lines.append(f"never seen: {', '.join(total.unseen_kinds)}{'' if complete else ' (few runs: no failure)'}")
+    lines += total.violations[:MAX_REPORTED]
+    count = len(total.violations)
+    lines.append(f"{count} violation{'' if count == 1 else 's'}")
+    return "\n".join(lines).replace("replay: ", f"replay: {PROGRAM} ")

@@ -1,23 +1,87 @@
-"""The engine's loop on simulated time: take, decide, append, audit, perform; and what a new engine does after a crash."""
+"""When the engine dies: after which record, and how much of what it had decided was already under way.
+
+The engine's loop on simulated time: take, decide, append, audit, perform; and what a new engine does after a crash.
+
+A core that never stops deciding would hang the simulator: the watchdog says so instead.
+
+One simulated run, from a scenario to a journal that has passed the audit.
+"""
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from plait.core.decisions import AttemptEnding
 from plait.core.events import Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.reports import ClockJumped, EngineReleased, EngineTaken, Report
 from plait.core.requests import Request
-from plait.core.scheduler.rules__drive import decide_due, fold_incoming
-from plait.core.scheduler.rules__probe import list_outstanding
+from plait.core.scheduler.rules import decide_due, fold_incoming, list_outstanding
 from plait.core.state import State
+from plait.core.status import TaskStatus
 from plait.store import codec
 from plait.testing.laws.auditor import Auditor
 from plait.testing.laws.violation import Violation
-from plait.testing.simulator.engine__crashes import CrashPlan
+from plait.testing.simulator.scenario import Scenario
 from plait.testing.simulator.seeded_random import SeededRandom
 from plait.testing.simulator.world import PERFORMED_DECISIONS, RESULT_REPORTS, World
+
+
+class CrashPlan(Protocol):
+    def next_crash(self, length: int) -> int | None:
+        """The next length of the journal, from `length` on, at which the engine dies; None: never again."""
+
+    def performed_share(self, length: int) -> float:
+        """The share of the last group's decisions that it still performs, if the whole group is durable."""
+
+
+class NoCrashes:
+    def next_crash(self, length: int) -> int | None:  # noqa: ARG002 - the protocol's
+        return None
+
+    def performed_share(self, length: int) -> float:  # noqa: ARG002
+        return 1.0
+
+
+class CrashOnce:
+    """Dies once, after record `at`."""
+
+    def __init__(self, at: int, performed: float = 0.0) -> None:
+        self._at = at
+        self._performed = performed
+
+    def next_crash(self, length: int) -> int | None:
+        return self._at if length <= self._at else None
+
+    def performed_share(self, length: int) -> float:  # noqa: ARG002
+        return self._performed
+
+
+class RandomCrashes:
+    """Dies `rate` times per thousand records."""
+
+    def __init__(self, chance: SeededRandom, rate: float) -> None:
+        self._chance = chance
+        self._rate = rate
+        self._next = 0
+
+    def next_crash(self, length: int) -> int | None:
+        if self._rate <= 0:
+            return None
+        if self._next < length:
+            gap = self._chance.stream("crash", length).expovariate(self._rate / 1000)
+            self._next = length + 1 + int(gap)
+        return self._next
+
+    def performed_share(self, length: int) -> float:
+        return self._chance.stream("performed", length).choice((0.0, 0.5, 1.0))
+
 
 MAX_RECORDS = 60_000  # far more than any scenario needs: beyond it the core goes round in circles
 
@@ -136,9 +200,7 @@ class SimEngine:
         self.crash_count += 1
         world = self._world
         world.stop_engine()
-        world.advance_busy(
-            self._conduct.max_downtime_seconds * self._chance.roll("absence", len(self.journal))
-        )
+        world.advance_busy(self._conduct.max_downtime_seconds * self._chance.roll("absence", len(self.journal)))
         self._pid += 1
         self._offset = world.time.offset
         self._state = State()
@@ -159,3 +221,52 @@ class SimEngine:
             if not any(isinstance(report, RESULT_REPORTS) for report in told):
                 world.perform(decision)
         return found
+
+
+MAX_RUN_SECONDS = 20.0  # a run takes a fraction of one
+
+
+@contextmanager
+def limit_run_time() -> Iterator[None]:
+    """Only the main thread can be interrupted; elsewhere nobody watches."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def bark(*_: object) -> None:
+        raise Violation("hang", f"the core did not come to rest within {MAX_RUN_SECONDS:.0f} seconds")
+
+    before = signal.signal(signal.SIGALRM, bark)
+    signal.setitimer(signal.ITIMER_REAL, MAX_RUN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResult:
+    """What a run left behind."""
+
+    journal: tuple[Record, ...]
+    end_statuses: Mapping[tuple[str, str], TaskStatus | None]
+    kinds: Counter[str]
+    crashes: int
+
+
+def simulate(scenario: Scenario, crashes: CrashPlan | None = None) -> SimulationResult:
+    """Run the scenario to its end; raise Violation when a law is broken on the way."""
+    world = World(scenario)
+    auditor = Auditor(world.branches.tasks_in, [submit.batch for submit in scenario.submits])
+    chance = SeededRandom(scenario.seed, "engine")
+    if crashes is None:
+        crashes = RandomCrashes(chance, scenario.rates.crashes) if scenario.rates.crashes else NoCrashes()
+    engine = SimEngine(world, auditor, crashes, chance, EngineOptions(through_codec=scenario.seed % 4 == 0))
+    try:
+        with limit_run_time():
+            journal = engine.run()
+    except Exception as error:
+        error.journal = engine.journal  # type: ignore[attr-defined]  # for whoever wants to read what led to it
+        raise
+    return SimulationResult(tuple(journal), auditor.end_statuses(), auditor.kinds, engine.crash_count)

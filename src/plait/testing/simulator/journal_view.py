@@ -42,9 +42,7 @@ class BatchSight:
     tasks: tuple[str, ...]
     settings: Settings
     is_ended: bool = False
-    pause_causes: set[str] = field(
-        default_factory=set
-    )  # by whom or what: a person, a stop, the budget, the gate
+    pause_causes: set[str] = field(default_factory=set)  # by whom or what: a person, a stop, the budget, the gate
     running: set[str] = field(default_factory=set)
     end_statuses: dict[str, TaskStatus] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)

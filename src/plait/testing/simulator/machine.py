@@ -43,31 +43,23 @@ class MachineEffects(Protocol):
 class SimMachine:
     """What it does to the world is planned at the start and over at the horizon, but for a small room, which may stay."""
 
-    def __init__(
-        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, stage: MachineEffects
-    ) -> None:
+    def __init__(self, time: EventQueue, chance: SeededRandom, weather: FaultRates, stage: MachineEffects) -> None:
         self._time = time
         self._stage = stage
         self.pressure: str | None = None
         self.capacity = self._usual_capacity = _UNLIMITED
         rng = chance.stream("machine")
         self._schedule_repeated(rng, weather.pressure, weather.horizon, lambda: self._raise_pressure(rng))
-        self._schedule_repeated(
-            rng, weather.clock_jumps, weather.horizon, lambda: self._jump_clock(rng.choice(_JUMPS))
-        )
+        self._schedule_repeated(rng, weather.clock_jumps, weather.horizon, lambda: self._jump_clock(rng.choice(_JUMPS)))
         self._schedule_repeated(rng, weather.node_deaths, weather.horizon, stage.lose_node)
         self._schedule_repeated(rng, weather.machine_deaths, weather.horizon, stage.lose_machine)
         rooms = chance.stream("rooms")
         lasting = rooms.choice(_FINAL_CAPACITIES)
-        self._schedule_repeated(
-            rooms, weather.capacity_changes, weather.horizon, lambda: self._lower_capacity(rooms)
-        )
+        self._schedule_repeated(rooms, weather.capacity_changes, weather.horizon, lambda: self._lower_capacity(rooms))
         time.schedule_at(weather.horizon, lambda: self._set_pressure(None))
         time.schedule_at(weather.horizon, lambda: self._set_final_capacity(lasting))
 
-    def _schedule_repeated(
-        self, rng: Random, rate: float, horizon: float, happening: Callable[[], None]
-    ) -> None:
+    def _schedule_repeated(self, rng: Random, rate: float, horizon: float, happening: Callable[[], None]) -> None:
         when = 0.0
         while rate > 0 and (when := when + rng.expovariate(rate / 3600)) < horizon:
             self._time.schedule_at(when, happening)

@@ -1,4 +1,11 @@
-"""What people can ask for, and how often they do."""
+"""People: they act at random moments, with sense or without, and some press a button twice.
+
+What people can ask for, and how often they do.
+
+Settings as people change them while a batch runs, one field at a time, wisely or not.
+
+The janitor: after the horizon somebody comes by regularly and lets everything finish.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +33,80 @@ from plait.core.requests import (
     Submit,
     Unpause,
 )
-from plait.core.settings import Budget, EngineSettings, Publish
+from plait.core.settings import (
+    Backoff,
+    Budget,
+    EngineSettings,
+    Isolation,
+    Mode,
+    OnConflict,
+    Order,
+    Publish,
+    Settings,
+    Spend,
+)
 from plait.core.status import PauseCause
 from plait.core.task import Task
-from plait.testing.simulator.journal_view import BatchSight
-from plait.testing.simulator.scenario import AGENTS
-from plait.testing.simulator.users__changes import change_setting
+from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.fault_rates import FaultRates
+from plait.testing.simulator.journal_view import BatchSight, JournalView
+from plait.testing.simulator.scenario import AGENTS, PROVIDERS
+from plait.testing.simulator.seeded_random import SeededRandom
+
+
+class RandomUsers:
+    """They stop at the horizon; `ask` puts a request into the inbox."""
+
+    def __init__(
+        self,
+        time: EventQueue,
+        chance: SeededRandom,
+        weather: FaultRates,
+        seen: JournalView,
+        ask: Callable[[Request], None],
+    ) -> None:
+        self._time = time
+        self._rng = chance.stream("people")
+        self._weather = weather
+        self._seen = seen
+        self._ask = ask
+        self._count = 0
+        self._schedule_request()
+
+    def _schedule_request(self) -> None:
+        if self._weather.user_requests > 0:
+            self._time.schedule_in(self._rng.expovariate(self._weather.user_requests / 3600), self._send_request)
+
+    def _send_request(self) -> None:
+        if self._time.now >= self._weather.horizon:
+            return
+        self._schedule_request()
+        if not self._seen.batches:
+            return
+        self._count += 1
+        request = self._request(f"p{self._count}", self._rng.choice(tuple(self._seen.batches)))
+        self._ask(request)
+        if self._rng.random() < 0.1:
+            self._time.schedule_in(self._rng.choice((0.0, 1.0, 60.0)), lambda: self._ask(request))
+
+    def _request(self, name: str, batch: str) -> Request:
+        rng = self._rng
+        sight = self._seen.batches[batch]
+        acts, weights = WEIGHTED_REQUESTS
+        act = rng.choices(acts, weights)[0]
+        if rng.random() < self._weather.invalid_request:
+            return act(rng, name, rng.choice((batch, "nowhere")), sight, rng.choice(("nobody", *sight.tasks)))
+        sensible = find_helpful_requests(sight)
+        if sensible and rng.random() < 0.4:
+            act = rng.choice(sensible)
+        return act(rng, name, batch, sight, _choose_task(rng, sight))
+
+
+def _choose_task(rng: Random, sight: BatchSight) -> str:
+    """Mostly a task that something can be done about."""
+    groups = [sorted(sight.running), sorted(sight.asking), sorted(sight.end_statuses), list(sight.tasks)]
+    return rng.choice(rng.choice([group for group in groups if group]))
+
 
 # chance, the request's id, the batch, what is seen of it, a task of it
 RequestMaker = Callable[[Random, str, str, BatchSight, str], Request]
@@ -93,9 +168,7 @@ def _stop(rng: Random, name: str, batch: str, _sight: BatchSight, _task: str) ->
 
 def _ship(rng: Random, name: str, batch: str, _sight: BatchSight, _task: str) -> Request:
     title = rng.choice((None, None, None, "", "Walls and a roof", " ", "two\nlines"))
-    return Ship(
-        name, batch, rng.choice(tuple(Publish)), title, rng.choice((None, None, "", "As was agreed."))
-    )
+    return Ship(name, batch, rng.choice(tuple(Publish)), title, rng.choice((None, None, "", "As was agreed.")))
 
 
 def _raise_budget(rng: Random, name: str, batch: str, sight: BatchSight, _task: str) -> Request:
@@ -150,6 +223,8 @@ _WEIGHTS: tuple[tuple[RequestMaker, float], ...] = (
     (_cancel_all, 0.15),
     (_submit_nonsense, 0.3),
 )
+
+
 WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weight in _WEIGHTS))
 
 
@@ -164,3 +239,116 @@ def find_helpful_requests(sight: BatchSight) -> list[RequestMaker]:
         (sight.needs_approval, _approve),
     )
     return [act for wanted, act in wants if wanted]
+
+
+def change_setting(rng: Random, old: Settings) -> tuple[Settings, str]:
+    """New settings, and the name of the field to take from them; some must be refused."""
+    new = replace(
+        old,
+        max_parallel=rng.choice((-1, 0, 1, 2, 5)),
+        mode=rng.choice(tuple(Mode)),
+        auto_approve=not old.auto_approve,
+        order=rng.choice(tuple(Order)),
+        isolation=rng.choice(tuple(Isolation)),
+        verify=rng.choice((None, "make check")),
+        gate=rng.choice((None, "make gate")),
+        timeout=rng.choice((-1.0, 50.0, 600.0)),
+        idle_timeout=rng.choice((40.0, 500.0)),
+        verify_timeout=rng.choice((30.0, 500.0)),
+        gate_timeout=rng.choice((30.0, 500.0)),
+        retries=rng.randrange(5),
+        repairs=rng.randrange(3),
+        backoff=rng.choice((Backoff(2.0, 1.0), Backoff(30.0, 2.0, 300.0, 0.0))),
+        stop_on_fail=not old.stop_on_fail,
+        on_conflict=rng.choice(tuple(OnConflict)),
+        phase_gate=rng.choice((0.0, 0.6, 1.0, 2.0)),
+        budget=rng.choice((Budget(100_000), Budget(5_000_000), Budget(None, 50_000))),
+        reserve=rng.choice((None, Spend(50_000, 500))),
+        task_budget=rng.choice((None, Budget(100_000), Budget(2_000_000))),
+        fallback=tuple(rng.sample(AGENTS, k=rng.choice((0, 1, 2)))),
+        publish=rng.choice(tuple(Publish)),
+        agents=tuple(rng.sample(AGENTS, k=rng.choice((0, 1, 2)))),
+        providers=rng.choice((PROVIDERS, (("dune", "north"),))),
+    )
+    return new, rng.choice(CHANGEABLE_FIELDS)
+
+
+CHANGEABLE_FIELDS = (
+    *(
+        "max_parallel",
+        "mode",
+        "auto_approve",
+        "order",
+        "isolation",
+        "verify",
+        "gate",
+        "timeout",
+        "idle_timeout",
+    ),
+    *(
+        "verify_timeout",
+        "gate_timeout",
+        "retries",
+        "repairs",
+        "backoff",
+        "stop_on_fail",
+        "on_conflict",
+        "phase_gate",
+    ),
+    *("budget", "task_budget", "reserve", "fallback", "agents", "providers", "publish", "no_such_field"),
+)
+
+
+ROUND_SECONDS = 45.0
+
+
+class FinalUser:
+    """Asks only for what the journal shows to be needed, and stops when every batch has ended and nobody's request is left:
+    one that an engine has not seen yet may open a batch again. `pending`: there are such requests, or more to come.
+    """
+
+    def __init__(
+        self,
+        time: EventQueue,
+        begins: float,
+        seen: JournalView,
+        ask: Callable[[Request], None],
+        pending: Callable[[], bool],
+    ) -> None:
+        self._time = time
+        self._seen = seen
+        self._ask = ask
+        self._pending = pending
+        self._count = 0
+        time.schedule_at(begins, self._visit_batches)
+
+    def _visit_batches(self) -> None:
+        for batch, sight in self._seen.batches.items():
+            if not sight.is_ended:
+                self._unblock_batch(batch, sight)
+        if not self._is_finished():
+            self._time.schedule_in(ROUND_SECONDS, self._visit_batches)
+
+    def _is_finished(self) -> bool:
+        return not self._pending() and all(sight.is_ended for sight in self._seen.batches.values())
+
+    def _unblock_batch(self, batch: str, sight: BatchSight) -> None:
+        if sight.settings.budget is not None and PauseCause.BUDGET in sight.pause_causes:
+            free = replace(sight.settings, budget=None)
+            self._ask(ChangeSettings(self._next_request_id(), batch, free, ("budget",)))
+        if sight.settings.task_budget is not None and sight.asking:
+            free = replace(sight.settings, task_budget=None)
+            self._ask(ChangeSettings(self._next_request_id(), batch, free, ("task_budget",)))
+        else:
+            for task in sorted(sight.asking):
+                self._ask(Feedback(self._next_request_id(), batch, task, "the first one"))
+        if PauseCause.STOP in sight.pause_causes:
+            self._ask(Resume(self._next_request_id(), batch))
+        elif sight.pause_causes - {PauseCause.BUDGET}:
+            self._ask(Unpause(self._next_request_id(), batch))
+        if sight.needs_approval:
+            self._ask(Approve(self._next_request_id(), batch))
+
+    def _next_request_id(self) -> str:
+        self._count += 1
+        return f"j{self._count}"

@@ -1,7 +1,12 @@
-"""The World: a seeded simulation of everything around the engine, one happening after another."""
+"""The World: a seeded simulation of everything around the engine, one happening after another.
+
+Reports about what never was or is long over, as a confused watcher sends them. None of them may change anything.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import assert_never, get_args
 
 from plait.core.decisions import (
@@ -15,26 +20,50 @@ from plait.core.decisions import (
     RebuildStarted,
 )
 from plait.core.events import Record
-from plait.core.reports import AttemptEnd, BranchReport, Report
+from plait.core.reports import (
+    AttemptActive,
+    AttemptEnd,
+    AttemptExited,
+    AttemptLost,
+    AttemptUsed,
+    BranchReport,
+    ConflictCleared,
+    ConflictPredicted,
+    GateDone,
+    MergeDone,
+    MergedTask,
+    Outcome,
+    PublishDone,
+    PublishFailed,
+    RebuildDone,
+    Report,
+    SourcesWritten,
+)
 from plait.core.requests import Request
-from plait.testing.simulator.attempts import SimExecutor
-from plait.testing.simulator.attempts__providers import SimProviders
-from plait.testing.simulator.branches import SimBranches
-from plait.testing.simulator.branches__publisher import SimPublisher
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.core.task import Attempt, Step
+from plait.testing.simulator.attempts import SimExecutor, SimProviders
+from plait.testing.simulator.branches import SimBranches, SimPublisher
 from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.journal_view import JournalView
 from plait.testing.simulator.machine import SimMachine
 from plait.testing.simulator.scenario import Scenario
 from plait.testing.simulator.seeded_random import SeededRandom
-from plait.testing.simulator.users__janitor import FinalUser
-from plait.testing.simulator.users__people import RandomUsers
-from plait.testing.simulator.world__noise import StaleReports
+from plait.testing.simulator.users import FinalUser, RandomUsers
 
 PerformedDecision = (
     AttemptStarted | AttemptEnding | MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
 )
+
+
 PERFORMED_DECISIONS = get_args(PerformedDecision)
+
+
 MAX_SECONDS = 40 * 86_400.0
+
+
 RESULT_REPORTS = (*get_args(AttemptEnd), *get_args(BranchReport))
 
 
@@ -98,11 +127,7 @@ class World:
     def advance_busy(self, delay: float) -> None:
         """The engine is busy: whatever happens meanwhile waits for it."""
         until = self.time.now + delay
-        while (
-            (upcoming := self.time.next_time()) is not None
-            and upcoming <= until
-            and not self.is_machine_dying
-        ):
+        while (upcoming := self.time.next_time()) is not None and upcoming <= until and not self.is_machine_dying:
             self.time.step()
         self.time.skip_to(until)
 
@@ -119,15 +144,11 @@ class World:
         self._sent += 1
         late = self._weather.late_report
         if late > 0 and self._chance.happens(late, "late", self._sent):
-            self.time.schedule_in(
-                60 * self._chance.roll("by", self._sent) ** 2, lambda: self._deliver(report)
-            )
+            self.time.schedule_in(60 * self._chance.roll("by", self._sent) ** 2, lambda: self._deliver(report))
         else:
             self._deliver(report)
         if self._chance.happens(self._weather.duplicate_report, "twice", self._sent):
-            self.time.schedule_in(
-                90 * self._chance.roll("again", self._sent) ** 2, lambda: self._deliver(report)
-            )
+            self.time.schedule_in(90 * self._chance.roll("again", self._sent) ** 2, lambda: self._deliver(report))
 
     def deliver_sensor_report(self, report: Report) -> None:
         """The machine's own sensors are neither late nor mistaken about the order."""
@@ -207,3 +228,54 @@ class World:
     def is_settled(self) -> bool:
         """Nothing more will happen by itself, and nobody waits for an answer."""
         return self.time.next_time() is None and not self.inbox and not self.reports
+
+
+UNUSED_NUMBER = 999  # a number that no attempt, merge or gate ever reaches
+
+
+class StaleReports:
+    """It lies only about attempts whose end is in the journal: of others it would be a fact."""
+
+    def __init__(self, time: EventQueue, chance: SeededRandom, weather: FaultRates, seen: JournalView) -> None:
+        self._rng = chance.stream("noise")
+        self._seen = seen
+        self._time = time
+        self._weather = weather
+
+    def schedule(self, send: Callable[[Report], None]) -> None:
+        when = 0.0
+        rate = self._weather.invalid_request * 200 / 3600
+        while rate > 0 and (when := when + self._rng.expovariate(rate)) < self._weather.horizon:
+            self._time.schedule_at(when, lambda: send(self._report()))
+
+    def _report(self) -> Report:
+        rng = self._rng
+        batch = rng.choice(("b1", "b2", "nowhere"))
+        over = self._seen.ended_attempts
+        attempt = rng.choice(over) if over else Attempt(batch, "t01", Step.WRITE, UNUSED_NUMBER)
+        if rng.random() < 0.4:
+            attempt = Attempt(batch, rng.choice(("t01", "nobody")), rng.choice(tuple(Step)), UNUSED_NUMBER)
+        return rng.choice(_make_attempt_reports(attempt) + _make_batch_reports(rng, batch))
+
+
+def _make_attempt_reports(attempt: Attempt) -> list[Report]:
+    return [
+        AttemptActive(attempt),
+        AttemptUsed(attempt, Spend(9_000_000, 90_000)),
+        AttemptExited(attempt, Outcome(Category.OK, 0, tip="nothing")),
+        AttemptExited(attempt, Outcome(Category.RATE_LIMIT, 1, retry_after=9_000.0)),
+        AttemptLost(attempt, "nobody knows where it went"),
+    ]
+
+
+def _make_batch_reports(rng: Random, batch: str) -> list[Report]:
+    return [
+        MergeDone(batch, "t01", UNUSED_NUMBER, "nothing"),
+        RebuildDone(batch, UNUSED_NUMBER, (MergedTask("t01", "nothing"),)),
+        GateDone(batch, UNUSED_NUMBER, passed=rng.random() < 0.5),
+        PublishDone(batch, UNUSED_NUMBER, "https://forge.example/nothing", "nothing"),
+        PublishFailed(batch, UNUSED_NUMBER, "nobody asked", commit="nothing"),
+        ConflictPredicted(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody")), ("a.py",)),
+        ConflictCleared(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody"))),
+        SourcesWritten(batch, ("t01", "nobody"), UNUSED_NUMBER),
+    ]

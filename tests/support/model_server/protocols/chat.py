@@ -48,9 +48,7 @@ class Chat(Protocol):
     def format_reply(self, request: ReceivedRequest, reply: Reply, usage: Usage) -> JsonObject:
         message: JsonObject = {"role": "assistant", "content": reply.text or None}
         if reply.calls:
-            message["tool_calls"] = [
-                {key: call[key] for key in call if key != "index"} for call in _calls(reply)
-            ]
+            message["tool_calls"] = [{key: call[key] for key in call if key != "index"} for call in _calls(reply)]
         choice = {"index": 0, "message": message, "finish_reason": _finish(reply), "logprobs": None}
         return {**_frame(request, "chat.completion"), "choices": [choice], "usage": _usage(usage)}
 
@@ -70,9 +68,7 @@ class Chat(Protocol):
         return openai_error(refusal)
 
     def failed_chunk(self) -> str:
-        return format_event(
-            {"error": {"message": "the server had an error", "type": "server_error", "code": 500}}
-        )
+        return format_event({"error": {"message": "the server had an error", "type": "server_error", "code": 500}})
 
 
 def openai_error(refusal: Refusal) -> JsonObject:
@@ -88,11 +84,7 @@ def openai_error(refusal: Refusal) -> JsonObject:
 
 
 def read_system(messages: list[Json]) -> str:
-    told = (
-        read_text(message.get("content"))
-        for message in messages
-        if message.get("role") in {"system", "developer"}
-    )
+    told = (read_text(message.get("content")) for message in messages if message.get("role") in {"system", "developer"})
     return "\n".join(told)
 
 
@@ -107,9 +99,7 @@ def read_turns(messages: list[Json]) -> tuple[Turn, ...]:
 
 def read_tools(body: Json) -> tuple[OfferedTool, ...]:
     told = (read_object(tool.get("function")) for tool in read_objects(body.get("tools")))
-    return tuple(
-        OfferedTool(str(tool.get("name", "")), read_object(tool.get("parameters"))) for tool in told if tool
-    )
+    return tuple(OfferedTool(str(tool.get("name", "")), read_object(tool.get("parameters"))) for tool in told if tool)
 
 
 def _calls(reply: Reply) -> list[JsonObject]:
@@ -125,9 +115,7 @@ def _calls(reply: Reply) -> list[JsonObject]:
 
 
 def _chunk(frame: JsonObject, delta: JsonObject, finish: str | None = None) -> str:
-    return format_event(
-        {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]}
-    )
+    return format_event({**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]})
 
 
 def _frame(request: ReceivedRequest, kind: str) -> JsonObject:

@@ -76,9 +76,7 @@ class Gemini(Protocol):
         return {"error": error}
 
     def failed_chunk(self) -> str:
-        return format_event(
-            {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}
-        )
+        return format_event({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
 
 
 def _turn(content: Json) -> Turn:
@@ -107,9 +105,7 @@ def _calls(reply: Reply) -> list[JsonObject]:
     ]
 
 
-def _content(
-    request: ReceivedRequest, parts: list[JsonObject], usage: Usage, *, last: bool = False
-) -> JsonObject:
+def _content(request: ReceivedRequest, parts: list[JsonObject], usage: Usage, *, last: bool = False) -> JsonObject:
     candidate: JsonObject = {"content": {"role": "model", "parts": parts}, "index": 0}
     if last:
         candidate["finishReason"] = "STOP"

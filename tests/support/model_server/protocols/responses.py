@@ -38,9 +38,7 @@ class Responses(Protocol):
 
     def parse_request(self, path: str, body: Json) -> ModelRequest:  # noqa: ARG002 - the path says nothing more
         said = body.get("input")
-        items: list[Json] = (
-            [{"role": "user", "content": said}] if isinstance(said, str) else read_objects(said)
-        )
+        items: list[Json] = [{"role": "user", "content": said}] if isinstance(said, str) else read_objects(said)
         form = read_object(read_object(body.get("text")).get("format"))
         return ModelRequest(
             model=str(body.get("model", "")),
@@ -74,9 +72,7 @@ class Responses(Protocol):
     def failed_chunk(self) -> str:
         error = {"code": "server_error", "message": "the server had an error"}
         response = {"id": new_id("resp_"), "object": "response", "status": "failed", "error": error}
-        return format_event(
-            {"type": "response.failed", "sequence_number": 0, "response": response}, "response.failed"
-        )
+        return format_event({"type": "response.failed", "sequence_number": 0, "response": response}, "response.failed")
 
 
 def _turns(items: list[Json]) -> Iterator[Turn]:

@@ -1,27 +1,41 @@
-"""Who asks: told by a token, or by the cookie of a login. Nobody gets further without being told."""
+"""Who asks: told by a token, or by the cookie of a login. Nobody gets further without being told.
+
+A stream ends with the key that opened it: who listens must not go on listening after a rotation.
+
+How often each address was wrong of late. Whoever is right is never counted, and never kept waiting.
+"""
 
 from __future__ import annotations
 
+import math
 import time
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plait.core.errors import WorldError
 from plait.server.auth import SESSION_COOKIE, Access, Authenticator, Caller
-from plait.server.http.middleware.authentication__streams import end_when_revoked
-from plait.server.http.middleware.authentication__strikes import AuthRateLimiter
-from plait.server.http.middleware.origin_checks import SAFE_METHODS
-from plait.server.http.middleware.origin_checks__hosts import get_request_host
+from plait.server.http.middleware.origin_checks import SAFE_METHODS, get_request_host
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import Rejection, get_headers, get_path, has_body, reject
 
 HEALTH_PATH = "/health"
+
+
 MCP_PATH = "/mcp"
+
+
 DEFAULT_URL = "http://127.0.0.1:3001"
+
+
 _MAX_COOKIES = 8
+
+
 _BEARER_CHALLENGE = ((b"www-authenticate", b"Bearer"),)
+
+
 _MISSING_TOKEN = Rejection(
     401,
     "this needs a token",
@@ -30,15 +44,22 @@ _MISSING_TOKEN = Rejection(
     headers=_BEARER_CHALLENGE,
     unauthenticated=True,
 )
+
+
 _WRONG_TOKEN = Rejection(
     401, "this is not the token", hint="The one that holds: plait token.", headers=_BEARER_CHALLENGE
 )
+
+
 _READ_ONLY_TOKEN = Rejection(
     403, "this token lets you look, and change nothing", hint="What may change things: plait token."
 )
+
+
 TOKEN_UNREADABLE = Rejection(
     503, "the server can't read its token, so nobody is let in", hint="On the server's machine: plait token."
 )
+
 
 CallerCheck = Callable[[], Caller | None]
 
@@ -82,9 +103,7 @@ class AuthenticationMiddleware:
         caller = check()
         if caller is not None:
             return caller
-        if not get_headers(
-            scope, b"authorization"
-        ):  # a stale cookie is no guess: browsers send it by themselves
+        if not get_headers(scope, b"authorization"):  # a stale cookie is no guess: browsers send it by themselves
             return replace(_MISSING_TOKEN, person=describe_missing_login(scope, self._policy))
         return self._rate_limiter.record_failure(scope) or _WRONG_TOKEN
 
@@ -157,3 +176,72 @@ def _make_caller_check(scope: Scope, authenticator: Authenticator) -> CallerChec
     kind, _, token = headers[0].partition(b" ")
     is_bearer = len(headers) == 1 and kind.lower() == b"bearer"
     return lambda: authenticator.check_token(token.strip()) if is_bearer else None
+
+
+def end_when_revoked(send: Send, is_valid: Callable[[], object], seconds: float, now: Callable[[], float]) -> Send:
+    """`send`, until what was presented is good no more. The response ends then as if it were complete, so that the app
+    hears of a disconnect and the client comes back, to be asked again. One of a known length is always sent whole.
+    """
+    streams, over, looked = False, False, now()
+
+    async def guarded(message: Message) -> None:
+        nonlocal streams, over, looked
+        if over:
+            return
+        if message["type"] == "http.response.start":
+            streams = all(name.lower() != b"content-length" for name, _ in message.get("headers", ()))
+        elif streams and now() - looked >= seconds:
+            looked = now()
+            over = not _is_still_valid(is_valid)
+        await send(message if not over else {"type": "http.response.body", "body": b"", "more_body": False})
+
+    return guarded
+
+
+def _is_still_valid(is_valid: Callable[[], object]) -> bool:
+    try:
+        return bool(is_valid())
+    except WorldError:
+        return False
+
+
+_MAX_ADDRESSES = 1024  # remembered at once; the one that was wrong longest ago is forgotten first
+
+
+class AuthRateLimiter:
+    def __init__(self, policy: RequestPolicy, now: Callable[[], float] = time.monotonic) -> None:
+        self._limit, self._seconds = policy.max_auth_failures, policy.auth_failure_seconds
+        self._now = now
+        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def record_failure(self, scope: Scope) -> Rejection | None:
+        """Somebody was wrong. Too often by now: how long they have to leave it."""
+        address, now = _client_address(scope), self._now()
+        times = self._failures.setdefault(address, deque())
+        self._failures.move_to_end(address)
+        while len(self._failures) > _MAX_ADDRESSES:
+            self._failures.popitem(last=False)
+        while times and times[0] <= now - self._seconds:
+            times.popleft()
+        if len(times) < self._limit:
+            times.append(now)
+            return None
+        return _too_many_failures(times[0] + self._seconds - now)
+
+    def __len__(self) -> int:
+        return len(self._failures)
+
+
+def _client_address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _too_many_failures(seconds: float) -> Rejection:
+    wait = max(1, math.ceil(seconds))
+    return Rejection(
+        429,
+        "too many wrong tokens came from this address",
+        hint=f"Wait {wait} s. The right one is let in at any time: plait token.",
+        headers=((b"retry-after", str(wait).encode("ascii")),),
+    )

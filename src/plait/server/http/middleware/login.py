@@ -13,14 +13,16 @@ from plait.core.errors import WorldError
 from plait.server.auth import COOKIE_SECONDS, LOGIN_PATH, SESSION_COOKIE, Access, Authenticator, InvalidCode
 from plait.server.http.middleware.authentication import (
     TOKEN_UNREADABLE,
+    AuthRateLimiter,
     find_cookie_caller,
     format_link_command,
     is_secure,
 )
-from plait.server.http.middleware.authentication__strikes import AuthRateLimiter
 from plait.server.http.middleware.origin_checks import SAFE_METHODS
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import (
+    STYLESHEET,
+    STYLESHEET_PATH,
     HeaderList,
     Rejection,
     get_headers,
@@ -28,7 +30,6 @@ from plait.server.http.middleware.rejections import (
     has_body,
     reject,
 )
-from plait.server.http.middleware.rejections__refusal_page import STYLESHEET, STYLESHEET_PATH
 
 LOGOUT_PATH = "/logout"
 _NEW_LINK = "Get another one, where plait runs"
@@ -43,12 +44,8 @@ _EXPIRED = Rejection(
     hint=_NEW_LINK_HINT,
     unauthenticated=True,
 )
-_USED = Rejection(
-    410, "This link was used already: links are good once.", hint=_NEW_LINK_HINT, unauthenticated=True
-)
-_UNKNOWN = Rejection(
-    403, "This link is not good, or the token was changed after it was made.", hint=_NEW_LINK_HINT
-)
+_USED = Rejection(410, "This link was used already: links are good once.", hint=_NEW_LINK_HINT, unauthenticated=True)
+_UNKNOWN = Rejection(403, "This link is not good, or the token was changed after it was made.", hint=_NEW_LINK_HINT)
 _LINK_ERRORS = (_EXPIRED, _USED, _UNKNOWN)
 
 
@@ -93,9 +90,7 @@ class LoginMiddleware:
             return _ONLY_GET
         if _is_prefetch(scope):
             return _PREFETCHED
-        redeemed = await asyncio.to_thread(
-            self._authenticator.redeem_code, _read_code(scope)
-        )  # it waits for the disk
+        redeemed = await asyncio.to_thread(self._authenticator.redeem_code, _read_code(scope))  # it waits for the disk
         if isinstance(redeemed, Access):
             return [
                 _cookie_header(

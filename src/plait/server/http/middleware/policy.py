@@ -11,9 +11,7 @@ from plait.core.fast_dataclass import dataclass
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _WILDCARD_HOSTS = frozenset({"0.0.0.0", "[::]"})  # noqa: S104 - recognised, not bound to
-_HOST_PORT_PATTERN = re.compile(
-    r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?)(?::([0-9]{1,5}))?"
-)
+_HOST_PORT_PATTERN = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?)(?::([0-9]{1,5}))?")
 SCHEME_PORTS = {"http": 80, "https": 443}
 
 

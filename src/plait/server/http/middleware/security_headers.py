@@ -68,9 +68,7 @@ def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> list[tuple[by
         for name, value in headers
         if name.lower() not in _SECURITY_HEADER_NAMES and not name.lower().startswith(b"access-control-")
     ]
-    uncached = path.startswith(_UNCACHED_PATHS) and not any(
-        name.lower() == b"cache-control" for name, _ in kept
-    )
+    uncached = path.startswith(_UNCACHED_PATHS) and not any(name.lower() == b"cache-control" for name, _ in kept)
     return [*kept, *SECURITY_HEADERS, *([_NO_STORE] if uncached else [])]
 
 

@@ -1,1 +1,1 @@
-"""The routes: a file per noun. Each reads what was sent, and hands it to an act."""
+"""The routes, a module per noun. Each reads what was sent and hands it to the service."""

@@ -17,17 +17,16 @@ from plait.server.http.schema.actions import (
     ShipBody,
     Shipped,
 )
-from plait.server.http.schema.base import Responses, document_responses
-from plait.server.http.schema.base__shape import ApiModel
+from plait.server.http.schema.base import ApiModel, Responses, document_responses
 from plait.server.service.actions import (
     BatchAction,
     TaskAction,
     is_accepted,
     publish_batch,
     run_batch_action,
+    run_bulk_action,
     run_task_action,
 )
-from plait.server.service.actions__bulk import run_bulk_action
 
 router = APIRouter(tags=["steering"])
 
@@ -97,16 +96,12 @@ async def publish(
 ) -> Response:
     """Push the batch branch, and open its pull request or bring it up to date. BATCH has `prUrl` when that is over."""
     asked = body or ShipBody()
-    told = await publish_batch(
-        session, batch_id, Publish(asked.publish), title=asked.title, body=asked.body, key=key
-    )
+    told = await publish_batch(session, batch_id, Publish(asked.publish), title=asked.title, body=asked.body, key=key)
     return make_response(told, 202 if told["underWay"] or is_accepted(told) else 200)
 
 
 @router.post(f"{_TASK_PATH}/cancel", operation_id="cancelTask", responses=_ACTION_RESPONSES)
-async def cancel_task(
-    session: SessionDep, batch_id: BatchId, task_id: TaskName, key: IdempotencyKey = ""
-) -> Response:
+async def cancel_task(session: SessionDep, batch_id: BatchId, task_id: TaskName, key: IdempotencyKey = "") -> Response:
     """End it, and give it up."""
     return _respond(await run_task_action(session, batch_id, task_id, TaskAction.CANCEL, key=key))
 
@@ -125,17 +120,13 @@ async def retry_task(
 
 
 @router.post(f"{_TASK_PATH}/drop", operation_id="dropTask", responses=_ACTION_RESPONSES)
-async def drop_task(
-    session: SessionDep, batch_id: BatchId, task_id: TaskName, key: IdempotencyKey = ""
-) -> Response:
+async def drop_task(session: SessionDep, batch_id: BatchId, task_id: TaskName, key: IdempotencyKey = "") -> Response:
     """Go on without it; what it merged is taken out of the branch."""
     return _respond(await run_task_action(session, batch_id, task_id, TaskAction.DROP, key=key))
 
 
 @router.post(f"{_TASK_PATH}/approve", operation_id="approveTask", responses=_ACTION_RESPONSES)
-async def approve_task(
-    session: SessionDep, batch_id: BatchId, task_id: TaskName, key: IdempotencyKey = ""
-) -> Response:
+async def approve_task(session: SessionDep, batch_id: BatchId, task_id: TaskName, key: IdempotencyKey = "") -> Response:
     """Let it start when its turn comes."""
     return _respond(await run_task_action(session, batch_id, task_id, TaskAction.APPROVE, key=key))
 
@@ -145,9 +136,7 @@ async def feedback(
     session: SessionDep, batch_id: BatchId, task_id: TaskName, body: FeedbackBody, key: IdempotencyKey = ""
 ) -> Response:
     """A new attempt with these words, or the answer to its question."""
-    return _respond(
-        await run_task_action(session, batch_id, task_id, TaskAction.FEEDBACK, text=body.text, key=key)
-    )
+    return _respond(await run_task_action(session, batch_id, task_id, TaskAction.FEEDBACK, text=body.text, key=key))
 
 
 @router.post("/api/bulk", operation_id="bulk", responses=document_responses(BulkAnswered, 409))

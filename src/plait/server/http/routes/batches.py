@@ -9,13 +9,10 @@ from pydantic import Field
 
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
-from plait.server.http.schema.base import CURSOR_HEADERS, document_responses
-from plait.server.http.schema.base__links import BATCH_LINKS, BATCH_LIST_LINKS
-from plait.server.http.schema.batches import Batch, Batches, Created
-from plait.server.http.schema.batches__views import GraphShape, TimelineShape
-from plait.server.http.schema.tasks import BatchBody, PlanBody, PlanShape
-from plait.server.http.schema.tasks__tasks import Standing
-from plait.server.service import batches, batches__views
+from plait.server.http.schema.base import BATCH_LINKS, BATCH_LIST_LINKS, CURSOR_HEADERS, document_responses
+from plait.server.http.schema.batches import Batch, Batches, Created, GraphShape, TimelineShape
+from plait.server.http.schema.tasks import BatchBody, PlanBody, PlanShape, Standing
+from plait.server.service import batches
 
 router = APIRouter(tags=["batches"])
 
@@ -96,12 +93,10 @@ async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) ->
     return make_response(body, cursor=cursor)
 
 
-@router.get(
-    "/api/batches/{batch_id}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409)
-)
+@router.get("/api/batches/{batch_id}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409))
 async def graph(session: SessionDep, batch_id: BatchId) -> Response:
     """Its tasks with their statuses, and every edge between them with its reason."""
-    return make_response(await batches__views.read_graph(session, batch_id))
+    return make_response(await batches.read_graph(session, batch_id))
 
 
 @router.get(
@@ -111,4 +106,4 @@ async def graph(session: SessionDep, batch_id: BatchId) -> Response:
 )
 async def timeline(session: SessionDep, batch_id: BatchId) -> Response:
     """Who worked when, what waited, what was merged: for a chart."""
-    return make_response(await batches__views.read_timeline(session, batch_id))
+    return make_response(await batches.read_timeline(session, batch_id))

@@ -11,16 +11,12 @@ from plait.server.session_pool import SessionPool
 
 JSON_MEDIA_TYPE = "application/json"
 
-BatchId = Annotated[
-    str, Path(max_length=200, description="A batch's id, or the beginning of one that no other has")
-]
+BatchId = Annotated[str, Path(max_length=200, description="A batch's id, or the beginning of one that no other has")]
 TaskName = Annotated[
     str,
     Path(description="A task's id, with what a path needs escaped", json_schema_extra={"maxLength": 1_000}),
 ]
-ProjectId = Annotated[
-    str | None, Query(max_length=200, description="The project that is meant; none: the one served")
-]
+ProjectId = Annotated[str | None, Query(max_length=200, description="The project that is meant; none: the one served")]
 IdempotencyKey = Annotated[
     str,
     Header(

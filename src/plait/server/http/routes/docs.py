@@ -68,9 +68,7 @@ def _response_rows(operation: OpenApiObject) -> list[tuple[str, str, str]]:
         (
             code,
             each["description"],
-            ", ".join(
-                _type_name(body.get("schema", {})) or kind for kind, body in each.get("content", {}).items()
-            ),
+            ", ".join(_type_name(body.get("schema", {})) or kind for kind, body in each.get("content", {}).items()),
         )
         for code, each in sorted(operation["responses"].items())
         if int(code) < 400

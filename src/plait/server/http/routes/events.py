@@ -7,9 +7,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from plait.client.api_errors__refusals import FieldError
+from plait.client.api_errors import FieldError
 from plait.core.errors import PlaitError
-from plait.server.event_buffer__mark import EventCursor
+from plait.server.event_buffer import EventCursor
 from plait.server.http.routes.dependencies import SessionDep, get_session_pool
 from plait.server.http.schema.base import Responses, document_responses
 from plait.server.http.schema.events import EVENT_REF

@@ -1,28 +1,47 @@
-"""Logs, diffs, and why a task is where it is."""
+"""Logs, diffs, and why a task is where it is.
+
+The text of a difference, sent as it is read: however long it is, no more than a piece is in memory.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from plait.client.diff import DiffRange
 from plait.core.task import Step
+from plait.git.location import RepoLocation
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BatchId, SessionDep, TaskName
-from plait.server.http.routes.inspection__difftext import DiffTextResponse
 from plait.server.http.schema.base import Responses, document_responses
-from plait.server.http.schema.batches__pulls import PullRequest
+from plait.server.http.schema.batches import PullRequest
 from plait.server.http.schema.inspection import ConflictShape, DiffShape, Explanation
 from plait.server.project_session import ProjectSession
-from plait.server.service import batches__pulls, inspection
+from plait.server.service import batches, inspection
+from plait.server.service.inspection import open_comparison
 
 router = APIRouter(tags=["reading"])
 
+
 _BATCH_PATH = "/api/batches/{batch_id}"
+
+
 _TASK_PATH = "/api/batches/{batch_id}/tasks/{task_id:path}"
+
+
 _MAX_OFFSET = 1 << 53
+
+
 TEXT_MEDIA_TYPE = "text/plain; charset=utf-8"
+
+
 NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
 
@@ -45,8 +64,14 @@ StartOffset = Annotated[
         description="A byte's offset; below 0: so many before the end",
     ),
 ]
+
+
 AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
+
+
 StepName = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
+
+
 MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
 
 
@@ -57,9 +82,7 @@ def _integer_header(about: str) -> dict[str, object]:
 def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
     """`more` are headers that tell whose it is."""
     headers = {
-        "Plait-Offset": _integer_header(
-            "Where this part starts: later than asked for, where something was left out"
-        ),
+        "Plait-Offset": _integer_header("Where this part starts: later than asked for, where something was left out"),
         "Plait-Next": _integer_header("Where the next part starts"),
         "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
         **{f"Plait-{name}": about for name, about in more.items()},
@@ -78,7 +101,11 @@ _LOG_RESPONSES = _log_responses(
     NDJSON_MEDIA_TYPE,
     Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
 )
+
+
 _GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("Which gate's it is"))
+
+
 _DIFF_RESPONSES: Responses = {
     200: {
         "model": DiffShape,
@@ -169,28 +196,22 @@ async def batch_diff(
     return await _diff_text_response(session, batch_id, None, None, start)
 
 
-@router.get(
-    f"{_TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409)
-)
+@router.get(f"{_TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409))
 async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Why it is where it is, what it has been through, and what would make it go on."""
     return make_response(await inspection.read_explanation(session, batch_id, task_id))
 
 
-@router.get(
-    f"{_TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409)
-)
+@router.get(f"{_TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409))
 async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Both sides of the conflict that it is in, file by file."""
     return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
 
 
-@router.get(
-    f"{_BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409)
-)
+@router.get(f"{_BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409))
 async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
     """What the batch's pull request would say, if it were opened or brought up to date now."""
-    return make_response(await batches__pulls.read_pull_request_preview(session, batch_id))
+    return make_response(await batches.read_pull_request_preview(session, batch_id))
 
 
 def _log_response(found: inspection.LogPart, whose: dict[str, str], kind: str) -> Response:
@@ -208,3 +229,47 @@ async def _diff_text_response(
 ) -> Response:
     _, comparison, state = await inspection.find_comparison(session, batch, task, attempt=attempt)
     return await DiffTextResponse.start(session.place, comparison, state, start)
+
+
+_DIFF_MEDIA_TYPE = "text/plain; charset=utf-8"
+
+
+class DiffTextResponse(StreamingResponse):
+    """What it is read from is there until it is sent, or the reader has gone."""
+
+    def __init__(self, pieces: Iterator[bytes], stack: ExitStack) -> None:
+        super().__init__(_iterate_in_thread(pieces), media_type=_DIFF_MEDIA_TYPE)
+        self._stack = stack
+
+    @classmethod
+    async def start(cls, place: RepoLocation, comparison: DiffRange, state: str, from_byte: int) -> DiffTextResponse:
+        """From this byte on. Raises StateError or WorldError before anything is sent."""
+        stack = ExitStack()
+
+        def begin() -> Iterator[bytes]:
+            found = stack.enter_context(open_comparison(place, comparison, state))
+            return _skip_bytes(found.read_text(), from_byte)
+
+        try:
+            return cls(await asyncio.to_thread(begin), stack)
+        except BaseException:
+            await asyncio.to_thread(stack.close)
+            raise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await asyncio.shield(asyncio.to_thread(self._stack.close))
+
+
+async def _iterate_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while piece := await asyncio.to_thread(next, pieces, b""):
+        yield piece
+
+
+def _skip_bytes(pieces: Iterator[bytes], count: int) -> Iterator[bytes]:
+    for piece in pieces:
+        if len(piece) > count:
+            yield piece[count:]
+        count = max(0, count - len(piece))

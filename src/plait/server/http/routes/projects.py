@@ -10,8 +10,7 @@ from fastapi import APIRouter, Path, Request, Response
 from plait import __version__
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import get_session_pool
-from plait.server.http.schema.base import document_responses
-from plait.server.http.schema.base__links import PROJECT_LINKS
+from plait.server.http.schema.base import PROJECT_LINKS, document_responses
 from plait.server.http.schema.projects import Health, ProjectBody, Projects, ProjectShape
 from plait.server.projects import Project
 
@@ -39,9 +38,7 @@ async def listed(request: Request) -> Response:
 )
 async def add(request: Request, body: ProjectBody) -> Response:
     """A checkout by its path, or a repository by its URL. One that is known already is brought up to date."""
-    return make_response(
-        _project_json(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201
-    )
+    return make_response(_project_json(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201)
 
 
 @router.delete(

@@ -14,7 +14,7 @@ from plait.server.http.schema.settings import (
     PreferencesPatch,
     PreferencesSchema,
 )
-from plait.server.service import settings, settings__agents
+from plait.server.service import settings
 
 router = APIRouter(tags=["settings"])
 
@@ -31,9 +31,7 @@ async def shown(session: SessionDep) -> Response:
     responses=document_responses(
         ChangedPreferences,
         409,
-        also={
-            202: {"model": ChangedPreferences, "description": "It is safe, and no engine has answered yet"}
-        },
+        also={202: {"model": ChangedPreferences, "description": "It is safe, and no engine has answered yet"}},
     ),
 )
 async def change(session: SessionDep, body: PreferencesPatch) -> Response:
@@ -42,9 +40,7 @@ async def change(session: SessionDep, body: PreferencesPatch) -> Response:
     return make_response(body_json, 202 if body_json["accepted"] else 200)
 
 
-@router.get(
-    "/api/settings/schema", operation_id="describeSettings", responses=document_responses(PreferencesSchema)
-)
+@router.get("/api/settings/schema", operation_id="describeSettings", responses=document_responses(PreferencesSchema))
 async def described() -> Response:
     """What each setting means, and what may be said in its place."""
     return make_response(await settings.describe_settings())
@@ -53,4 +49,4 @@ async def described() -> Response:
 @router.get("/api/agents", operation_id="listAgents", responses=document_responses(Agents, 409))
 async def listed(session: SessionDep) -> Response:
     """The agents that plait knows: which are here, and which are logged in."""
-    return make_response(await settings__agents.describe_agents(session))
+    return make_response(await settings.describe_agents(session))

@@ -6,9 +6,8 @@ from fastapi import APIRouter, Response
 
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import SessionDep, TaskName
-from plait.server.http.schema.base import CURSOR_HEADERS, document_responses
-from plait.server.http.schema.base__links import TASK_LINKS, TASK_LIST_LINKS
-from plait.server.http.schema.tasks__tasks import NewTask, TaskEdit, Tasks, WholeTask
+from plait.server.http.schema.base import CURSOR_HEADERS, TASK_LINKS, TASK_LIST_LINKS, document_responses
+from plait.server.http.schema.tasks import NewTask, TaskEdit, Tasks, WholeTask
 from plait.server.service import tasks
 
 router = APIRouter(tags=["tasks"])
@@ -42,11 +41,7 @@ async def one(session: SessionDep, task_id: TaskName) -> Response:
     return make_response(await tasks.read_source_task(session, task_id))
 
 
-@router.patch(
-    "/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(WholeTask, 409)
-)
+@router.patch("/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(WholeTask, 409))
 async def edit(session: SessionDep, task_id: TaskName, body: TaskEdit) -> Response:
     """Change its file: what is not named stays as it is. 409 `changed`: somebody else was quicker, and nothing was written."""
-    return make_response(
-        await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version)
-    )
+    return make_response(await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version))

@@ -1,1 +1,1 @@
-"""What goes in and out over HTTP, for its OpenAPI description. Answers are made in `front`; these say what they look like."""
+"""The shape of requests and responses, for the OpenAPI document."""

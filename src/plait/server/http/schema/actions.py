@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plait.core.requests__wording import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
+from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.core.status import BatchStatus, TaskStatus
-from plait.server.http.schema.base__shape import ApiBody, ApiModel
+from plait.server.http.schema.base import ApiBody, ApiModel
 from plait.server.http.schema.tasks import AgentName, TaskId
 from plait.server.service.actions import TaskAction
 
@@ -57,9 +57,7 @@ class ShipBody(ApiBody):
     title: Annotated[str, Field(min_length=1, max_length=MAX_OVERRIDE_TITLE_CHARS)] | None = Field(
         default=None, description="One line of text"
     )
-    body: Annotated[str, Field(max_length=MAX_OVERRIDE_BODY_CHARS)] | None = Field(
-        default=None, description="Markdown"
-    )
+    body: Annotated[str, Field(max_length=MAX_OVERRIDE_BODY_CHARS)] | None = Field(default=None, description="Markdown")
 
 
 class BulkBody(ApiBody):

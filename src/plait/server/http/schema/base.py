@@ -1,15 +1,89 @@
-"""Errors as they go out, and the statuses that every route can give."""
+"""A shape: an object with camelCase names. More keys may be added to answers; a body with unknown ones is refused.
+
+Links of OpenAPI: which operations what one answers is good for. Programs that explore the interface follow them.
+
+Errors as they go out, and the statuses that every route can give.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from plait.core.plan import Severity
-from plait.server.http.schema.base__links import Links
-from plait.server.http.schema.base__shape import ApiModel
+
+
+class ApiModel(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class ApiBody(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
+
+
+# OpenAPI's own shape, which has no type.
+Links = dict[str, dict[str, Any]]
+
+
+_BATCH_OPERATIONS = (
+    "getBatch",
+    "getStanding",
+    "getGraph",
+    "getTimeline",
+    "getBatchDiff",
+    "getPullRequestText",
+    "approveBatch",
+    "pauseBatch",
+    "unpauseBatch",
+    "cancelBatch",
+    "retryBatch",
+    "resumeBatch",
+    "publishBatch",
+)
+
+
+_TASK_OPERATIONS = (
+    "getLog",
+    "getTaskDiff",
+    "explainTask",
+    "getConflict",
+    "cancelTask",
+    "retryTask",
+    "dropTask",
+    "approveTask",
+    "giveFeedback",
+)
+
+
+def _link_operations(operations: tuple[str, ...], parameters: Mapping[str, str]) -> Links:
+    found = {name: f"$response.body#/{place}" for name, place in parameters.items()}
+    return {name: {"operationId": name, "parameters": found} for name in operations}
+
+
+BATCH_LINKS = _link_operations(_BATCH_OPERATIONS, {"path.batch_id": "id"}) | _link_operations(
+    _TASK_OPERATIONS, {"path.batch_id": "id", "path.task_id": "tasks/0/taskId"}
+)
+
+
+BATCH_LIST_LINKS = _link_operations(_BATCH_OPERATIONS, {"path.batch_id": "batches/0/id"})
+
+
+TASK_LIST_LINKS = _link_operations(("getTask",), {"path.task_id": "tasks/0/id"}) | {
+    name: {
+        "operationId": name,
+        "requestBody": {"taskIds": ["$response.body#/tasks/0/id"]},
+    }
+    for name in ("plan", "createBatch")
+}
+
+
+TASK_LINKS = _link_operations(("getTask", "editTask"), {"path.task_id": "id"})
+
+
+PROJECT_LINKS = _link_operations(("removeProject",), {"path.project_id": "id"})
 
 
 class Problem(ApiModel):
@@ -33,15 +107,14 @@ class Error(ApiModel):
 
     error: str
     hint: str | None
-    field: str | None = Field(
-        description="The field of the body or the query that can't be so, as `settings.budget`"
-    )
+    field: str | None = Field(description="The field of the body or the query that can't be so, as `settings.budget`")
     state: str | None = Field(description="The state that is in the way")
     problems: list[Wrong] | None
 
 
 # OpenAPI's own shape, which has no type.
 Responses = dict[int | str, dict[str, Any]]
+
 
 _COMMON_ERRORS = {
     400: "It can't be understood",
@@ -56,6 +129,8 @@ _COMMON_ERRORS = {
     500: "A bug; it is in the server's log",
     503: "Something outside of plait is in the way: the disk, git, the journal",
 }
+
+
 _ROUTE_ERRORS = {
     404: "It is not there",
     409: "Not in this state; `state` says in which it is",

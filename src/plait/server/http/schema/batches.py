@@ -1,11 +1,20 @@
-"""BATCH, and what comes with it."""
+"""BATCH, and what comes with it.
+
+A batch as a graph, and as a timeline.
+
+A pull request before it is opened, or brought up to date.
+"""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+from pydantic import Field
+
 from plait.core.settings import Isolation, Mode, OnConflict, Order, Publish, WriteBack
-from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
-from plait.server.http.schema.base import Problem
-from plait.server.http.schema.base__shape import ApiModel
+from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus, Waiting
+from plait.core.task import NeedKind
+from plait.server.http.schema.base import ApiModel, Problem
 
 
 class Cost(ApiModel):
@@ -170,3 +179,130 @@ class Created(ApiModel):
     created_at: str
     problems: list[Problem]
     accepted: bool
+
+
+class Node(ApiModel):
+    """`rank`: seconds of the longest path from its start to the end."""
+
+    task_id: str
+    title: str
+    status: TaskStatus
+    reason: str
+    waiting: Waiting | None
+    wave: int
+    phase: str | None
+    weight: float
+    rank: float
+    touches: list[str]
+    entrant_of: str | None
+
+
+class Edge(ApiModel):
+    """`from` is done before `to` starts."""
+
+    from_: str = Field(alias="from")
+    to: str
+    kind: NeedKind
+    reason: str
+    at: str | None
+
+
+class GraphShape(ApiModel):
+    batch_id: str
+    nodes: list[Node]
+    edges: list[Edge]
+    waves: list[list[str]]
+    critical_path: list[str]
+    conflicts: list[SharedFile]
+
+
+class SpanKind(StrEnum):
+    WRITE = "write"
+    VERIFY = "verify"
+    MERGE = "merge"
+    GATE = "gate"
+    PAUSE = "pause"
+    REBUILD = "rebuild"
+    PUBLISH = "publish"
+
+
+class SpanShape(ApiModel):
+    """`completedAt` null: it is not over. `result` of an attempt is its category."""
+
+    kind: SpanKind
+    started_at: str
+    completed_at: str | None
+    n: int | None
+    agent: str | None
+    result: str | None
+    detail: str | None
+    ended_for: EndWhy | None
+
+
+class Wait(ApiModel):
+    started_at: str
+    completed_at: str | None
+
+
+class RetryShape(ApiModel):
+    """Only a counted one uses up a retry."""
+
+    at: str
+    retry_at: str
+    why: str
+    category: Category
+    counted: bool
+
+
+class TaskTimeline(ApiModel):
+    """`status` null: it has not ended. `waits`: when nothing of it was at work."""
+
+    task_id: str
+    title: str
+    status: TaskStatus | None
+    spans: list[SpanShape]
+    waits: list[Wait]
+    retries: list[RetryShape]
+
+
+class TimelineShape(ApiModel):
+    """`spans` are the batch's own: gates, pauses, rebuilds, publishing."""
+
+    batch_id: str
+    started_at: str | None
+    completed_at: str | None
+    tasks: list[TaskTimeline]
+    spans: list[SpanShape]
+
+
+class PullText(ApiModel):
+    title: str
+    body: str
+
+
+class PullRequest(ApiModel):
+    """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
+    remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
+    as that can be told without a network; with `canPush`, the branch can be pushed all the same.
+    """
+
+    batch_id: str
+    title: str
+    body: str
+    own: PullText
+    branch: str | None
+    target: str | None
+    url: str | None
+    shipped: bool
+    under_way: bool
+    can_publish: bool
+    can_push: bool
+    why: str | None
+    hint: str | None
+
+
+class SharedFile(ApiModel):
+    """Its tasks run one after another."""
+
+    file: str
+    tasks: list[str]

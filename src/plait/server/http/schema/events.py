@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from plait.client.stream_event import EventType
 from plait.core.status import Category, PauseCause, Waiting
 from plait.core.task import Step
-from plait.server.http.schema.base__shape import ApiModel
+from plait.server.http.schema.base import ApiModel
 
 _REF = "#/components/schemas/{model}"
 

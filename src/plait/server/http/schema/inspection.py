@@ -8,9 +8,9 @@ from pydantic import Field
 
 from plait.core.status import Category, EndWhy, TaskStatus, Waiting
 from plait.core.task import NeedKind, Step
-from plait.server.http.schema.base__shape import ApiModel
+from plait.git.interfaces import ConflictKind
+from plait.server.http.schema.base import ApiModel
 from plait.server.http.schema.batches import Cost, Diffstat
-from plait.store.interfaces import ConflictKind
 
 
 class NeedStanding(ApiModel):

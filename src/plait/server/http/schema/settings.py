@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, RootModel, WithJsonSchema, create_model
 
-from plait.client.preferences__shape import KINDS, can_read, name_kind
+from plait.client.preferences import KINDS, can_read, name_kind
 from plait.config.config import Layer
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS
-from plait.server.http.schema.base import Problem
-from plait.server.http.schema.base__shape import ApiModel
+from plait.server.http.schema.base import ApiModel, Problem
 
 
 def _choice_type(words: Sequence[str]) -> Any:  # a type that is made just now

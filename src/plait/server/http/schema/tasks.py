@@ -1,4 +1,7 @@
-"""Orders, and the plan that would come of one."""
+"""Orders, and the plan that would come of one.
+
+Tasks of the sources.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,28 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
+from plait.client.task_drafts import TaskDraft
 from plait.core.contest import MAX_ENTRANTS as MOST_ENTRANTS, Contest
 from plait.core.settings import Mode
+from plait.core.status import Category, TaskStatus, Waiting
 from plait.core.task import NeedKind
-from plait.server.http.schema.base import Problem
-from plait.server.http.schema.base__shape import ApiBody, ApiModel
-from plait.server.http.schema.batches import Cost
+from plait.server.http.schema.base import ApiBody, ApiModel, Problem
+from plait.server.http.schema.batches import BatchHead, Cost, Diffstat, SharedFile
 from plait.server.service.batch_spec import BatchSpec
 from plait.sources.source_model import SourceStatus
 
 MAX_TASKS = 10_000  # tasks
 
+
 TaskId = Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
 AgentName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 TaskIds = Annotated[list[TaskId], Field(min_length=1, max_length=MAX_TASKS)]
+
+
 SettingsGiven = Annotated[
     dict[str, JsonValue],
     Field(description="By the names of GET /api/settings; null: not given", max_length=100),
@@ -96,13 +107,6 @@ class PlanTask(ApiModel):
     entrant_of: str | None
 
 
-class SharedFile(ApiModel):
-    """Its tasks run one after another."""
-
-    file: str
-    tasks: list[str]
-
-
 class PhaseShape(ApiModel):
     id: str
     title: str
@@ -126,3 +130,109 @@ class PlanShape(ApiModel):
     eta: float | None
     cost: Cost | None
     problems: list[Problem]
+
+
+NameList = Annotated[list[str], Field(max_length=500)]
+
+
+class Run(ApiModel):
+    """Where it stands in the newest batch that has it; `taskId` is what that batch calls it.
+
+    `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch not shipped.
+    """
+
+    batch_id: str
+    task_id: str
+    status: TaskStatus
+    reason: str
+    waiting: Waiting | None
+    needs_you: bool
+    category: Category | None
+    agent: str | None
+    attempt: int
+    phase: str | None
+    started_at: str | None
+    completed_at: str | None
+    cost: Cost
+    diffstat: Diffstat | None
+    commit: str | None
+    shipped: bool
+    review: bool
+
+
+class Standing(ApiModel):
+    """Of `tasks`, those that were asked for."""
+
+    batch: BatchHead
+    tasks: list[Run]
+
+
+class SourceTask(ApiModel):
+    """`parts`: it is a group of these. `notEditable` says why it can't be edited here."""
+
+    id: str
+    title: str
+    status: SourceStatus
+    source: str | None
+    format: str
+    needs: list[NeedShape]
+    touches: list[str]
+    conflicts_with: list[str]
+    phase: str | None
+    priority: int
+    weight: float
+    agent: str | None
+    model: str | None
+    verify: str | None
+    run: str | None
+    parts: list[str]
+    editable: bool
+    not_editable: str | None
+    batch: Run | None
+
+
+class Tasks(ApiModel):
+    tasks: list[SourceTask]
+    problems: list[Problem]
+
+
+class WholeTask(SourceTask):
+    """`text` is all of its file, and `version` the one that an edit goes by; null where it can't be edited."""
+
+    body: str
+    text: str | None
+    version: str | None
+    problems: list[Problem]
+
+
+class DraftBody(ApiBody):
+    """What is left out is not said; an empty text takes something away."""
+
+    title: str | None = None
+    body: str | None = None
+    needs: NameList | None = None
+    touches: NameList | None = None
+    phase: str | None = None
+    priority: str | int | None = None
+    weight: str | float | None = None
+    agent: str | None = None
+    model: str | None = None
+    verify: str | None = None
+    run: str | None = None
+
+    def to_draft(self) -> TaskDraft:
+        return TaskDraft(**self.model_dump(exclude={"version"}))
+
+
+class NewTask(DraftBody):
+    title: str
+
+
+class TaskEdit(DraftBody):
+    """`version` is the one that was read: what somebody else has changed since is not written over.
+
+    `text` is the whole file, and stands alone.
+    """
+
+    version: Annotated[str, Field(min_length=1, max_length=200)]
+    text: str | None = None

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.config.config import Config
+from plait.config.loading import load_config
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Plan, Problem, Severity
+from plait.core.settings import Settings, Spend
+from plait.core.task import Task
+from plait.git.location import RepoLocation, find_repo
+from plait.store.project_files import JOURNAL_FILE, has_journal
+
+if TYPE_CHECKING:
+    from plait.core.state import State
+    from plait.store.interfaces import JournalError
+
+
+def load_settings(where: Path) -> Config:
+    """The settings in force here."""
+    place = find_repo(where)
+    saved, problems = read_saved_settings(place)
+    config = load_config(place.top, saved=saved)
+    return replace(config, warnings=(*problems, *config.warnings))
+
+
+def read_saved_settings(place: RepoLocation) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+    """Settings saved through the page or the API; a journal that can't be read costs no more than them."""
+    if not has_journal(place):
+        return {}, ()
+    from plait.store.interfaces import JournalError, JournalMissingError  # noqa: PLC0415
+    from plait.store.journal_reader import open_journal_reader  # noqa: PLC0415 - only where there is a journal
+
+    try:
+        with closing(open_journal_reader(place.state / JOURNAL_FILE)) as reader:
+            return reader.settings(), ()
+    except JournalMissingError:
+        return {}, ()
+    except JournalError as error:
+        return {}, (_build_history_problem(error),)
+
+
+def _build_history_problem(error: JournalError) -> Problem:
+    message = f"neither history nor saved settings are known: {error.message}"
+    return Problem(Severity.WARNING, message, hint=error.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class PastBatches:
+    """What the journal tells of earlier batches; `state` is None where there is no journal."""
+
+    state: State | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def build_duration_estimate(self, settings: Settings) -> Callable[[Task], float] | None:
+        """How long a task's writing would take, as far as that is known."""
+        if self.state is None:
+            return None
+        from plait.core import estimate  # noqa: PLC0415 - the whole core, and only where there is history
+
+        return partial(estimate.estimate_task, self.state, settings)
+
+    def estimate_length(self, plan: Plan, settings: Settings) -> float | None:
+        """Seconds to the end. A guess that looks like knowledge is worse than none: None where history knows nothing."""
+        if self.state is None:
+            return None
+        from plait.core import estimate  # noqa: PLC0415
+
+        known = estimate.has_agent_history(self.state, plan, settings)
+        return estimate.estimate_batch(self.state, plan, settings) if known else None
+
+    def estimate_cost(self, plan: Plan, settings: Settings) -> Spend | None:
+        """What it would cost, as far as agents told of earlier ones; None where that is not known."""
+        if self.state is None:
+            return None
+        from plait.core import estimate  # noqa: PLC0415
+
+        return estimate.estimate_cost(self.state, plan, settings)
+
+
+def read_past_batches(place: RepoLocation) -> PastBatches:
+    """A journal that can't be read costs the plan its history, not the plan."""
+    if not has_journal(place):
+        return PastBatches()
+    from plait.core.reducers.dispatch import evolve  # noqa: PLC0415
+    from plait.core.state import State  # noqa: PLC0415
+    from plait.store.interfaces import JournalError, JournalMissingError  # noqa: PLC0415
+    from plait.store.journal_reader import open_journal_reader  # noqa: PLC0415 - only where there is a journal
+
+    state = State()
+    try:
+        with closing(open_journal_reader(place.state / JOURNAL_FILE)) as reader:
+            for record in reader.read():
+                evolve(state, record)
+    except JournalMissingError:
+        return PastBatches()
+    except JournalError as error:
+        return PastBatches(problems=(_build_history_problem(error),))
+    return PastBatches(state)

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from plait.core.decisions import MergeStarted, RebuildStarted
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
+from plait.core.task import Attempt
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSetup:
+    """What a workspace is given beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
+
+    `setup` is run once in a new workspace. What it makes (`makes`: paths) is kept for the next workspace whose files
+    named in `reads` are the same. `sparse` are the folders that are checked out; none: all.
+    """
+
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    setup: str | None = None
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    sparse: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRules:
+    """How files are merged that two tasks always change both: `union` keeps the lines of both, `regenerate` are pairs of
+    a pattern and the command that makes such a file anew.
+    """
+
+    union: tuple[str, ...] = ()
+    regenerate: tuple[tuple[str, str], ...] = ()
+
+
+class ChangeGoneError(WorldError):
+    """What a task made is not in the repository any more: there is nothing to merge."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedChange:
+    """What an attempt left in its workspace, as a commit: `tip`. `files` are all that differ from its base.
+
+    `empty`: nothing does. `taken_out` are sources in which only statuses differed, which are plait's to write.
+    `diffstat` is how many files those are, and the lines added and removed.
+    """
+
+    tip: str
+    files: tuple[str, ...] = ()
+    diffstat: tuple[int, int, int] = (0, 0, 0)
+    empty: bool = False
+    reverted_sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """Who a task's commit is by, and what it says. `trailers` name the batch, the task and the attempt."""
+
+    message: str
+    trailers: tuple[tuple[str, str], ...] = ()
+    name: str = ""
+    email: str = ""
+
+
+# An agent's text of a source, by its path in the repository, as the base had it: the same text with the base's statuses.
+RestoreStatuses = Callable[[str, bytes, bytes], bytes]
+
+
+class Workspaces(Protocol):
+    """Where the tasks of batches with worktrees work, on this machine. Called from several threads at once.
+
+    A workspace is leased to its task until it is released. Whatever is done twice, or again after a crash, is done once.
+    What an agent made is never lost: it is in a commit under refs/plait before anything is made anew or removed.
+    """
+
+    def path(self, batch: str, task: str) -> str:
+        """Where the task works, whether or not it is there yet."""
+
+    def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
+        """The task's worktree on its own branch: made from `base`, or, if it began there before, as its last attempt
+        left it. `top` is the checkout that ignored files are copied from. Its path.
+        """
+
+    def capture(  # noqa: PLR0913 - it is all that makes a commit
+        self,
+        attempt: Attempt,
+        base: str,
+        author: CommitInfo,
+        restore: RestoreStatuses,
+        *,
+        hooks: bool,
+        largest: int = 0,
+    ) -> CapturedChange:
+        """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
+
+        No file of it may be larger than `largest` bytes, where that is not 0.
+        """
+
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        """What the task would leave if it stopped now, as a commit that no ref holds; None: nothing yet."""
+
+    def reset(self, attempt: Attempt, tip: str) -> None:
+        """After a check: the workspace as it was captured, without what the check left (which is saved, if it is work)."""
+
+    def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
+        """The batch's own worktree, at exactly this commit, for its gate. Its path."""
+
+    def release(self, batch: str, task: str) -> None:
+        """The task has ended: save what is not in a ref, and give the folder back."""
+
+    def release_gate(self, batch: str) -> None:
+        """The batch has ended: its own worktree is given back."""
+
+    def measure_disk_usage(self) -> int:
+        """Bytes on disk that all workspaces of this repository take."""
+
+    def trim_pool(self, keep: int = 0) -> None:
+        """Let go of those that only wait to be used again, down to so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeMessage:
+    """What a merge commit says. `edit` are files to be changed in the merged tree: statuses, where the branch holds them."""
+
+    message: str
+    trailers: tuple[tuple[str, str], ...] = ()
+    edit_files: Callable[[Callable[[str], bytes | None]], Mapping[str, bytes]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedConflict:
+    """Two changes that would conflict if both were merged as they are now."""
+
+    left: str
+    right: str
+    files: tuple[str, ...]
+
+
+class ConflictKind(StrEnum):
+    """What the two sides did to a file."""
+
+    CONTENT = "content"
+    ADD_ADD = "add/add"
+    MODIFY_DELETE = "modify/delete"
+    RENAME = "rename"
+    BINARY = "binary"
+    FOLDER = "file/directory"
+    MODE = "mode"
+    SUBMODULE = "submodule"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictedFile:
+    """A file in conflict: `base`, `ours` (the branch's), `theirs` (the task's), and `merged` with both between markers.
+
+    None: it is not there on that side, or it is no text, or (then its name is in `cut`) too long. `said` is git's word on
+    it; `touched_by` are the tasks whose change of it is on the branch, the newest first.
+    """
+
+    path: str
+    kind: ConflictKind
+    message: str = ""
+    binary: bool = False
+    base: str | None = None
+    ours: str | None = None
+    theirs: str | None = None
+    merged: str | None = None
+    truncated: tuple[str, ...] = ()
+    changed_by: tuple[str, ...] = ()
+
+
+class BranchMerger(Protocol):
+    """Makes batch branches in memory; no checkout is touched. Called from a thread, one call at a time for each batch.
+
+    Whatever is done again after a crash finds what was done: the same commit is told.
+    """
+
+    def merge(self, order: MergeStarted, words: MergeMessage, blending: MergeRules) -> MergeDone | MergeConflicted:
+        """Put the task's own change onto the batch branch. Raises ChangeGoneError if it is not there, and another
+        WorldError if merging itself goes wrong.
+        """
+
+    def rebuild(
+        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
+    ) -> RebuildDone:
+        """The branch made anew; what it was is kept under refs/plait/lines."""
+
+    def describe_conflict(self, order: MergeStarted, blending: MergeRules) -> str:
+        """Both sides of a conflict, as text for whoever repairs it, within reason."""
+
+    def predict_conflicts(
+        self, onto: str, tips: Mapping[str, tuple[str, str]], blending: MergeRules
+    ) -> list[PredictedConflict]:
+        """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""

@@ -1,1 +1,0 @@
-"""What happened, as stretches of time that tracers show."""

@@ -1,1 +1,0 @@
-"""The site: what happens where an attempt runs. The same code on this machine and on any other."""
