@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-OPENAPI := tests/forge/openapi/node_modules/.package-lock.json
+OPENAPI := tests/forges/openapi/node_modules/.package-lock.json
 # The real coding tools: two for every test run, all of them for `make test-agents`. What a package wants to run when it is
 # installed is run for those that need it, and for no other.
 TOOLS  := tests/realagents/cli
@@ -61,8 +61,8 @@ $(BROWSER): tests/ui/browser.sh | $(STAMP)
 	@touch $@
 
 # What GitHub says of its own interface: pull requests are checked against it.
-$(OPENAPI): tests/forge/openapi/package-lock.json
-	npm ci --prefix tests/forge/openapi --ignore-scripts --no-audit --no-fund --silent
+$(OPENAPI): tests/forges/openapi/package-lock.json
+	npm ci --prefix tests/forges/openapi --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
 $(FEW): $(TOOLS)/package-lock.json
@@ -101,17 +101,17 @@ crash: $(STAMP)  ## engines, fronts and writers killed, disks full, files damage
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
 
 soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many tasks at once; LONG=1 for 60 and 1,000
-	PLAIT_SOAK_LONG=$(LONG) $(BIN)/pytest -n 2 -s tests/worktrees/test_stories.py tests/worktrees/test_many.py
+	PLAIT_SOAK_LONG=$(LONG) $(BIN)/pytest -n 2 -s tests/cli/worktree_runs/test_random_batches.py tests/cli/worktree_runs/test_many_tasks.py
 
 stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more
-	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/writeback/test_stress.py tests/sources/test_hostile.py
+	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/system/status_files/test_write_stress.py tests/sources/test_hostile_texts.py
 
 pictures: $(STAMP) $(PAGE) $(BROWSER)  ## the pictures of the page in docs/img, taken anew
 	@mkdir -p docs/img
-	PLAIT_PICTURES=1 $(BIN)/pytest -q tests/ui/test_views.py
+	PLAIT_PICTURES=1 $(BIN)/pytest -q tests/ui/test_all_views.py
 
 fuzz: $(STAMP)  ## the server asked for whatever its own OpenAPI allows, and for what it does not: some minutes
-	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_contract.py
+	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_openapi_contract.py
 
 bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/results/*.json
 	$(BIN)/python -m bench
@@ -131,4 +131,4 @@ lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
 	done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) ui/node_modules src/plait/ui tests/forge/openapi/node_modules $(TOOLS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) ui/node_modules src/plait/ui tests/forges/openapi/node_modules $(TOOLS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

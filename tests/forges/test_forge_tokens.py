@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.forges.address import ForgeProvider, RepoAddress
+from plait.forges.gitea import Gitea
+from plait.forges.interfaces import ForgeError, PullRequestSpec
+from plait.forges.registry import HttpOptions, open_forge
+from plait.forges.remote import push_branch, resolve_address
+from plait.forges.tokens import ForgeToken, find_token
+from plait.git.command import Git
+
+if TYPE_CHECKING:
+    from tests.forges.conftest import Clone
+
+HUB = RepoAddress("github.com", "acme/widgets")
+OWN_HUB = RepoAddress("git.example.org", "acme/widgets")
+LAB = RepoAddress("gitlab.com", "acme/widgets")
+SECRET = "s3cr3t-T0ken-0123456789"
+
+
+def program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def found(clone: Clone, kind: ForgeProvider, where: RepoAddress, **environment: str) -> ForgeToken | None:
+    return find_token(kind, where, clone.git, {**clone.environment, **environment})
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "name"),
+    [
+        (ForgeProvider.GITHUB, HUB, "GH_TOKEN"),
+        (ForgeProvider.GITHUB, HUB, "GITHUB_TOKEN"),
+        (ForgeProvider.GITHUB, OWN_HUB, "GH_ENTERPRISE_TOKEN"),
+        (ForgeProvider.GITLAB, LAB, "GITLAB_TOKEN"),
+        (ForgeProvider.GITEA, OWN_HUB, "GITEA_TOKEN"),
+        (ForgeProvider.GITHUB, OWN_HUB, "PLAIT_FORGE_TOKEN"),
+    ],
+)
+def test_the_environment_is_asked_first(clone: Clone, kind: ForgeProvider, where: RepoAddress, name: str) -> None:
+    assert found(clone, kind, where, **{name: f" {SECRET}\n"}) == ForgeToken(SECRET, name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "environment"),
+    [
+        (ForgeProvider.GITHUB, OWN_HUB, {"GH_TOKEN": SECRET, "GITHUB_TOKEN": SECRET, "GITLAB_TOKEN": SECRET}),
+        (ForgeProvider.GITHUB, HUB, {"GH_ENTERPRISE_TOKEN": SECRET}),
+        (ForgeProvider.GITHUB, HUB, {"GITHUB_TOKEN": "", "GH_TOKEN": " "}),
+        (ForgeProvider.GITLAB, LAB, {"GITLAB_TOKEN": SECRET, "GITLAB_HOST": "https://lab.example.org"}),
+        (ForgeProvider.GITLAB, LAB, {"GH_TOKEN": SECRET, "GITEA_TOKEN": SECRET}),
+    ],
+)
+def test_what_is_meant_for_one_host_is_not_told_to_another(
+    clone: Clone, kind: ForgeProvider, where: RepoAddress, environment: dict[str, str]
+) -> None:
+    assert found(clone, kind, where, **environment) is None
+
+
+def test_on_githubs_own_machines_the_token_is_for_their_host(clone: Clone) -> None:
+    told = {"GITHUB_SERVER_URL": "https://git.example.org", "GITHUB_TOKEN": SECRET}
+    assert found(clone, ForgeProvider.GITHUB, OWN_HUB, **told) == ForgeToken(SECRET, "GITHUB_TOKEN")
+
+
+def test_then_the_forges_own_program_is_asked(clone: Clone, programs: Path) -> None:
+    program(programs / "gh", f'[ "$*" = "auth token --hostname github.com" ] && echo {SECRET}')
+    program(programs / "glab", f'[ "$*" = "config get token --host gitlab.com" ] && echo {SECRET}')
+    assert found(clone, ForgeProvider.GITHUB, HUB) == ForgeToken(SECRET, "gh")
+    assert found(clone, ForgeProvider.GITLAB, LAB) == ForgeToken(SECRET, "glab")
+    assert found(clone, ForgeProvider.GITHUB, OWN_HUB) is None
+
+
+def test_a_program_that_fails_has_said_nothing(clone: Clone, programs: Path) -> None:
+    program(programs / "gh", f"echo {SECRET}; exit 1")
+    assert found(clone, ForgeProvider.GITHUB, HUB) is None
+
+
+def test_then_what_git_keeps(clone: Clone, programs: Path) -> None:
+    helper = programs / "helper"
+    program(helper, f'cat > {programs}/asked; echo username=ada; echo "password={SECRET}"')
+    clone.git.run("config", "credential.helper", str(helper))
+    assert found(clone, ForgeProvider.GITHUB, RepoAddress("github.com", "acme/widgets", 8443)) == ForgeToken(
+        SECRET, "git's credentials", "ada"
+    )
+    assert "protocol=https\nhost=github.com:8443\n" in (programs / "asked").read_text()
+
+
+def test_nobody_is_asked_for_a_password(clone: Clone, programs: Path) -> None:
+    program(programs / "window", f"touch {programs}/opened; echo x")
+    clone.environment["SSH_ASKPASS"] = str(programs / "window")
+    clone.git = Git(clone.where, environment=clone.environment)
+    assert found(clone, ForgeProvider.GITHUB, HUB) is None
+    assert not (programs / "opened").exists()
+
+
+def test_a_token_does_not_show(clone: Clone) -> None:
+    assert SECRET not in repr(found(clone, ForgeProvider.GITHUB, HUB, GH_TOKEN=SECRET))
+
+
+def test_with_a_name_gitea_gets_both() -> None:
+    assert Gitea().build_headers(ForgeToken("b", "git", "a"))["Authorization"] == "Basic YTpi"
+
+
+def test_no_token_is_ever_in_the_words_of_a_command(clone: Clone, bare: Git, programs: Path) -> None:
+    """Every program that is started writes down what it was called with."""
+    for name in ("git", "gh", "ssh"):
+        real = shutil.which(name, path=os.environ["PATH"])
+        program(programs / name, f'echo "{name} $@" >> {programs}/words\nexec {real or "true"} "$@"')
+    helper = programs / "helper"
+    program(helper, f'echo username=ada; echo "password={SECRET}"')
+    clone.git.run("config", "credential.helper", str(helper))
+    clone.git.run("remote", "set-url", "origin", f"https://ada:{SECRET}@127.0.0.1:1/acme/widgets.git")
+    hasty = HttpOptions(sleep=lambda _: None)
+    forge = open_forge(clone.git, "origin", environment=clone.environment, kind="github", http=hasty)
+    told = []
+    for act in (
+        lambda: forge.publish_pull_request(PullRequestSpec("plait/batch-x", "main", "t", "b")),
+        lambda: push_branch(clone.git, "origin", "plait/batch-x", clone.first),
+    ):
+        with pytest.raises(ForgeError) as caught:
+            act()
+        told.append(str(caught.value))
+    assert "127.0.0.1" in "".join(told)
+    words = (programs / "words").read_text().splitlines()
+    assert any("credential fill" in line for line in words)
+    ours = [line for line in words if "set-url" not in line and "remote-http" not in line]
+    assert SECRET not in "".join([*told, *ours])
+    assert bare.cwd.is_dir()
+
+
+def test_a_name_that_only_ssh_knows_is_looked_up(clone: Clone, programs: Path) -> None:
+    program(programs / "ssh", 'echo "user git"; [ "$*" = "-G -- work" ] && echo "hostname github.com"')
+    assert resolve_address("git@work:acme/widgets.git", clone.environment) == HUB
+    assert resolve_address("https://work/acme/widgets.git", clone.environment) == RepoAddress("work", "acme/widgets")
+
+
+def test_the_users_rewriting_of_urls_counts(clone: Clone) -> None:
+    clone.git.run("config", "url.https://github.com/.insteadOf", "gh:")
+    clone.git.run("remote", "add", "origin", "gh:acme/widgets.git")
+    forge = open_forge(clone.git, "origin", environment=clone.environment)
+    with pytest.raises(ForgeError, match=r"no token for github\.com"):
+        forge.default_branch()
+
+
+def test_the_users_ssh_command_is_kept_and_ours_asks_nothing(clone: Clone, programs: Path) -> None:
+    program(programs / "ssh", f'echo "$@" >> {programs}/words; exit 255')
+    clone.git.run("remote", "add", "origin", "git@git.example.org:a/b.git")
+    with pytest.raises(ForgeError):
+        push_branch(clone.git, "origin", "plait/batch-x", clone.first)
+    assert "-oBatchMode=yes" in (programs / "words").read_text()
+    (programs / "words").unlink()
+    clone.git.run("config", "core.sshCommand", f"{programs}/ssh -F mine")
+    with pytest.raises(ForgeError):
+        push_branch(clone.git, "origin", "plait/batch-x", clone.first)
+    assert "-F mine" in (programs / "words").read_text()
+    assert "BatchMode" not in (programs / "words").read_text()

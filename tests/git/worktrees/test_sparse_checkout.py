@@ -1,0 +1,107 @@
+"""Workspaces that hold some folders only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.core.errors import UserError
+from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees.checkout import format_cone_patterns, normalize_sparse_folders
+
+if TYPE_CHECKING:
+    from tests.git.worktrees.conftest import WorkspaceRepo
+
+APP = WorkspaceSetup(sparse=("src/app/", "docs"))
+
+
+@pytest.fixture
+def wide(ground: WorkspaceRepo) -> WorkspaceRepo:
+    names = (
+        "top",
+        "src/near",
+        "src/app/a",
+        "src/app/deep/b",
+        "src/other/c",
+        "docs/d",
+        "data/e",
+        "data/[x]/f",
+    )
+    ground.commit({name: f"{name}\n" for name in names})
+    return ground
+
+
+def _files(workspace: Path) -> list[str]:
+    found = [each for each in workspace.rglob("*") if each.is_file() and each.name != ".git"]
+    return sorted(str(each.relative_to(workspace)) for each in found)
+
+
+HELD = [".gitignore", "README", "docs/d", "src/app.py", "src/app/a", "src/app/deep/b", "src/near", "top"]
+
+
+def test_only_the_named_folders_are_there_and_nothing_counts_as_deleted(wide: WorkspaceRepo) -> None:
+    before = wide.snapshot_user_files()
+    workspace = wide.prepare(outfit=APP)
+    assert _files(workspace) == HELD
+    assert wide.status(workspace) == ""
+    tip = wide.commit({"src/app/a": "changed\n", "docs/new": "n\n"}, at=workspace)
+    changed = wide.git("diff", "--name-only", f"{tip}^", tip).splitlines()
+    assert changed == ["docs/new", "src/app/a"]
+    assert wide.snapshot_user_files() == before  # the configuration too
+
+
+def test_git_works_as_ever_in_it(wide: WorkspaceRepo) -> None:
+    workspace = wide.prepare(outfit=APP)
+    wide.write({"docs/d": "half done\n"}, at=workspace)
+    wide.git("stash", at=workspace)
+    wide.git("stash", "pop", at=workspace)
+    wide.git("reset", "--quiet", "--hard", at=workspace)
+    onto = wide.commit({"data/e": "changed elsewhere\n"})
+    wide.git("merge", "--quiet", onto, at=workspace)
+    assert wide.status(workspace) == ""
+    assert wide.git("rev-parse", "HEAD^{tree}", at=workspace) == wide.git("rev-parse", f"{onto}^{{tree}}")
+
+
+def test_a_file_that_is_written_where_one_is_left_out_is_saved(wide: WorkspaceRepo) -> None:
+    workspace = wide.prepare(outfit=APP)
+    wide.write({"data/e": "written\n", "data/new": "n\n"}, at=workspace)
+    base = wide.head
+    wide.release()
+    (saved,) = wide.list_saved()
+    assert wide.git("diff", "--name-only", base, saved).splitlines() == ["data/e", "data/new"]
+
+
+def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: WorkspaceRepo) -> None:
+    first = wide.prepare("one", outfit=APP)
+    admin = wide.admin(first)
+    wide.write({"data/e": "written\n"}, at=first)
+    wide.git("update-index", "--skip-worktree", "docs/d", at=first)
+    wide.write({"docs/d": "hidden\n"}, at=first)
+    wide.release("one")
+    whole = wide.prepare("two")
+    assert wide.admin(whole) != admin
+    assert (whole / "data/e").exists()
+    base = wide.commit({"data/more": "m\n", "docs/more": "m\n"})
+    again = wide.prepare("three", outfit=APP, base=base)
+    assert wide.admin(again) == admin
+    assert _files(again) == sorted([*HELD, "docs/more"])
+    assert (again / "docs/d").read_text() == "docs/d\n"
+    assert wide.status(again) == ""
+
+
+def test_names_with_patterns_in_them_are_only_names(wide: WorkspaceRepo) -> None:
+    workspace = wide.prepare(outfit=WorkspaceSetup(sparse=("data/[x]",)))
+    assert _files(workspace) == [".gitignore", "README", "data/[x]/f", "data/e", "top"]
+
+
+def test_what_is_inside_of_another_is_named_once() -> None:
+    assert normalize_sparse_folders(("src/app/", "src/app/deep", "/docs", "docs")) == ("docs", "src/app")
+    assert format_cone_patterns(("src/app",)).splitlines() == ["/*", "!/*/", "/src/", "!/src/*/", "/src/app/"]
+
+
+@pytest.mark.parametrize("bad", ["", "/", "../out", "a/../../b", "new\nline"])
+def test_a_folder_outside_of_the_repository_is_refused(bad: str) -> None:
+    with pytest.raises(UserError, match="is no folder of the repository"):
+        normalize_sparse_folders((bad,))

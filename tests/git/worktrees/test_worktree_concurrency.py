@@ -1,0 +1,108 @@
+"""Many at once, from threads and from processes: each gets its own, and nobody fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees import metadata
+from plait.git.worktrees.metadata import LeaseMetadata
+
+if TYPE_CHECKING:
+    from tests.git.worktrees.conftest import WorkspaceRepo
+
+PLAIN = WorkspaceSetup()
+SOON = 120
+# Prepares and releases so many tasks, all at once, in a process of its own.
+PROCESS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from plait.store.batch_inputs import Outfit
+from plait.git.worktrees import GitWorkspaces
+
+common, root, base, batch, count = sys.argv[1:]
+workspaces = GitWorkspaces(Path(common), Path(root))
+
+def go(n):
+    path = Path(workspaces.prepare(batch, f"task-{n}", base, Outfit(), top=common))
+    (path / "made").write_text(f"{batch} {n}")
+    workspaces.release(batch, f"task-{n}")
+
+with ThreadPoolExecutor(8) as threads:
+    list(threads.map(go, range(int(count))))
+"""
+
+
+@pytest.mark.parametrize("count", [8, 16])
+def test_from_threads(ground: WorkspaceRepo, count: int) -> None:
+    before = ground.snapshot_user_files()
+    workspaces, base = ground.open(), ground.head
+
+    def prepare(n: int) -> Path:
+        return Path(workspaces.prepare("7f3a", f"{n}", base, PLAIN, top=str(ground.top)))
+
+    with ThreadPoolExecutor(count) as threads:
+        places = list(threads.map(prepare, range(count)))
+        assert len(set(places)) == count
+        assert {ground.status(place) for place in places} == {""}
+        assert len({ground.admin(place) for place in places}) == count
+        for place in places:
+            ground.write({"made": place.name}, at=place)
+        list(threads.map(lambda n: workspaces.release("7f3a", f"{n}"), range(count)))
+        assert len(ground.list_pooled()) == 4
+        list(threads.map(prepare, range(count)))
+    workspaces.release_batch("7f3a")
+    workspaces.trim_pool()
+    assert ground.worktrees() == []
+    for n in range(count):
+        assert [ground.text(saved, "made") for saved in ground.list_saved(f"{n}")] == [f"task-{n}"]
+    assert ground.snapshot_user_files() == before
+
+
+def test_from_two_processes(ground: WorkspaceRepo) -> None:
+    before = ground.snapshot_user_files()
+    words = [sys.executable, "-c", PROCESS, str(ground.common), str(ground.root), ground.head]
+    both = [
+        subprocess.Popen([*words, batch, "12"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        for batch in ("a", "b")
+    ]
+    for process in both:
+        _, complaint = process.communicate(timeout=SOON)
+        assert process.returncode == 0, complaint.decode()
+    for batch in ("a", "b"):
+        for n in range(12):
+            assert ground.git("show", f"refs/plait/saved/{batch}/task-{n}/1:made") == f"{batch} {n}"
+    assert len(ground.list_pooled()) <= 4
+    assert ground.snapshot_user_files() == before
+
+
+def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    stamps = [LeaseMetadata("7f3a", f"task-{number}", "0" * 40) for number in range(8)]
+
+    def write(mine: LeaseMetadata) -> None:
+        for _ in range(200):
+            metadata.write_lease(tmp_path, mine)
+            assert metadata.read_lease(tmp_path) in stamps
+
+    with ThreadPoolExecutor(len(stamps)) as threads:
+        for each in [threads.submit(write, mine) for mine in stamps]:
+            each.result()
+    assert [each.name for each in tmp_path.iterdir()] == ["plait.json"]
+
+
+def test_one_task_prepared_by_two_at_once_is_prepared_once(ground: WorkspaceRepo) -> None:
+    workspaces, base = ground.open(), ground.head
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(workspaces.prepare, "7f3a", "one", base, PLAIN, top=str(ground.top)) for _ in range(4)]
+        places = {each.result() for each in asked}
+    assert len(places) == 1
+    assert ground.status(Path(*places)) == ""
+    workspaces.empty_trash()
+    assert ground.worktrees() == [*places]

@@ -1,0 +1,121 @@
+"""Whoever prepares or releases may be killed at any instant: the next one goes on, and no work is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.system import locks
+
+if TYPE_CHECKING:
+    from tests.git.worktrees.conftest import WorkspaceRepo
+
+SOON = 60
+KILLS = 16
+# For each line it reads, a process that goes round and round: prepares, works, goes to another base, releases. It says what
+# it made before anything can happen to it.
+NURSERY = """
+import os, sys
+from pathlib import Path
+from plait.store.batch_inputs import Outfit
+from plait.git.worktrees import GitWorkspaces
+
+def live(common, root, name, *bases):
+    workspaces = GitWorkspaces(Path(common), Path(root), keep=1)
+    for turn in range(10**6):
+        for base in bases:
+            path = Path(workspaces.prepare("7f3a", "one", base, Outfit(), top=common))
+            made = f"{name}-{turn}-{base[:8]}"
+            (path / made).write_text(made)
+            os.write(1, f"{made} ".encode())
+        workspaces.release("7f3a", "one")
+
+for line in sys.stdin:
+    if not (pid := os.fork()):
+        live(*line.rstrip("\\n").split("\\t"))
+    os.write(1, f"{pid}\\n".encode())
+    os.waitpid(pid, 0)
+    os.write(1, b"\\n")
+"""
+
+
+@pytest.fixture
+def nursery() -> Iterator[subprocess.Popen[str]]:
+    words = [sys.executable, "-c", NURSERY]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(SOON)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_at_any_instant(ground: WorkspaceRepo, nursery: subprocess.Popen[str], seed: int) -> None:
+    rng = Random(seed)
+    bases = [ground.head, ground.commit({f"more/{n}": f"{n}\n" for n in range(30)})]
+    before = ground.snapshot_user_files()
+    made: set[str] = set()
+    for number in range(KILLS):
+        words = (str(ground.common), str(ground.root), f"v{number}", *bases)
+        made |= _kill_one(nursery, words, after=rng.uniform(0, 0.3))
+        workspace = ground.prepare(base=(base := rng.choice(bases)))
+        told = ground.status(workspace)
+        assert all(line.startswith("?? v") for line in told.splitlines()), told  # all of its files, and work
+        assert ground.git("symbolic-ref", "--short", "HEAD", at=workspace) == "plait/task-7f3a-one"
+        assert ground.branch() == base
+    ground.open().release_batch("7f3a")
+    saved = {name for each in ground.list_saved() for name in ground.git("ls-tree", "--name-only", each).split()}
+    assert made <= saved, f"lost: {made - saved}"
+    ground.open().trim_pool()
+    assert ground.worktrees() == []
+    assert [each for each in ground.root.rglob("*") if each.is_file()] == []
+    ours = ground.common / "plait"
+    assert [each for each in ours.rglob("*") if each.is_file()] == [ours / "workspaces.lock"]
+    assert ground.snapshot_user_files() == before
+
+
+def _kill_one(nursery: subprocess.Popen[str], words: Sequence[str], after: float) -> set[str]:
+    """What it said it made. A git that it had started lives on for a moment, as it would."""
+    assert nursery.stdin is not None
+    assert nursery.stdout is not None
+    nursery.stdin.write("\t".join(words) + "\n")
+    told = ""
+    while not (found := re.search(r"(\d+)$", told)):  # it may have made something before its parent names it
+        told = nursery.stdout.readline().rstrip("\n")
+    time.sleep(after)  # the instant
+    os.kill(int(found[1]), signal.SIGKILL)
+    told = told.removesuffix(found[1]) + nursery.stdout.readline()
+    return set(told.split())
+
+
+def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(ground: WorkspaceRepo) -> None:
+    alive = ground.root / "making" / "plait-alive"
+    alive.mkdir(parents=True)
+    (ground.root / "making" / "plait-dead").mkdir()
+    fd = locks.try_lock_folder(alive)
+    assert fd is not None
+    ground.prepare()
+    assert list(ground.root.glob("making/*")) == [alive]
+    os.close(fd)
+    ground.prepare("two")
+    assert list(ground.root.glob("making/*")) == []
+
+
+def test_a_worktree_that_was_half_given_back_is_still_a_whole_one(ground: WorkspaceRepo) -> None:
+    """Its admin was told of its new place, and then it was not moved."""
+    workspace = ground.prepare()
+    ground.write({"new": "n\n"}, at=workspace)
+    admin = ground.admin(workspace)
+    (admin / "gitdir").write_text(f"{ground.root}/pool/{admin.name}/.git\n")
+    assert ground.prepare() == workspace
+    assert ground.status(workspace) == "?? new"
+    assert ground.worktrees() == [str(workspace)]

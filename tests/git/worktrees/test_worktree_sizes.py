@@ -1,0 +1,49 @@
+"""How much room workspaces take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.system.disk import DiskUsageCache
+
+if TYPE_CHECKING:
+    from tests.git.worktrees.conftest import WorkspaceRepo
+
+MEGABYTE = 1 << 20
+
+
+def test_usage_counts_what_works_waits_and_is_thrown_away(ground: WorkspaceRepo) -> None:
+    workspaces = ground.open()
+    assert workspaces.measure_disk_usage() < MEGABYTE
+    one, two = ground.prepare("one"), ground.prepare("two")
+    for workspace in (one, two):
+        (workspace / "big.log").write_bytes(os.urandom(MEGABYTE))
+    os.link(one / "big.log", one / "again.log")
+    both = ground.open().measure_disk_usage()
+    assert 2 * MEGABYTE <= both < 3 * MEGABYTE
+    ground.release("one")
+    assert MEGABYTE <= ground.open().measure_disk_usage() <= both
+    ground.release("two")
+    ground.open().trim_pool()
+    assert ground.open().measure_disk_usage() < MEGABYTE
+
+
+def test_a_folder_is_measured_again_only_when_that_was_worth_it(tmp_path: Path) -> None:
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 1.0  # looking takes a second
+        return now[0]
+
+    sizes = DiskUsageCache(remeasure_factor=50, clock=clock)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    before = sizes.total([folder])
+    (folder / "big").write_bytes(os.urandom(MEGABYTE))
+    moved = folder.rename(tmp_path / "moved")
+    assert sizes.total([moved]) == before
+    now[0] += 50
+    assert sizes.total([moved]) >= before + MEGABYTE
+    assert sizes.total([tmp_path / "gone"]) == 0

@@ -1,0 +1,164 @@
+"""Traces of a real engine, as a real receiver gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.support.temp_project import EngineProject, engine_project
+
+from plait.observe.spans import Span, SpanBuilder
+from plait.store.journal_reader import open_journal_reader
+from plait.store.project_files import JOURNAL_FILE
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
+    from tests.observe.tracing.conftest import TraceReceiver
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path) as made:
+        yield made
+
+
+def surroundings(receiver: TraceReceiver) -> Mapping[str, str]:
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+        "NO_PROXY": "127.0.0.1",
+    }
+
+
+def ended(house: EngineProject) -> list[Span]:
+    """What the journal says should have been told."""
+    with closing(open_journal_reader(house.place.state / JOURNAL_FILE)) as reader:
+        fold = SpanBuilder(reader.id)
+        return [span for record in reader.read() for span in fold.add(record)]
+
+
+def names(spans: list[Span]) -> set[tuple[str, int, int]]:
+    return {(span.name, span.trace, span.id) for span in spans}
+
+
+def sent(receiver: TraceReceiver) -> set[tuple[str, int, int]]:
+    def number(data: bytes) -> int:
+        return int.from_bytes(data)
+
+    return {(span.name, number(span.trace_id), number(span.span_id)) for span in receiver.spans}
+
+
+def attributes(span: SentSpan) -> dict[str, object]:
+    return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in span.attributes}
+
+
+def test_a_batch_is_told_to_its_end(house: EngineProject, receiver: TraceReceiver) -> None:
+    house.task("a", "echo a > a.txt")
+    house.task("b", "exit 3", front="retries: 0\n")
+    code, out = house.run("run", "tasks", "--yes", "--verify", "true", env=surroundings(receiver))
+    assert code == 1, out
+    assert house.wait_for_exit() == []
+    assert sent(receiver) == names(ended(house))
+    by_name = {span.name: span for span in receiver.spans}
+    assert by_name.keys() == {"write", "verify", "task a", "task b", "batch"}
+    batch, task = by_name["batch"], by_name["task a"]
+    assert batch.parent_span_id == b""
+    assert task.parent_span_id == batch.span_id
+    assert by_name["verify"].parent_span_id == task.span_id
+    assert batch.start_time_unix_nano <= task.start_time_unix_nano <= task.end_time_unix_nano
+    failed = next(span for span in receiver.spans if attributes(span).get("process.exit.code") == 3)
+    assert attributes(failed)["plait.agent"] == "shell"
+    assert (failed.status.code, by_name["task a"].status.code) == (2, 0)
+    assert failed.status.message.startswith("task")
+
+
+def test_a_receiver_that_is_down_costs_nothing_and_hears_the_rest_later(
+    house: EngineProject, receiver: TraceReceiver
+) -> None:
+    receiver.status = 503
+    house.task("a", "true")
+    code, out = house.run("run", "tasks", "--yes", env=surroundings(receiver))
+    assert code == 0, out
+    assert house.wait_for_exit() == []
+    assert house.read_engine_log().count("traces can't be sent") == 1
+    missed = names(ended(house))
+    assert missed
+    assert not receiver.got
+    receiver.status = 200
+    assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+    assert house.wait_for_exit() == []
+    assert sent(receiver) == names(ended(house)) > missed
+
+
+def test_what_was_told_is_not_told_again(house: EngineProject, receiver: TraceReceiver) -> None:
+    house.task("a", "true")
+    for _ in range(2):
+        assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+        assert house.wait_for_exit() == []
+    assert len(receiver.spans) == len(sent(receiver)) == len(ended(house))
+
+
+def test_history_from_before_anybody_traced_is_not_told(house: EngineProject, receiver: TraceReceiver) -> None:
+    house.task("a", "true")
+    assert house.run("run", "tasks", "--yes")[0] == 0
+    assert house.wait_for_exit() == []
+    before = names(ended(house))
+    assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+    assert house.wait_for_exit() == []
+    assert sent(receiver) == names(ended(house)) - before
+
+
+def test_a_receiver_that_never_answers_holds_nobody_up(house: EngineProject, receiver: TraceReceiver) -> None:
+    receiver.deaf = True
+    house.task("a", "true")
+    assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+    assert house.wait_for_exit() == []
+    assert receiver.asked
+
+
+def test_without_the_extra_the_log_says_once_what_to_install(house: EngineProject, receiver: TraceReceiver) -> None:
+    absent = house.root / "absent" / "opentelemetry"
+    absent.mkdir(parents=True)
+    (absent / "__init__.py").write_text("raise ImportError('not installed')\n")
+    house.task("a", "true")
+    house.task("b", "true")
+    env = {**surroundings(receiver), "PYTHONPATH": str(absent.parent)}
+    assert house.run("run", "tasks", "--yes", env=env)[0] == 0
+    assert house.wait_for_exit() == []
+    assert house.read_engine_log().count("pip install 'plait[otel]'") == 1
+
+
+def test_the_settings_name_a_receiver_too_and_a_repository_can_t(house: EngineProject, receiver: TraceReceiver) -> None:
+    house.task("a", "true")
+    env = {"PLAIT_ENGINE_TRACES": receiver.url, "NO_PROXY": "127.0.0.1"}
+    assert house.run("run", "tasks", "--yes", env=env)[0] == 0
+    assert house.wait_for_exit() == []
+    assert sent(receiver) == names(ended(house))
+    (house.top / "plait.toml").write_text('[engine]\ntraces = "https://evil.example"\n')
+    code, out = house.run("run", "tasks", "--yes")
+    assert code == 2
+    assert "engine.traces is a person's own setting" in out
+
+
+@pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
+def test_the_standard_variables_can_turn_it_off(
+    house: EngineProject, receiver: TraceReceiver, off: Mapping[str, str]
+) -> None:
+    house.task("a", "true")
+    assert house.run("run", "tasks", "--yes", env={**surroundings(receiver), **off})[0] == 0
+    assert house.wait_for_exit() == []
+    assert receiver.asked == 0
+
+
+def test_headers_come_from_the_environment_and_are_told_to_nobody_else(
+    house: EngineProject, receiver: TraceReceiver
+) -> None:
+    house.task("a", "true")
+    env = {**surroundings(receiver), "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20s3cr3t-value"}
+    assert house.run("run", "tasks", "--yes", env=env)[0] == 0
+    assert house.wait_for_exit() == []
+    assert {each["authorization"] for each in receiver.headers} == {"Bearer s3cr3t-value"}
+    assert "s3cr3t-value" not in house.read_engine_log()

@@ -1,0 +1,206 @@
+"""What a request says about itself: its address, the host it came to, the page it came from."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.types import Message
+
+from plait.core.errors import UserError
+from plait.server.auth import Access, AuthMethod, Caller
+from plait.server.http.middleware.origin_checks import (
+    CsrfMiddleware,
+    HostCheckMiddleware,
+    OriginCheckMiddleware,
+)
+from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, create_policy
+from plait.server.http.middleware.request_limits import HeaderLimitMiddleware
+
+if TYPE_CHECKING:
+    from tests.server.middleware.conftest import AsgiClient, TinyApp
+
+OWN = "http://127.0.0.1:3001"
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("/" + "a" * 8191, 200),
+        ("/" + "a" * (16 << 10), 414),
+        ("/?" + "a" * (16 << 10), 414),
+        ("/a\r\nset-cookie: x", 400),
+        ("/a\0", 400),
+        ("/\x9b2J", 400),
+        ("http://elsewhere/", 400),
+        ("*", 400),
+        ("/straße 1", 200),
+    ],
+)
+def test_an_address_is_printable_and_not_too_long(tiny: TinyApp, visitor: AsgiClient, target: str, status: int) -> None:
+    said = visitor.request(HeaderLimitMiddleware(tiny, RequestPolicy()), "GET", target)
+    assert (said.status, len(tiny.reached)) == (status, int(status == 200))
+
+
+def test_there_are_not_too_many_headers_and_they_are_not_too_long(tiny: TinyApp, visitor: AsgiClient) -> None:
+    app = HeaderLimitMiddleware(tiny, RequestPolicy())
+    assert visitor.request(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
+    assert visitor.request(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
+    assert visitor.request(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
+
+
+def test_web_sockets_are_closed(tiny: TinyApp) -> None:
+    got: list[Message] = []
+
+    async def send(message: Message) -> None:
+        got.append(message)
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    asyncio.run(
+        HeaderLimitMiddleware(tiny, RequestPolicy())({"type": "websocket", "path": "/api/events"}, receive, send)
+    )
+    assert [message["type"] for message in got] == ["websocket.close"]
+    assert tiny.reached == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"])
+def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor: AsgiClient, host: str) -> None:
+    assert visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example:3001",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example:3001",
+        "localhost.",
+        "localhost@evil.example",
+        "evil.example#localhost",
+        "127.0.0.1:",
+        "127.0.0.1:0",
+        "127.0.0.1:99999",
+        "[::1",
+        "::1",
+        "2130706433",
+        "192.168.1.2:3001",
+        "",
+        "localhost, evil.example",
+        "localhost\x00",
+    ],
+)
+def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: AsgiClient, host: str) -> None:
+    said = visitor.request(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host})
+    assert said.status == 421
+    assert said.json() | {"hint": ""} == {
+        "error": "this server is not known by that name",
+        "hint": "",
+        "field": None,
+        "state": None,
+        "problems": None,
+    }
+    assert tiny.reached == []
+
+
+def test_two_hosts_are_none(tiny: TinyApp, visitor: AsgiClient) -> None:
+    app = HostCheckMiddleware(tiny, RequestPolicy())
+    assert visitor.request(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "asked", "status"),
+    [
+        ("192.168.1.2", [], "192.168.1.2:3001", 200),
+        ("192.168.1.2", [], "192.168.1.3:3001", 421),
+        ("192.168.1.2", [], "localhost", 200),
+        ("0.0.0.0", [], "192.168.1.3:3001", 200),
+        ("0.0.0.0", [], "[fe80::1]:3001", 200),
+        ("0.0.0.0", [], "evil.example", 421),
+        ("::", ["box.lan"], "box.lan:3001", 200),
+        ("::1", [], "[::1]:3001", 200),
+        ("127.0.0.1", ["https://plait.example.org"], "plait.example.org", 200),
+        ("127.0.0.1", ["plait.example.org"], "sub.plait.example.org", 421),
+    ],
+)
+def test_the_names_that_it_was_given(  # noqa: PLR0913, PLR0917 - a row of the table
+    tiny: TinyApp, visitor: AsgiClient, host: str, allowed: list[str], asked: str, status: int
+) -> None:
+    app = HostCheckMiddleware(tiny, create_policy(host, allowed))
+    assert visitor.request(app, "GET", "/", {"host": asked}).status == status
+
+
+@pytest.mark.parametrize("allowed", ["", "a b", "ftp://a", "*", "http://", "https://a/b", "a:b:c", "-"])
+def test_what_is_no_host_is_told(allowed: str) -> None:
+    with pytest.raises(UserError, match="is no host"):
+        create_policy("127.0.0.1", [allowed])
+    with pytest.raises(UserError, match="is no host"):
+        create_policy(f"{allowed}/")
+
+
+def test_by_default_only_this_machine_s_names_hold() -> None:
+    assert create_policy() == RequestPolicy(hosts=LOOPBACK_HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "status"),
+    [
+        (OWN, "127.0.0.1:3001", 200),
+        ("http://localhost", "localhost:80", 200),
+        ("http://localhost", "localhost", 200),
+        ("https://127.0.0.1:3001", "127.0.0.1:3001", 403),
+        ("http://127.0.0.1:3002", "127.0.0.1:3001", 403),
+        ("http://localhost:3001", "127.0.0.1:3001", 403),
+        ("http://127.0.0.1:3001.evil.example", "127.0.0.1:3001", 403),
+        ("http://evil.example", "127.0.0.1:3001", 403),
+        ("null", "127.0.0.1:3001", 403),
+        ("", "127.0.0.1:3001", 403),
+        ("https://plait.example.org", "127.0.0.1:3001", 200),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_a_page_asks_the_server_that_it_came_from(  # noqa: PLR0913, PLR0917 - a row of the table
+    tiny: TinyApp, visitor: AsgiClient, origin: str, host: str, status: int, method: str
+) -> None:
+    app = OriginCheckMiddleware(tiny, create_policy(allowed=["https://plait.example.org"]))
+    said = visitor.request(app, method, "/api/batches", {"origin": origin, "host": host})
+    assert said.status == status
+    assert not any(name.startswith("access-control") for name, _ in said.headers)
+
+
+def test_two_origins_are_refused(tiny: TinyApp, visitor: AsgiClient) -> None:
+    app = OriginCheckMiddleware(tiny, RequestPolicy())
+    assert visitor.request(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
+
+
+PAGE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("POST", {}, 403),
+        ("PATCH", {"sec-fetch-site": "same-site"}, 403),
+        ("DELETE", {"sec-fetch-site": "none"}, 403),
+        ("POST", {"sec-fetch-site": "same-origin"}, 200),
+        ("POST", {"origin": OWN}, 200),
+        ("GET", {}, 200),
+        ("GET", {"sec-fetch-site": "same-origin"}, 200),
+        ("GET", {"sec-fetch-site": "same-site"}, 403),
+        ("GET", {"sec-fetch-site": "cross-site"}, 403),
+        ("GET", {"sec-fetch-site": "same-site", **PAGE}, 200),
+        ("GET", {"sec-fetch-site": "same-site", **PAGE, "sec-fetch-dest": "iframe"}, 403),
+    ],
+)
+def test_a_cookie_counts_for_the_server_s_own_pages_alone(
+    tiny: TinyApp, visitor: AsgiClient, method: str, headers: dict[str, str], status: int
+) -> None:
+    async def ask(by: AuthMethod) -> int:
+        scope = visitor.scope(method, "/api/batches", headers)
+        scope["state"] = {"caller": Caller(Access.FULL, by)}
+        return (await visitor.asking(CsrfMiddleware(tiny), scope)).status
+
+    assert asyncio.run(ask(AuthMethod.COOKIE)) == status
+    assert asyncio.run(ask(AuthMethod.TOKEN)) == 200  # no page can make a browser send it

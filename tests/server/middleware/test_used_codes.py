@@ -1,0 +1,63 @@
+"""Used codes are remembered: once for all servers, until they matter no more."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.core.errors import WorldError
+from plait.server.used_codes import UsedCodes
+
+if TYPE_CHECKING:
+    from tests.server.middleware.conftest import Clock
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "spent-codes"
+
+
+def test_of_many_who_use_one_at_once_one_has_it(folder: Path, clock: Clock) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        had = list(pool.map(lambda _: UsedCodes(folder, clock).redeem("code", clock.now + 9), range(64)))
+    assert had.count(True) == 1
+
+
+def test_nobody_else_sees_them_and_the_code_is_not_in_them(folder: Path, clock: Clock) -> None:
+    assert UsedCodes(folder, clock).redeem("../../code", clock.now + 9)
+    (made,) = folder.iterdir()
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert "code" not in made.name
+
+
+def test_they_are_forgotten_a_day_after_they_have_ended(folder: Path, clock: Clock) -> None:
+    codes = UsedCodes(folder, clock)
+    assert codes.redeem("one", clock.now + 9)
+    (one,) = folder.iterdir()
+    clock.now += 86_400
+    assert codes.redeem("two", clock.now + 9)
+    assert one.exists()
+    clock.now += 10
+    assert codes.redeem("three", clock.now + 9)
+    assert not one.exists()
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_what_somebody_else_put_there_is_left_alone(folder: Path, clock: Clock) -> None:
+    folder.mkdir(parents=True)
+    (folder / "notes").touch()
+    (folder / "²-x").touch()
+    assert UsedCodes(folder, clock).redeem("one", clock.now)
+    assert {"notes", "²-x"} < {path.name for path in folder.iterdir()}
+
+
+def test_a_place_that_can_t_be_written_is_told_and_the_code_not_used(folder: Path, clock: Clock) -> None:
+    folder.parent.mkdir()
+    folder.touch()
+    with pytest.raises(WorldError, match="can't be remembered"):
+        UsedCodes(folder, clock).redeem("one", clock.now)
