@@ -46,8 +46,8 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
 
 def _linear(size: int) -> list[Row]:
     """Reading grows with the text: four times the tasks in about four times the time."""
-    from plait.sources.formats import load_format  # noqa: PLC0415 - the processes above import it themselves
-    from plait.sources.source_model import Document, SourceFiles  # noqa: PLC0415
+    from plait.sources.formats import load_format  # the processes above import it themselves
+    from plait.sources.source_model import Document, SourceFiles
 
     found = []
     for name, (path, write) in TEXTS.items():

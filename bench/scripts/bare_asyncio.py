@@ -80,7 +80,7 @@ def status(folder: str) -> int:
 
 
 def journal() -> Callable[[str, str], object]:
-    import sqlite3  # noqa: PLC0415 - the bare loop has no use for it
+    import sqlite3  # the bare loop has no use for it
 
     database = sqlite3.connect("journal", isolation_level=None)
     database.execute("PRAGMA journal_mode = WAL")

@@ -92,7 +92,7 @@ def journalled(place: RepoLocation, script: Script) -> None:
 
 
 def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: RepoLocation) -> None:
-    from plait.store import codec  # noqa: PLC0415 - only the child's records are text
+    from plait.store import codec  # only the child's records are text
 
     script = submitted(place)
     script.exit_attempt("1")

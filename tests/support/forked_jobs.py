@@ -63,9 +63,9 @@ def main() -> None:
 
 
 def _preload() -> None:
-    import openai  # noqa: PLC0415 - only in the process that is forked
+    import openai  # only in the process that is forked
 
-    import plait.runtime.model_job.runner  # noqa: F401, PLC0415
+    import plait.runtime.model_job.runner  # noqa: F401
 
     with openai.OpenAI(api_key="none", base_url="http://127.0.0.1:1/v1") as client:
         assert client.chat.completions is not None  # parts of the client are imported when they are first used

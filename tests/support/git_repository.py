@@ -63,8 +63,8 @@ class GitRepository:
         self, *words: str, feed: str = "", at: Path | None = None, check: bool = False
     ) -> subprocess.CompletedProcess[str]:
         assert not LOCATION_VARIABLES & self.env.keys()
-        done = subprocess.run(  # noqa: S603 - words of the tests' own
-            ["git", *words],  # noqa: S607
+        done = subprocess.run(  # words of the tests' own
+            ["git", *words],
             cwd=at or self.top,
             env=self.env,
             input=feed,

@@ -85,8 +85,8 @@ def write_history(folder: Path, name: str, records: Iterable[Record]) -> None:
 
 def _choose_journals() -> dict[int, tuple[Record, ...]]:
     """Few storms that together hold every kind of event, and all that an event can say: the one that adds the most first."""
-    from plait.testing.simulator.engine import simulate  # noqa: PLC0415 - only for writing new ones
-    from plait.testing.simulator.scenario import make_stormy  # noqa: PLC0415
+    from plait.testing.simulator.engine import simulate  # only for writing new ones
+    from plait.testing.simulator.scenario import make_stormy
 
     journals = {seed: simulate(make_stormy(seed)).journal for seed in SEEDS}
     kinds = {seed: _find_used_fields(journal) for seed, journal in journals.items() if len(journal) <= MAX_RECORDS}

@@ -93,7 +93,7 @@ class ModelJobBench:
         """As the engine does: the files first, then the command in the workspace."""
         command = self._write_inputs(task)
         with self._transcript.open("wb") as out, Path(_stdin(command)).open("rb") as stdin:
-            process = subprocess.Popen(  # noqa: S603 - the agent's own words
+            process = subprocess.Popen(  # the agent's own words
                 command.argv, cwd=self.workspace, env=self._environment, stdin=stdin, stdout=out, stderr=out
             )
         self.stack.callback(_end, process)
@@ -154,7 +154,7 @@ class ModelJobBench:
             time.sleep(_POLL_SECONDS)
 
     def git(self, *words: str) -> None:
-        subprocess.run(["git", *words], cwd=self.workspace, check=True)  # noqa: S603, S607 - a test's own words
+        subprocess.run(["git", *words], cwd=self.workspace, check=True)  # a test's own words
 
     def files(self) -> dict[str, str]:
         """Everything in the workspace but git's own."""
@@ -179,7 +179,7 @@ def edit_answer(path: str, find: str, replacement: str) -> str:
 def model_job_bench(folder: Path, forks: JobForker) -> Iterator[ModelJobBench]:
     """Verification is off: the tests that are about it say so."""
     workspace = folder / "workspace"
-    subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)  # noqa: S603, S607 - fixed words
+    subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)  # fixed words
     with ModelServer() as server, ExitStack() as stack:
         yield ModelJobBench(server, workspace, folder / "attempt", stack, forks, {"verify_replies": False})
 

@@ -25,7 +25,7 @@ Ending = Callable[[], None]
 def main(seed: str) -> None:
     batch, task, n = (os.environ[f"PLAIT_{name}"] for name in ("BATCH", "TASK_ID", "ATTEMPT"))
     _log("begin", batch, task, n)
-    rng = Random(f"{seed} {task} {n}")  # noqa: S311 - chance, not secrets
+    rng = Random(f"{seed} {task} {n}")
     top = Path.cwd()
     make_random_agent(rng)(top)
     write_signature(top, task, n)
@@ -50,7 +50,7 @@ def _log(*words: str) -> None:
 
 
 def _git(*words: str) -> None:
-    subprocess.run(["git", *words], check=True, stdout=subprocess.DEVNULL)  # noqa: S603, S607 - an agent's own words
+    subprocess.run(["git", *words], check=True, stdout=subprocess.DEVNULL)  # an agent's own words
 
 
 def _leave_dirty() -> None:

@@ -28,7 +28,7 @@ class RandomBatch:
     def __init__(self, estate: WorktreeProject, seed: int) -> None:
         self.estate = estate
         self._seed = seed
-        self._rng = Random(seed)  # noqa: S311 - chance, not secrets
+        self._rng = Random(seed)
         self._told = estate.top.parent / "told"
         estate.env[LOG_VARIABLE] = str(self._told)  # whoever asks hands over an environment
         self._oracle = ReferenceMerger(estate.top / ".git", estate.top.parent / "oracle")

@@ -40,7 +40,7 @@ class StubEngines:
     def start(self, kill_after: int = -1) -> int:
         """The process id; it may not have the lease yet."""
         words = [sys.executable, "-m", "tests.support.stub_engine", str(self._place.state), str(kill_after)]
-        child = subprocess.Popen(words, text=True, stdout=subprocess.PIPE)  # noqa: S603 - our own words
+        child = subprocess.Popen(words, text=True, stdout=subprocess.PIPE)  # our own words
         self.started.append(child)
         return child.pid
 

@@ -73,8 +73,8 @@ class TaskWorktree:
 
     def git(self, *words: str, at: Path | None = None, fails: bool = False) -> str:
         """Git as an agent or a person runs it."""
-        done = subprocess.run(  # noqa: S603 - words, never a line for a shell
-            ["git", *words],  # noqa: S607 - git as the person has it
+        done = subprocess.run(  # words, never a line for a shell
+            ["git", *words],  # git as the person has it
             cwd=at or self.path,
             env=self.env,
             capture_output=True,

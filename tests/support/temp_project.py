@@ -116,7 +116,7 @@ class TempProject:
         return self.popen(plait_command(*words), env)
 
     def popen(self, words: Sequence[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        front = subprocess.Popen(  # noqa: S603 - a test's own words
+        front = subprocess.Popen(  # a test's own words
             words,
             cwd=self.top,
             env={**self.env, **(env or {})},
@@ -133,8 +133,8 @@ class TempProject:
         return self.finish(self.start(*words, env=env))
 
     def git_in(self, where: Path, *words: str) -> str:
-        done = subprocess.run(  # noqa: S603 - a test's own words
-            ["git", *words],  # noqa: S607 - git as it is here
+        done = subprocess.run(  # a test's own words
+            ["git", *words],  # git as it is here
             cwd=where,
             env=self.env,
             capture_output=True,
@@ -196,7 +196,7 @@ def plait_command(*words: str) -> list[str]:
 def temp_project(folder: Path) -> Iterator[TempProject]:
     top, home = folder / "repository", folder / "home"
     home.mkdir(parents=True)
-    subprocess.run(["git", "init", "--quiet", "-b", "main", str(top)], check=True)  # noqa: S603, S607 - fixed words
+    subprocess.run(["git", "init", "--quiet", "-b", "main", str(top)], check=True)  # fixed words
     made = TempProject(top, _project_environment(home))
     try:
         yield made
@@ -321,7 +321,7 @@ class EngineProject:
         self.env = _household_environment(root, user.root / "home" if user else root / "home")
         if repository:
             for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
-                subprocess.run(["git", *words], cwd=self.top, env=self.env, check=True)  # noqa: S603, S607 - git as it is here
+                subprocess.run(["git", *words], cwd=self.top, env=self.env, check=True)  # git as it is here
         self.place = find_repo(self.top)
 
     def task(self, name: str, run: str, *, front: str = "", folder: str = "tasks") -> None:
@@ -332,7 +332,7 @@ class EngineProject:
         path.write_text(f"---\n{front}run: |\n{script}---\n# {name}\n")
 
     def plait(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        return subprocess.Popen(  # noqa: S603 - our own program
+        return subprocess.Popen(  # our own program
             [sys.executable, "-m", "plait", *words],
             cwd=self.top,
             env={**self.env, **(env or {})},

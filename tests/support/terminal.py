@@ -28,7 +28,7 @@ class Terminal:
         self._slave = slave  # kept, so that its modes can be looked at when the process is gone
         self.modes = termios.tcgetattr(slave)
         self.output = ""
-        self.process = subprocess.Popen(  # noqa: S603 - a test's own words
+        self.process = subprocess.Popen(  # a test's own words
             words,
             cwd=cwd,
             env={**env, "TERM": "xterm", "COLUMNS": str(columns), "LINES": str(rows)},

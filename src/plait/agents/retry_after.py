@@ -274,7 +274,7 @@ def _parse_zone(name: str) -> tzinfo | None:
         return timezone(timedelta(hours=_ZONE_OFFSET_HOURS[name.lower()]))
     if "/" not in name:
         return None
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - few refusals name a zone
+    from zoneinfo import ZoneInfo  # few refusals name a zone
 
     try:
         return ZoneInfo(name)

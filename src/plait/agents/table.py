@@ -209,7 +209,7 @@ def find_provider(spec: AgentSpec) -> str:
     if known is None or spec.command:
         return load_agent(spec).provider
     if known.name == "model":
-        from plait.agents.model_jobs.job_spec import find_server  # noqa: PLC0415 - each agent is imported when it is used
+        from plait.agents.model_jobs.job_spec import find_server  # each agent is imported when it is used
 
         return find_server(spec.options) or known.name
     maker, slash, _ = spec.model.partition("/") if known.multi_provider else (known.default_provider, "/", "")
@@ -229,7 +229,9 @@ def explain_unsupported(agent: str, task: Task) -> str | None:
         return "has a model that no command can name: it holds a character that can't be seen"
     if agent != "shell":
         return None
-    from plait.agents.drivers.shell import explain_missing_run as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
+    from plait.agents.drivers.shell import (
+        explain_missing_run as shell_why_not,
+    )  # each agent is imported when it is used
 
     return shell_why_not(task)
 
@@ -241,7 +243,7 @@ def is_dotted_path(name: str) -> bool:
 
 def _find_plugin(name: str) -> str | None:
     """What another package calls by this name; packages are installed by a person."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - it looks at every package, and few names are unknown
+    from importlib.metadata import entry_points  # it looks at every package, and few names are unknown
 
     found = entry_points(group=ENTRY_POINT_GROUP, name=name)
     return next((point.value for point in found), None)

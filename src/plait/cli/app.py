@@ -70,7 +70,7 @@ def _get_command_name(command: CommandInfo) -> str:
 
 def _print_version(value: bool) -> None:  # noqa: FBT001 - typer's own way
     if value:
-        print(f"plait {__version__}")  # noqa: T201 - the answer
+        print(f"plait {__version__}")  # the answer
         raise typer.Exit
 
 

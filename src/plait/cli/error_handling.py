@@ -7,15 +7,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from plait.cli import output, prestart
 from plait.cli.output import FAILED, INTERNAL, USAGE, print_json, replace_control_chars
 from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems, problem_json
 from plait.core.errors import Bug, Fault, PlaitError, WorldError
-
-if TYPE_CHECKING:
-    pass
 
 
 def prepare_streams() -> None:
@@ -71,16 +68,16 @@ def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseExcepti
     if as_json:
         print_json({"problems": list(map(problem_json, list_error_problems(error)))})
     else:
-        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
+        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # this is the place that prints
         if error.hint:
-            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)  # noqa: T201
+            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)
     return get_error_exit_code(error)
 
 
 def print_traceback(error: BaseException) -> None:
     """For whoever looks for a bug, and asked for it."""
     if os.environ.get(DEBUG_VARIABLE):
-        import traceback  # noqa: PLC0415
+        import traceback
 
         traceback.print_exception(error)
 

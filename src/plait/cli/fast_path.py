@@ -54,22 +54,22 @@ def main() -> None:
 def _main() -> None:
     parsed = parse_status_arguments(sys.argv[1:])
     if parsed is None:
-        from plait.cli.prestart import prestart_for_run  # noqa: PLC0415
+        from plait.cli.prestart import prestart_for_run
 
         prestart_for_run(sys.argv[1:])
-        from plait.cli.app import main as long_way  # noqa: PLC0415 - the point of it all
+        from plait.cli.app import main as long_way  # the point of it all
 
         long_way()
         return
-    from plait.cli.error_handling import exit_now, prepare_streams, run_guarded  # noqa: PLC0415
+    from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
 
     prepare_streams()
     exit_now(run_guarded(lambda: _run_status(parsed), as_json=parsed.as_json))
 
 
 def _run_status(arguments: StatusArguments) -> int:
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path
 
-    from plait.cli.commands.status import status_command  # noqa: PLC0415
+    from plait.cli.commands.status import status_command
 
     return status_command(Path(arguments.directory), arguments.batch, watch=arguments.watch, as_json=arguments.as_json)

@@ -56,7 +56,7 @@ def is_terminal_output() -> bool:
 
 def get_line_width() -> int | None:
     """How wide a line may be; None: nobody minds."""
-    from shutil import get_terminal_size  # noqa: PLC0415 - only for terminals
+    from shutil import get_terminal_size  # only for terminals
 
     return get_terminal_size().columns if sys.stdout.isatty() else None
 

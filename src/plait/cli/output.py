@@ -32,7 +32,7 @@ _SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 
 def make_console(*, stderr: bool = False) -> Console:
     """Text is shown as it is: nothing in it is markup, a highlight or an emoji's name."""
-    from rich.console import Console  # noqa: PLC0415 - not needed for --json and --help
+    from rich.console import Console  # not needed for --json and --help
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
@@ -84,8 +84,8 @@ class Page:
             file = out.file if out is not None else sys.stderr if stderr else sys.stdout
             file.write("".join(text for text, _ in self._pieces))
             return
-        from rich.segment import Segment, Segments  # noqa: PLC0415 - not needed for --json and --help
-        from rich.style import Style  # noqa: PLC0415
+        from rich.segment import Segment, Segments  # not needed for --json and --help
+        from rich.style import Style
 
         styles = {name: Style.parse(name) if name else None for _, name in self._pieces}
         out.print(Segments([Segment(text, styles[name]) for text, name in self._pieces]), end="")
@@ -99,12 +99,12 @@ def print_problems(problems: Sequence[Problem]) -> None:
 
 
 def print_json(value: object) -> None:
-    import msgspec  # noqa: PLC0415 - only where JSON is asked for
+    import msgspec  # only where JSON is asked for
 
     try:
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except UnicodeEncodeError:  # the name of a file that is not UTF-8
-        import json  # noqa: PLC0415
+        import json
 
         text = json.dumps(value, indent=2)
     sys.stdout.write(text + "\n")

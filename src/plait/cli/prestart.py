@@ -40,8 +40,8 @@ def prestart_for_run(argv: Sequence[str]) -> None:
         sys.stderr,
     }:  # one was closed: the pipe would take its place
         return
-    from plait.engine.daemon import find_engine, spawn_held_engine  # noqa: PLC0415 - only for those who run something
-    from plait.git.location import find_repo  # noqa: PLC0415 - only for those who run something
+    from plait.engine.daemon import find_engine, spawn_held_engine  # only for those who run something
+    from plait.git.location import find_repo  # only for those who run something
 
     try:
         place = find_repo(where)

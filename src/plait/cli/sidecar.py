@@ -47,7 +47,7 @@ def run_sidecar(folder: Path, *, as_json: bool) -> Iterator[None]:
 
 def _start_server(folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """In a session of its own: Ctrl+C is said to the front, which ends it when it ends."""
-    return subprocess.Popen(  # noqa: S603 - our own words
+    return subprocess.Popen(  # our own words
         [sys.executable, "-P", "-m", "plait.cli.sidecar", str(folder.resolve())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -11,7 +11,6 @@ import shutil
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.agents import templates
 from plait.agents.interface import AgentSpec, Permission, Price, PromptDelivery
@@ -20,10 +19,6 @@ from plait.config.config import COMMAND_AGENT, Config, Layer, ModelConfig
 from plait.config.key import PromptDeliveryChoice as Asked
 from plait.core.errors import ConfigError
 from plait.git.location import RepoLocation
-
-if TYPE_CHECKING:
-    from plait.agents.interface import AgentSpec
-
 
 MODEL_AGENT = "model"
 
@@ -75,13 +70,13 @@ def _choose_model(config: Config, name: str) -> str:
 
 
 def _build_model_options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
-    from plait.agents.model_jobs.job_spec import encode_options  # noqa: PLC0415 - each agent is imported when it is used
+    from plait.agents.model_jobs.job_spec import encode_options  # each agent is imported when it is used
 
     return encode_options(asdict(model))
 
 
 def _build_command_spec(config: Config) -> AgentSpec:
-    from plait.agents.drivers.command import build_command_spec  # noqa: PLC0415 - only where there is a command
+    from plait.agents.drivers.command import build_command_spec  # only where there is a command
 
     by = None if config.run.prompt_by is Asked.AUTO else PromptDelivery(config.run.prompt_by.value)
     assert config.run.agent_command is not None
@@ -157,5 +152,4 @@ def _read_template(path: Path) -> str:
 
 def load_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
     """How agents are called where their names alone do not say; raises ConfigError."""
-
     return build_agent_specs(config)

@@ -104,7 +104,7 @@ def _match_names(word: str, names: Iterable[str]) -> list[str]:
 
 
 def _suggest_names(word: str, names: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for those who mistype
+    from difflib import get_close_matches  # only for those who mistype
 
     names = list(names)
     inside = [name for name in names if word and word.lower() in name.lower()]

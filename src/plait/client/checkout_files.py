@@ -7,13 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.git.location import RepoLocation
 from plait.store.project_files import LOCKS_FOLDER
-
-if TYPE_CHECKING:
-    pass
 
 
 def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
@@ -27,7 +23,7 @@ def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
 
 def read_text_file(path: Path) -> str:
     """Every byte of a regular file, be it UTF-8 or not (`sources.text.encode` has them back). Raises OSError."""
-    from plait.system import file_exchange  # noqa: PLC0415
+    from plait.system import file_exchange
 
     return file_exchange.read_snapshot(path).text
 
@@ -37,7 +33,7 @@ def replace_text(place: RepoLocation, path: Path, before: str, after: str) -> bo
 
     Raises SourceWriteError.
     """
-    from plait.system.status_files import replace_file_text  # noqa: PLC0415
+    from plait.system.status_files import replace_file_text
 
     return replace_file_text(path, before, after, locks=place.state / LOCKS_FOLDER)
 
@@ -45,7 +41,7 @@ def replace_text(place: RepoLocation, path: Path, before: str, after: str) -> bo
 @contextmanager
 def lock_folder_names(place: RepoLocation, folder: Path) -> Iterator[None]:
     """Between the look at a folder's names and the file that gets the next one, no other plait makes one there."""
-    from plait.system.status_files import hold_file_lock  # noqa: PLC0415
+    from plait.system.status_files import hold_file_lock
 
     with hold_file_lock(place.state / LOCKS_FOLDER / "naming.lock", folder, time.sleep, "no file was made"):
         yield
@@ -53,6 +49,6 @@ def lock_folder_names(place: RepoLocation, folder: Path) -> Iterator[None]:
 
 def create_text_file(path: Path, text: str, *, replace: bool) -> None:
     """Raises OSError; FileExistsError if there is one already, and it is not to be replaced."""
-    from plait.system.atomic_write import write_new_file  # noqa: PLC0415
+    from plait.system.atomic_write import write_new_file
 
     write_new_file(path, text, replace=replace)

@@ -126,7 +126,7 @@ def _read_judge_result(folder: StateFolder, task: TaskState) -> Mapping[str, Any
     """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
     if task.last_write is None or task.chosen_agent is not None:
         return {}
-    from plait.agents.drivers.referee import REFEREE_RESULT_FILE  # noqa: PLC0415 - few batches have a contest
+    from plait.agents.drivers.referee import REFEREE_RESULT_FILE  # few batches have a contest
 
     try:
         with (folder.attempt(task.last_write.name).path / REFEREE_RESULT_FILE).open("rb") as file:

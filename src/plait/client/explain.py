@@ -206,7 +206,7 @@ def derive_result(
 
 def confirm_result(place: RepoLocation, known: TaskResultDetails | None) -> TaskResultDetails | None:
     """Branches are git's: only git knows whether they are still there."""
-    from plait.git.command import Git, GitError  # noqa: PLC0415 - only for whoever looks at one task
+    from plait.git.command import Git, GitError  # only for whoever looks at one task
 
     if known is None or not place.repository:
         return None

@@ -131,7 +131,7 @@ def _probe_program(name: str, path: str | None, patience: float) -> Program:
 def _read_output(words: Sequence[str], patience: float) -> tuple[str, int]:
     """To a file, not to a pipe: what a program leaves running would keep a pipe open for ever."""
     with TemporaryFile() as out:
-        process = subprocess.Popen(  # noqa: S603 - a program that a person installed, and a fixed word
+        process = subprocess.Popen(  # a program that a person installed, and a fixed word
             words,
             stdin=subprocess.DEVNULL,
             stdout=out,

@@ -31,12 +31,12 @@ _TERMINAL_CONTROLS = re.compile(
 
 
 def encode_json(value: object) -> bytes:
-    import msgspec  # noqa: PLC0415 - only where JSON is asked for
+    import msgspec  # only where JSON is asked for
 
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        import json  # noqa: PLC0415
+        import json
 
         return json.dumps(value).encode("ascii")
     if b"\xc2" not in data and b"\x7f" not in data:

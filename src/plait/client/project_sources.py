@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.client.project_state import read_saved_settings
 from plait.client.source_cache import SourceCache
@@ -20,9 +19,6 @@ from plait.core.settings import FileConflicts
 from plait.git.location import RepoLocation, find_repo, list_repo_files
 from plait.sources.source_model import ReadOptions, SourceEntry
 from plait.sources.source_set import PathAliases, SourceSet, combine_sources
-
-if TYPE_CHECKING:
-    pass
 
 
 class SourcesMissingError(UserError):

@@ -33,8 +33,8 @@ def read_saved_settings(place: RepoLocation) -> tuple[Mapping[str, str], tuple[P
     """Settings saved through the page or the API; a journal that can't be read costs no more than them."""
     if not has_journal(place):
         return {}, ()
-    from plait.store.interfaces import JournalError, JournalMissingError  # noqa: PLC0415
-    from plait.store.journal_reader import open_journal_reader  # noqa: PLC0415 - only where there is a journal
+    from plait.store.interfaces import JournalError, JournalMissingError
+    from plait.store.journal_reader import open_journal_reader  # only where there is a journal
 
     try:
         with closing(open_journal_reader(place.state / JOURNAL_FILE)) as reader:
@@ -61,7 +61,7 @@ class PastBatches:
         """How long a task's writing would take, as far as that is known."""
         if self.state is None:
             return None
-        from plait.core import estimate  # noqa: PLC0415 - the whole core, and only where there is history
+        from plait.core import estimate  # the whole core, and only where there is history
 
         return partial(estimate.estimate_task, self.state, settings)
 
@@ -69,7 +69,7 @@ class PastBatches:
         """Seconds to the end. A guess that looks like knowledge is worse than none: None where history knows nothing."""
         if self.state is None:
             return None
-        from plait.core import estimate  # noqa: PLC0415
+        from plait.core import estimate
 
         known = estimate.has_agent_history(self.state, plan, settings)
         return estimate.estimate_batch(self.state, plan, settings) if known else None
@@ -78,7 +78,7 @@ class PastBatches:
         """What it would cost, as far as agents told of earlier ones; None where that is not known."""
         if self.state is None:
             return None
-        from plait.core import estimate  # noqa: PLC0415
+        from plait.core import estimate
 
         return estimate.estimate_cost(self.state, plan, settings)
 
@@ -87,10 +87,10 @@ def read_past_batches(place: RepoLocation) -> PastBatches:
     """A journal that can't be read costs the plan its history, not the plan."""
     if not has_journal(place):
         return PastBatches()
-    from plait.core.reducers.dispatch import evolve  # noqa: PLC0415
-    from plait.core.state import State  # noqa: PLC0415
-    from plait.store.interfaces import JournalError, JournalMissingError  # noqa: PLC0415
-    from plait.store.journal_reader import open_journal_reader  # noqa: PLC0415 - only where there is a journal
+    from plait.core.reducers.dispatch import evolve
+    from plait.core.state import State
+    from plait.store.interfaces import JournalError, JournalMissingError
+    from plait.store.journal_reader import open_journal_reader  # only where there is a journal
 
     state = State()
     try:

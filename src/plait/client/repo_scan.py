@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.client.source_reader import discover_sources, read_named_sources
 from plait.client.verify_suggestions import (
@@ -16,9 +15,6 @@ from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Severity
 from plait.git.location import RepoLocation
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +87,15 @@ def find_installed_agents(path: str) -> tuple[str, ...]:
 
 def scan_project(place: RepoLocation, path: str) -> RepoScan:
     """What `plait init` goes by; `path` is the PATH that agents are looked for on."""
-
     return scan_repo(place, path)
 
 
 def inspect_source(place: RepoLocation, name: str) -> FoundSource:
     """A source by its name."""
-
     return examine_source(place, name)
 
 
 def has_settings_in_pyproject(top: Path) -> bool:
-    from plait.system.safe_read import get_nested, read_toml  # noqa: PLC0415
+    from plait.system.safe_read import get_nested, read_toml
 
     return get_nested(read_toml(top / PYPROJECT), "tool", "plait") is not None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
     """The commit that a batch starts from. Raises UserError where there is none."""
-    from plait.git.command import Git, GitError  # noqa: PLC0415 - only for whoever submits
+    from plait.git.command import Git, GitError  # only for whoever submits
 
     git = Git(place.top)
     try:
@@ -34,16 +34,16 @@ def resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
 
 def find_worktree_problems(place: RepoLocation, base: str) -> list[Problem]:
     """What a person should know of worktrees here. Raises UserError where there can be none."""
-    from plait.git.worktrees.preconditions import check_preconditions  # noqa: PLC0415
+    from plait.git.worktrees.preconditions import check_preconditions
 
     return check_preconditions(place.top, base)
 
 
 def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
-    from plait.forges.registry import open_forge  # noqa: PLC0415 - only for those who publish
-    from plait.forges.remote import find_remote  # noqa: PLC0415
-    from plait.git.command import Git  # noqa: PLC0415
+    from plait.forges.registry import open_forge  # only for those who publish
+    from plait.forges.remote import find_remote
+    from plait.git.command import Git
 
     git = Git(place.top)
     try:
@@ -57,7 +57,7 @@ def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publ
 
 def find_target_branch(place: RepoLocation, ship: PublishTarget) -> str:
     """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
-    from plait.git.command import Git  # noqa: PLC0415
+    from plait.git.command import Git
 
     if ship.target or not place.repository:
         return ship.target
@@ -67,6 +67,6 @@ def find_target_branch(place: RepoLocation, ship: PublishTarget) -> str:
 
 
 def has_remote(place: RepoLocation, name: str) -> bool:
-    from plait.git.command import Git  # noqa: PLC0415
+    from plait.git.command import Git
 
     return bool(Git(place.top).run("config", "--get", f"remote.{name}.url", codes=(0, 1)).text)

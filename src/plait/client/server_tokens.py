@@ -12,14 +12,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-
-if TYPE_CHECKING:
-    pass
-
 
 _TOKEN_BYTES = 32
 
@@ -169,14 +164,12 @@ def _build_storage_error(path: Path, error: OSError) -> WorldError:
 
 def get_full_token() -> tuple[str, Path]:
     """What opens the server, and where it is kept. The first time, it is made."""
-
     path = open_token_files().full
     return read_or_create_token(path), path
 
 
 def get_read_only_token() -> tuple[str, Path]:
     """What lets look and change nothing, and where it is kept. The first time, it is made."""
-
     path = open_token_files().read_only
     return read_or_create_token(path), path
 
@@ -189,7 +182,6 @@ def rotate_full_token() -> tuple[str, Path]:
 
 def rotate_read_only_token() -> tuple[str, Path]:
     """Only the one that lets look, with its links and logins."""
-
     path = open_token_files().read_only
     return replace_token(path), path
 
@@ -200,6 +192,6 @@ def open_token_files() -> TokenFiles:
 
 
 def find_user_state_folder() -> Path:
-    from platformdirs import user_state_path  # noqa: PLC0415
+    from platformdirs import user_state_path
 
     return user_state_path("plait")

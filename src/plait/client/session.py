@@ -94,7 +94,7 @@ class PendingAnswers:
 
 
 def new_request_id() -> str:
-    from uuid import uuid4  # noqa: PLC0415 - only whoever asks needs one
+    from uuid import uuid4  # only whoever asks needs one
 
     return str(uuid4())
 
@@ -104,8 +104,8 @@ def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
     submits = [request for request in pending if isinstance(request, Submit)]
     if not submits:
         return state
-    from plait.core.scheduler.request_answers import why_not_submit  # noqa: PLC0415 - seldom needed
-    from plait.core.state import copy_state  # noqa: PLC0415
+    from plait.core.scheduler.request_answers import why_not_submit  # seldom needed
+    from plait.core.state import copy_state
 
     twin = copy_state(state)
     for submit in submits:
@@ -261,7 +261,7 @@ class Session:
 
     def ensure_engine(self) -> None:
         """Start an engine if there is work and none is there. Raises WorldError when engines do not stay."""
-        from plait.core.scheduler.rules import is_engine_needed  # noqa: PLC0415 - it knows all rules, and few need them
+        from plait.core.scheduler.rules import is_engine_needed  # it knows all rules, and few need them
 
         if is_engine_needed(self.state) or self.list_pending():
             self._launcher.ensure_running()
@@ -275,8 +275,12 @@ class Session:
 
     def enqueue_submission(self, submission: Submission, request_id: str = "") -> Submit:
         """The request for a new batch, once it is safe in the inbox: somebody will answer it. `name`: its id, if not any."""
-        from plait.client.submission_files import create_batch_files, redact_submission, remove_batch_files  # noqa: PLC0415 - most fronts only look
-        from plait.git.refs import batch_branch  # noqa: PLC0415
+        from plait.client.submission_files import (
+            create_batch_files,
+            redact_submission,
+            remove_batch_files,
+        )  # most fronts only look
+        from plait.git.refs import batch_branch
 
         submission = redact_submission(submission)
         batch = create_batch_files(self.place, self.state, submission)
@@ -299,7 +303,7 @@ class Session:
 
     def confirm_submission(self, request: Submit, answer: RequestAnswer) -> str:
         """The new batch's id. Raises WorldError if it is refused, or was not answered in time."""
-        from plait.client.submission_files import remove_batch_files  # noqa: PLC0415
+        from plait.client.submission_files import remove_batch_files
 
         if answer.granted is False:
             remove_batch_files(self.place, request.batch)
@@ -322,7 +326,7 @@ class Session:
 
     def enqueue(self, requests: Sequence[Request]) -> None:
         """They are safe, and whoever answers them has been rung for. Nothing is waited for."""
-        from plait.client.submission_files import renew_environment  # noqa: PLC0415 - most fronts only look
+        from plait.client.submission_files import renew_environment  # most fronts only look
 
         renew_environment(self.place, self.state, requests)
         self._answers.expect(requests)

@@ -67,8 +67,8 @@ def check_agent(batch: BatchState, agent: str) -> None:
     """Raises ConfigError: an agent that nobody knows is told now, not when the attempt fails."""
     used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
     if agent not in used:
-        from plait.agents.interface import AgentSpec  # noqa: PLC0415 - only for those who choose another one
-        from plait.agents.table import load_agent  # noqa: PLC0415
+        from plait.agents.interface import AgentSpec  # only for those who choose another one
+        from plait.agents.table import load_agent
 
         load_agent(AgentSpec(agent))
 

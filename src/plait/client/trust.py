@@ -50,7 +50,7 @@ def list_repo_commands(config: Config, place: RepoLocation | None) -> list[RepoC
     found = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
     if not found or place is None:
         return found
-    from plait.client.trust_store import open_trust_store  # noqa: PLC0415 - only where there is something to trust
+    from plait.client.trust_store import open_trust_store  # only where there is something to trust
 
     known = [(each.key, each.value) for each in open_trust_store(place).list_commands()]
     last = dict(known)
@@ -67,7 +67,7 @@ def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoComm
 
 def save_trust(place: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
     """Raises WorldError if it can't be kept."""
-    from plait.client.trust_store import open_trust_store  # noqa: PLC0415
+    from plait.client.trust_store import open_trust_store
 
     open_trust_store(place).add((each.name, each.value) for each in repo_commands)
 

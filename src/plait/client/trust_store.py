@@ -27,18 +27,16 @@ from plait.system.atomic_files import make_private_folder
 
 def open_trust_store(place: RepoLocation) -> TrustStore:
     """Outside of the repository: nothing in it, and nobody who can only write there, says what is trusted."""
-
     return TrustStore(_find_trust_root(), place.state)
 
 
 def list_all_trusted() -> list[TrustedCommand]:
     """Of all repositories."""
-
     return read_all_trusted(_find_trust_root())
 
 
 def _find_trust_root() -> Path:
-    from platformdirs import user_state_path  # noqa: PLC0415
+    from platformdirs import user_state_path
 
     return user_state_path("plait") / "trust"
 

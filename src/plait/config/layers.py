@@ -162,7 +162,7 @@ def read_saved(settings: Mapping[str, str]) -> LayerValues:
     heard = LayerValues(Layer.SAVED)
     if not settings:
         return heard
-    import msgspec  # noqa: PLC0415 - only those who have saved something need it
+    import msgspec  # only those who have saved something need it
 
     for name, text in settings.items():
         at = saved_origin(name)

@@ -102,7 +102,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def find_user_file() -> Path:
-    from platformdirs import user_config_path  # noqa: PLC0415 - `plait --help` goes without
+    from platformdirs import user_config_path  # `plait --help` goes without
 
     return user_config_path("plait", appauthor=False) / "config.toml"
 

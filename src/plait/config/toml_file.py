@@ -48,7 +48,7 @@ class ParsedToml:
 
 
 def parse_toml(text: str, file: str) -> ParsedToml:
-    import tomllib  # noqa: PLC0415 - only those who have a file need it
+    import tomllib  # only those who have a file need it
 
     try:
         tree = tomllib.loads(text)
@@ -241,7 +241,7 @@ def _split_key(key: str) -> tuple[str, ...]:
     """The names in a dotted key. Quoted ones are `tomllib`'s to read: it knows the escapes."""
     if '"' not in key and "'" not in key:
         return tuple(part.strip() for part in key.split("."))
-    import tomllib  # noqa: PLC0415 - only a file with quoted keys needs it here
+    import tomllib  # only a file with quoted keys needs it here
 
     try:
         tree: object = tomllib.loads(f"{key} = 0")

@@ -7,7 +7,7 @@ fit beside that. An answer that depends on what was told before changes only whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import (
@@ -17,10 +17,6 @@ from plait.core.scheduler.starts import VERIFY_AGENT
 from plait.core.state import State
 from plait.core.status import NextAction, Waiting
 from plait.core.task import Attempt
-
-if TYPE_CHECKING:
-    pass
-
 
 MIB = 1024**2
 

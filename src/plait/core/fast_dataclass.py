@@ -130,7 +130,7 @@ if not TYPE_CHECKING:
         """Of a class: whoever asks for it has `__init__` compiled, and is told what that takes."""
 
         def __get__(self, instance, owner):
-            from inspect import signature  # noqa: PLC0415 - few ask
+            from inspect import signature  # few ask
 
             for each in owner.__mro__:
                 getattr(vars(each).get("__init__"), "compiled", int)()

@@ -141,8 +141,8 @@ INTEGRATOR_FOLDER = "integrator"
 
 
 def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
-    from plait.git.worktrees.workspaces import GitWorkspaces  # noqa: PLC0415 - only for batches that have worktrees
-    from plait.system import log  # noqa: PLC0415
+    from plait.git.worktrees.workspaces import GitWorkspaces  # only for batches that have worktrees
+    from plait.system import log
 
     root = find_worktrees_folder(place, config)
     with suppress(OSError):  # whoever makes a workspace tells what is wrong
@@ -154,8 +154,8 @@ def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
 
 
 def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
-    from plait.git.merge.branch_merger import GitBranchMerger  # noqa: PLC0415
-    from plait.git.merge.regeneration import build_regenerator  # noqa: PLC0415
+    from plait.git.merge.branch_merger import GitBranchMerger
+    from plait.git.merge.regeneration import build_regenerator
 
     return GitBranchMerger(
         find_git_dir(place),
@@ -165,6 +165,6 @@ def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
 
 
 def open_publisher(place: RepoLocation) -> Publisher:
-    from plait.forges.publisher import GitPublisher  # noqa: PLC0415 - only for batches that are published
+    from plait.forges.publisher import GitPublisher  # only for batches that are published
 
     return GitPublisher(place)

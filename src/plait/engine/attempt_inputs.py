@@ -128,7 +128,7 @@ class JobBuilder:
         spec = self._folder.attempt(attempt).setup_spec
         if not spec.exists():
             return None
-        from plait.runtime.setup import spec as spec_  # noqa: PLC0415
+        from plait.runtime.setup import spec as spec_
 
         return spec_.read_failure(spec)
 
@@ -209,7 +209,7 @@ class JobBuilder:
     def _wrap_with_setup(
         self, attempt: Attempt, kit: BatchInputs, workspace: str, argv: tuple[str, ...]
     ) -> tuple[str, ...]:
-        from plait.runtime.setup import spec as spec_  # noqa: PLC0415 - only where a workspace is new
+        from plait.runtime.setup import spec as spec_  # only where a workspace is new
 
         here = self._folder.attempt(attempt)
         spec = spec_.SetupSpec(
@@ -258,7 +258,7 @@ class JobBuilder:
 
 def _wrap_reply_command(command: Command, spec: AgentSpec, told: AttemptContext) -> Command:
     """The agent only answers: what it says is written in its place."""
-    from plait.runtime import apply_reply  # noqa: PLC0415 - few agents are called so
+    from plait.runtime import apply_reply  # few agents are called so
 
     file = apply_reply.encode_reply_spec(apply_reply.ReplySpec(spec, told.workspace))
     return replace(

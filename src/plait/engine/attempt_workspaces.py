@@ -217,8 +217,8 @@ class AttemptWorkspaces:
         return replace(told, tip=captured.tip)
 
     def _capture_with_retries(self, order: AttemptStarted, kit: BatchInputs) -> CapturedChange:
-        from plait.git.worktrees.agent_worktree import WorktreeError  # noqa: PLC0415 - only where there are workspaces
-        from plait.git.worktrees.attempt_commit import SigningError  # noqa: PLC0415 - only where there are workspaces
+        from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
+        from plait.git.worktrees.attempt_commit import SigningError  # only where there are workspaces
 
         take = partial(
             self.workspaces.capture,
@@ -247,7 +247,7 @@ class AttemptWorkspaces:
 
 
 def _needs_setup(path: str, kit: BatchInputs) -> bool:
-    from plait.runtime.setup import preparation  # noqa: PLC0415 - only where there are workspaces
+    from plait.runtime.setup import preparation  # only where there are workspaces
 
     return preparation.is_setup_needed(Path(path), Path(kit.top), kit.gear.outfit)
 

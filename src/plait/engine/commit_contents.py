@@ -53,7 +53,10 @@ def build_status_restorer(kit: BatchInputs) -> RestoreStatuses:
         address = _find_source(addresses, path)
         if address is None:
             return new
-        from plait.sources.status_restore import STATUS_FILES, restore_statuses  # noqa: PLC0415 - formats are many, and few agents touch sources
+        from plait.sources.status_restore import (
+            STATUS_FILES,
+            restore_statuses,
+        )  # formats are many, and few agents touch sources
 
         if path not in files and path.rpartition("/")[2] != STATUS_FILES.get(address.format):
             return new
@@ -109,7 +112,7 @@ def _build_account(batch: BatchState, task: TaskState) -> BatchWriteback:
 def _list_writers(
     bills: tuple[SourceUpdate, ...],
 ) -> Iterator[tuple[StatusFileWriter, tuple[StatusChange, ...]]]:
-    from plait.sources.formats import load_format  # noqa: PLC0415 - formats are many, and few batches write to the branch
+    from plait.sources.formats import load_format  # formats are many, and few batches write to the branch
 
     for bill in bills:
         for writer in load_format(bill.format).writers(bill.path, bill.changes):

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
@@ -22,10 +21,6 @@ from plait.git.location import RepoLocation
 from plait.store.project_files import JOURNAL_FILE, has_journal
 from plait.system.atomic_files import make_private_folder
 from plait.system.process_identity import TAG_VARIABLE
-
-if TYPE_CHECKING:
-    pass
-
 
 GO_SIGNAL = b"g"
 
@@ -202,7 +197,7 @@ class EngineInfo:
 
 
 def find_engine(place: RepoLocation) -> EngineInfo | None:
-    from plait.store import journal_lock  # noqa: PLC0415 - only where there is a journal
+    from plait.store import journal_lock  # only where there is a journal
 
     if not has_journal(place) or not journal_lock.is_locked(place.state / JOURNAL_FILE):
         return None
@@ -217,19 +212,16 @@ def find_engine(place: RepoLocation) -> EngineInfo | None:
 
 def start_engine(place: RepoLocation) -> int:
     """In a session of its own, so that no terminal ends it; the pid, at once. A second one leaves by itself."""
-
     return spawn_daemon(_build_engine_command(place), place.state / LOG_FILE, max_log_bytes=MAX_LOG_BYTES)
 
 
 def spawn_held_engine(place: RepoLocation) -> HeldProcess | None:
     """One that is ready to start, and touches nothing until it is told to go."""
-
     return spawn_held([*_build_engine_command(place), HELD_FLAG])
 
 
 def wait_for_release(place: RepoLocation) -> bool:
     """In such a one: wait for the word."""
-
     return wait_for_go_signal(place.state / LOG_FILE, max_log_bytes=MAX_LOG_BYTES)
 
 

@@ -143,7 +143,7 @@ class MergeQueue:
         wanted = known.settings.write_back in {WriteBack.BRANCH, WriteBack.BOTH}
         if not wanted:
             return None
-        from plait.engine.commit_contents import build_status_edit  # noqa: PLC0415 - few batches write statuses to their branch
+        from plait.engine.commit_contents import build_status_edit  # few batches write statuses to their branch
 
         return build_status_edit(known, task)
 

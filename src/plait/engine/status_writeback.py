@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING
 
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded, TaskInterrupted
 from plait.core.errors import PlaitError, WorldError
@@ -31,11 +30,6 @@ from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.writeback_queue import SourceUpdate, WritebackQueue
 from plait.store.project_files import LOCKS_FOLDER, load_batch_inputs
 from plait.system import log
-
-if TYPE_CHECKING:
-    from plait.core.plan import Problem
-    from plait.sources.status_changes import StatusChange, StatusFileWriter
-
 
 _STATUS_EVENTS = (AttemptStarted, TaskEnded, TaskInterrupted)
 
@@ -183,7 +177,7 @@ def write_pending(owed: Iterable[SourceUpdate], write: WriteStatuses) -> WriteBa
 
 
 def _write_one(bill: SourceUpdate, write: WriteStatuses) -> list[Problem]:
-    from plait.sources.formats import load_format  # noqa: PLC0415 - formats are many, and not every engine has anything to tell
+    from plait.sources.formats import load_format  # formats are many, and not every engine has anything to tell
 
     writers = load_format(bill.format).writers(bill.path, bill.changes)
     return [problem for writer in writers for problem in write(writer, bill.changes)]
@@ -191,7 +185,7 @@ def _write_one(bill: SourceUpdate, write: WriteStatuses) -> list[Problem]:
 
 def open_source_writer(place: RepoLocation) -> WriteStatuses:
     """How statuses reach the files of this checkout."""
-    from plait.system.status_files import write_statuses  # noqa: PLC0415 - the fronts that only read go without
+    from plait.system.status_files import write_statuses  # the fronts that only read go without
 
     def write(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
         top = _find_checkout(place, changes[0].batch) if changes else place.top

@@ -48,7 +48,7 @@ _TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
 _MAX_WAIT_SECONDS = 30.0  # seconds
 
 
-class HttpRefusedError(Exception):  # noqa: N818 - an answer, which becomes an error where its meaning is known
+class HttpRefusedError(Exception):
     """The forge said no. `wait` is how long it asks to be left alone."""
 
     def __init__(self, status: int, detail: str, wait: float | None = None) -> None:
@@ -64,7 +64,7 @@ class HttpRefusedError(Exception):  # noqa: N818 - an answer, which becomes an e
         return usual if self.status in _TRANSIENT_STATUSES else None
 
 
-class HttpUnreachableError(Exception):  # noqa: N818 - as above
+class HttpUnreachableError(Exception):
     """Nobody answered, or not in a way that means anything. `passing`: it may be otherwise in a moment."""
 
     def __init__(self, detail: str, *, is_transient: bool = True) -> None:

@@ -38,9 +38,9 @@ def open_forge(
 ) -> RestForge:
     """`kind` is what a person says of a host that nobody knows. Nothing is asked of the network before it is needed."""
     # Its HTTP client is heavy, and needed for nothing else.
-    from plait.forges.http_client import ForgeHttpClient  # noqa: PLC0415
-    from plait.forges.pull_requests import ForgeLocation, RestForge  # noqa: PLC0415
-    from plait.forges.tokens import find_token  # noqa: PLC0415
+    from plait.forges.http_client import ForgeHttpClient
+    from plait.forges.pull_requests import ForgeLocation, RestForge
+    from plait.forges.tokens import find_token
 
     urls = known(git, remote)
     target = resolve_address(urls.fetch, environment)
@@ -73,9 +73,9 @@ def _find_source(urls: GitRemote, target: RepoAddress, environment: Mapping[str,
 
 
 def _get_api(kind: ForgeProvider) -> ForgeApi:
-    from plait.forges.gitea import Gitea  # noqa: PLC0415 - as above
-    from plait.forges.github import GitHub  # noqa: PLC0415
-    from plait.forges.gitlab import GitLab  # noqa: PLC0415
+    from plait.forges.gitea import Gitea  # as above
+    from plait.forges.github import GitHub
+    from plait.forges.gitlab import GitLab
 
     match kind:
         case ForgeProvider.GITHUB:

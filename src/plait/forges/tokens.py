@@ -18,7 +18,7 @@ from plait.forges.address import ForgeProvider, RepoAddress
 from plait.forges.interfaces import ForgeError
 from plait.git.command import Git
 
-PLAIT_TOKEN_VARIABLE = "PLAIT_FORGE_TOKEN"
+PLAIT_TOKEN_VARIABLE = "PLAIT_FORGE_TOKEN"  # noqa: S105 - a name
 
 
 _VALID_TOKEN = re.compile(r"[\x21-\x7e]+")
@@ -89,7 +89,7 @@ def _read_program_output(words: list[str], git: Git, environment: Mapping[str, s
     if program is None:
         return ""
     try:
-        done = subprocess.run(  # noqa: S603 - a program that a person installed
+        done = subprocess.run(  # a program that a person installed
             [program, *words[1:]],
             cwd=git.cwd,
             env={**environment, **_QUIET_VARIABLES},

@@ -132,8 +132,8 @@ class Git:
 
     def _run_once(self, args: Sequence[str], stdin: bytes) -> GitOutput:
         try:
-            done = subprocess.run(  # noqa: S603 - words, never a line for a shell
-                ["git", *self._settings, *args],  # noqa: S607 - git as the person has it
+            done = subprocess.run(  # words, never a line for a shell
+                ["git", *self._settings, *args],  # git as the person has it
                 cwd=self.cwd,
                 env=self._env,
                 input=stdin,

@@ -2,16 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plait.core.decisions import MergeStarted, RebuildStarted
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 from plait.core.task import Attempt
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,11 +121,11 @@ def list_repo_files(location: RepoLocation) -> list[str]:
 
 def _run_git(where: Path, *command: str) -> tuple[str, str]:
     """What git says, or nothing and the first line of its complaint; neither if there is no git."""
-    import subprocess  # noqa: PLC0415 - the engine knows its place, and asks nobody
+    import subprocess  # the engine knows its place, and asks nobody
 
     try:
-        told = subprocess.run(  # noqa: S603 - fixed words and a folder
-            ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # noqa: S607 - git as the person has it
+        told = subprocess.run(  # fixed words and a folder
+            ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # git as the person has it
             capture_output=True,
             check=False,
             timeout=_GIT_TIMEOUT_SECONDS,

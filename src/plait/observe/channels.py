@@ -66,7 +66,7 @@ class NotificationMessage:
         return json.dumps(told).encode("ascii")
 
 
-class DeliveryError(Exception):  # noqa: N818 - an answer, which becomes a line in the log or in a table
+class DeliveryError(Exception):
     """Why somebody was not told, without anything secret. `again`: it may be otherwise in a moment."""
 
     def __init__(self, message: str, *, hint: str = "", is_retryable: bool = False) -> None:
@@ -168,7 +168,7 @@ class WebhookChannel:
         """The status of the answer. Nothing of what else it says is read, and nothing that httpx says is told: it may
         name the address.
         """
-        import httpx  # noqa: PLC0415 - only for those who send something
+        import httpx  # only for those who send something
 
         try:
             with (
@@ -284,7 +284,7 @@ class AppriseChannel:
 
 def _notify(url: str, message: NotificationMessage) -> bool | None:
     """None: there is no such service, or the address lacks something."""
-    from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 - an extra, and slow to import
+    from apprise import Apprise, AppriseAsset, NotifyFormat  # an extra, and slow to import
 
     to = Apprise(asset=AppriseAsset(async_mode=False, storage_mode="memory"))
     if not to.add(url):

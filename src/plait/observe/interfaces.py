@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plait.core.events import Record
 from plait.core.state import State
-
-if TYPE_CHECKING:
-    pass
 
 
 class RecordListener(Protocol):

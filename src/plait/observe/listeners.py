@@ -36,7 +36,7 @@ def open_listeners(place: RepoLocation, config: Config, journal: str) -> Iterato
 
 
 def _open_configured_tracer(place: RepoLocation, url: str | None, journal: str) -> RecordListener:
-    from plait.observe.tracing import open_tracer  # noqa: PLC0415 - few engines have one
+    from plait.observe.tracing import open_tracer  # few engines have one
 
     return open_tracer(place.state, journal, url, __version__, log.write_line)
 
@@ -55,8 +55,8 @@ def has_receivers(config: Config) -> bool:
 
 
 def open_notifier(place: RepoLocation, config: Config, journal: str, log: Callable[[str], None]) -> RecordListener:
-    from plait.observe.notifier import (  # noqa: PLC0415
-        DeliveryLog,  # noqa: PLC0415
+    from plait.observe.notifier import (
+        DeliveryLog,
         Notifier,
         NotifierOptions,
     )
@@ -67,8 +67,8 @@ def open_notifier(place: RepoLocation, config: Config, journal: str, log: Callab
 
 def open_channels(config: Config) -> list[NotificationChannel]:
     from plait.observe.channels import (
-        AppriseChannel,  # noqa: PLC0415
-        WebhookChannel,  # noqa: PLC0415
+        AppriseChannel,
+        WebhookChannel,
     )
 
     notify = config.notify
@@ -80,7 +80,7 @@ def open_channels(config: Config) -> list[NotificationChannel]:
 
 def _load_secret(notify: NotifyConfig) -> bytes | None:
     """The one that stands in the settings counts before the one in a file."""
-    from plait.observe.channels import read_secret  # noqa: PLC0415
+    from plait.observe.channels import read_secret
 
     if notify.secret is not None:
         return notify.secret.encode()
@@ -98,7 +98,7 @@ class DeliveryResult:
 
 def send_test_message(place: RepoLocation, config: Config) -> list[DeliveryResult]:
     """Send a test message to everybody, once; what came of it for each."""
-    from plait.observe.channels import DeliveryError, build_test_message  # noqa: PLC0415
+    from plait.observe.channels import DeliveryError, build_test_message
 
     message, tried = build_test_message(place.top.name, time.time()), []
     for each in open_channels(config):

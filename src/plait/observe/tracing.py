@@ -31,7 +31,7 @@ def open_tracer(folder: Path, journal: str, url: str | None, version: str, log: 
     """`folder` keeps how far was told; `url` None: the standard variables say where to."""
 
     def channel() -> SpanExporter:
-        from plait.observe.otlp import OtlpExporter  # noqa: PLC0415 - an extra, and slow to import
+        from plait.observe.otlp import OtlpExporter  # an extra, and slow to import
 
         return OtlpExporter(None if url is None else add_traces_path(url), version, {"plait.journal.id": journal})
 

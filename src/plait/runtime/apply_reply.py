@@ -99,7 +99,7 @@ def _run_tool(spec: ReplySpec, argv: list[str]) -> _ToolResult:
     listener = load_agent(spec.agent).create_parser()
     printed: deque[bytes] = deque()
     size = 0
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, bufsize=0) as tool:  # noqa: S603 - the agent's own words
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, bufsize=0) as tool:  # the agent's own words
         assert tool.stdout is not None
         try:
             for line in _read_lines(tool.stdout):

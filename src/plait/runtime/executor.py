@@ -2,13 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
-
-if TYPE_CHECKING:
-    pass
 
 
 class Timer(Protocol):

@@ -130,7 +130,7 @@ def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
 def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
     """Where posix_spawn knows no sessions. `restore_signals` is enough: handlers do not outlive an exec."""
     with Path(stdin).open("rb") as read, os.fdopen(os.open(output, _OUTPUT_FLAGS, 0o600), "wb") as write:
-        process = Popen(  # noqa: S603 - running what it is given is what an executor is for
+        process = Popen(  # running what it is given is what an executor is for
             argv, env=environment, stdin=read, stdout=write, stderr=write, start_new_session=True
         )
     process.returncode = 0  # the executor waits for it, not this object

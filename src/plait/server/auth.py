@@ -168,8 +168,8 @@ class Authenticator:
 
 def create_authenticator() -> Authenticator:
     """Those of the user whose server this is."""
-    from plait.client.server_tokens import open_token_files  # noqa: PLC0415 - not for those who bring their own
-    from plait.server.used_codes import open_used_codes  # noqa: PLC0415 - not for those who bring their own
+    from plait.client.server_tokens import open_token_files  # not for those who bring their own
+    from plait.server.used_codes import open_used_codes  # not for those who bring their own
 
     return Authenticator(open_token_files().read, open_used_codes().redeem)
 

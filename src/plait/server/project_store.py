@@ -293,6 +293,6 @@ def _find_by_id(name: str, known: Collection[Project]) -> Project:
 
 
 def find_project_register() -> Path:
-    from platformdirs import user_state_path  # noqa: PLC0415
+    from platformdirs import user_state_path
 
     return user_state_path("plait") / "projects.json"

@@ -264,7 +264,7 @@ def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
 
 def _describe_port_owner(port: int) -> str:
     """Whose it is, where the system tells: not of others' processes, and on some systems of none."""
-    import psutil  # noqa: PLC0415 - only where something is wrong
+    import psutil  # only where something is wrong
 
     with suppress(psutil.Error, OSError):
         for each in psutil.net_connections("tcp"):

@@ -12,15 +12,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.client.server_tokens import find_user_state_folder
 from plait.core.errors import WorldError
 from plait.system.atomic_files import make_private_folder
-
-if TYPE_CHECKING:
-    pass
-
 
 _RETENTION_SECONDS = 86_400  # seconds beyond its end: a clock that is set back must not make a code good again
 

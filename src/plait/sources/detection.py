@@ -78,7 +78,7 @@ def _explain_unknown(source: SourceFiles) -> str:
     if len(source.documents) == 1 and not source.folder:
         if source.document.name.endswith((".json", ".jsonl")):
             return _describe_json_error(source.document)
-        from plait.sources.markdown import BlockKind  # noqa: PLC0415 - only where something is wrong
+        from plait.sources.markdown import BlockKind  # only where something is wrong
 
         blocks = source.document.markdown.blocks
         if any(block.kind is BlockKind.ITEM for block in blocks) and not any(block.checkbox for block in blocks):

@@ -45,7 +45,7 @@ class Document:
     @cached_property
     def markdown(self) -> Markdown:
         """Parsed once, however many readers look at it."""
-        from plait.sources.markdown import Markdown  # noqa: PLC0415 - who only writes statuses reads no text
+        from plait.sources.markdown import Markdown  # who only writes statuses reads no text
 
         return Markdown(self.text)
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.source_model import SourceStatus
-
-if TYPE_CHECKING:
-    pass
-
 
 T = TypeVar("T")
 

@@ -48,8 +48,8 @@ def restore_statuses(format: str, path: str, base: str, new: str) -> str:  # noq
 def _list_tags(format: str, text: str) -> list[str]:  # noqa: A002
     if format not in TAGGED_FORMATS:
         return [""]
-    from plait.sources.formats.taskmaster import find_task_lists  # noqa: PLC0415 - for files of this format only
-    from plait.sources.json_text import JsonSyntaxError, parse_json  # noqa: PLC0415
+    from plait.sources.formats.taskmaster import find_task_lists  # for files of this format only
+    from plait.sources.json_text import JsonSyntaxError, parse_json
 
     try:
         return list(find_task_lists(parse_json(to_printable(text))))

@@ -46,7 +46,7 @@ def is_ignored(document: Document) -> bool:
 
 def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatterKeys]:
     """The keys of some files of a source, as far as their front matter holds all these texts: enough to know it by."""
-    from plait.sources.front_matter import FrontMatterKeys  # noqa: PLC0415 - with YAML, and only markdown has front matter
+    from plait.sources.front_matter import FrontMatterKeys  # with YAML, and only markdown has front matter
 
     for document in source.documents[:_MAX_SAMPLES]:
         if not is_ignored(document) and document.markdown.front_matter and all(text in document.text for text in texts):

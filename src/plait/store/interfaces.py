@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.requests import Request
-
-if TYPE_CHECKING:
-    pass
 
 
 class JournalError(WorldError):

@@ -31,32 +31,32 @@ def has_journal(place: RepoLocation) -> bool:
 
 def open_project_journal(place: RepoLocation) -> JournalReader:
     """Raises JournalMissingError where nothing was ever submitted."""
-    from plait.store.journal_reader import open_journal_reader  # noqa: PLC0415
+    from plait.store.journal_reader import open_journal_reader
 
     return open_journal_reader(place.state / JOURNAL_FILE)
 
 
 def open_project_inbox(place: RepoLocation) -> Inbox:
-    from plait.store.inbox import open_inbox  # noqa: PLC0415
+    from plait.store.inbox import open_inbox
 
     return open_inbox(place.state / INBOX_FILE)
 
 
 def open_state_paths(place: RepoLocation) -> StateFolder:
-    from plait.system.state_paths import StateFolder as Folder  # noqa: PLC0415
+    from plait.system.state_paths import StateFolder as Folder
 
     return Folder(place.state)
 
 
 def save_batch_inputs(place: RepoLocation, batch: str, kit: BatchInputs, environment: Mapping[str, str]) -> None:
-    from plait.store import batch_files  # noqa: PLC0415
+    from plait.store import batch_files
 
     batch_files.write_batch_files(open_state_paths(place), batch, kit, environment)
 
 
 def load_batch_inputs(place: RepoLocation, batch: str) -> BatchInputs:
     """Raises KitError."""
-    from plait.store import batch_files  # noqa: PLC0415
+    from plait.store import batch_files
 
     return batch_files.read_batch_inputs(open_state_paths(place), batch)
 
@@ -66,12 +66,12 @@ def is_batch_forgotten(place: RepoLocation, batch: str) -> bool:
 
 
 def has_batch_environment(place: RepoLocation, batch: str) -> bool:
-    from plait.store import batch_files  # noqa: PLC0415
+    from plait.store import batch_files
 
     return batch_files.has_environment(open_state_paths(place), batch)
 
 
 def save_batch_environment(place: RepoLocation, batch: str, environment: Mapping[str, str]) -> None:
-    from plait.store import batch_files  # noqa: PLC0415
+    from plait.store import batch_files
 
     batch_files.write_batch_environment(open_state_paths(place), batch, environment)

@@ -33,7 +33,7 @@ def clone_content(source: int, dest: int) -> bool:
 def clone_file(source: int, path: str) -> bool:
     """Where there is no file yet, on macOS: the content, the mode and the times. False: it can't, and there is none."""
     if sys.platform == "darwin":
-        import ctypes  # noqa: PLC0415 - the system's own call, which Python does not have
+        import ctypes  # the system's own call, which Python does not have
 
         return bool(ctypes.CDLL(None).fclonefileat(source, _AT_FDCWD, os.fsencode(path), 0) == 0)
     return False

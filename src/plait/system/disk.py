@@ -92,7 +92,7 @@ class DiskBudget:
 
 def remove_tree(path: Path) -> None:
     """With all that is in it. Folders that forbid it, as some package caches have them, are opened first."""
-    from shutil import rmtree  # noqa: PLC0415 - seldom needed
+    from shutil import rmtree  # seldom needed
 
     try:
         if not stat.S_ISDIR(path.lstat().st_mode):

@@ -3,14 +3,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from plait.core.capacity import MachineReadings
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-
-if TYPE_CHECKING:
-    pass
 
 
 class SourceWriteError(WorldError):

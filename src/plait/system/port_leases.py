@@ -183,7 +183,7 @@ def _is_bindable(first: int) -> bool:
 
 
 def _is_port_free(port: int) -> bool:
-    import socket  # noqa: PLC0415 - few tasks want a port
+    import socket  # few tasks want a port
 
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:

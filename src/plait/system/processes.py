@@ -31,14 +31,14 @@ else:
 
 __all__ = [
     "boot_id",
+    "clock_ticks",
+    "command_line",
     "list_processes",
     "memory_footprint",
     "open_pidfd",
     "read_process",
-    "clock_ticks",
     "send_signal",
     "start_time",
-    "command_line",
 ]
 
 

@@ -13,13 +13,13 @@ _TICKS = 100
 
 
 def list_processes() -> list[Process]:
-    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+    import psutil  # costs a moment, and only where there is no /proc
 
     return [found for pid in psutil.pids() if (found := read_process(pid)) is not None]
 
 
 def read_process(pid: int) -> Process | None:
-    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+    import psutil  # costs a moment, and only where there is no /proc
 
     try:
         process = psutil.Process(pid)
@@ -43,7 +43,7 @@ def start_time(pid: int) -> int | None:
 
 def command_line(pid: int) -> list[str]:
     """Its command line."""
-    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+    import psutil  # costs a moment, and only where there is no /proc
 
     try:
         return psutil.Process(pid).cmdline()
@@ -53,7 +53,7 @@ def command_line(pid: int) -> list[str]:
 
 def memory_footprint(pids: Iterable[int]) -> int:
     """Bytes of memory that these take together; what they share is counted for each."""
-    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+    import psutil  # costs a moment, and only where there is no /proc
 
     size = 0
     for pid in pids:

@@ -43,7 +43,7 @@ def _punch_descriptor(fd: int, start: int, length: int) -> bool:
 
 @cache
 def _load_fallocate() -> Callable[[int, int, int, int], int] | None:
-    import ctypes  # noqa: PLC0415 - few transcripts grow so long
+    import ctypes  # few transcripts grow so long
 
     try:
         library = ctypes.CDLL(None)

@@ -36,7 +36,7 @@ def read_text_or_empty(path: Path) -> str:
 
 
 def read_toml(path: Path) -> Tree:
-    import tomllib  # noqa: PLC0415 - most who look at a file need neither this nor JSON
+    import tomllib  # most who look at a file need neither this nor JSON
 
     try:
         return tomllib.loads(read_text_or_empty(path))
@@ -46,7 +46,7 @@ def read_toml(path: Path) -> Tree:
 
 def read_json(path: Path) -> Tree:
     """JSON, with the comments and commas that some tools allow in it."""
-    import json  # noqa: PLC0415
+    import json
 
     said = read_text_or_empty(path)
     for attempt in (said, _JSONC.sub(lambda found: found["text"] or "", said)):

@@ -101,7 +101,7 @@ def _parse_kilobytes(text: bytes) -> int:
 
 
 def _read_psutil_memory() -> _Capacity:
-    import psutil  # noqa: PLC0415 - only where there is no /proc
+    import psutil  # only where there is no /proc
 
     try:
         told = psutil.virtual_memory()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -20,10 +20,6 @@ from plait.system.engine_slots import EngineRegistry, OtherEngine
 from plait.system.interfaces import OtherEngines
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
 from plait.system.shared_files import SharedLock
-
-if TYPE_CHECKING:
-    pass
-
 
 _MAX_NAMED_ENGINES = 3  # engines that `who` names
 
@@ -191,6 +187,6 @@ def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
 
 def find_shared_state_folder() -> Path:
     """What the user's engines share lies there."""
-    from platformdirs import user_state_path  # noqa: PLC0415
+    from platformdirs import user_state_path
 
     return user_state_path("plait") / "commons"

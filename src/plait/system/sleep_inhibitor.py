@@ -62,7 +62,7 @@ class SystemSleepInhibitor:
 
 
 def _start_process() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - words of our own
+    return subprocess.Popen(  # words of our own
         _COMMAND,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

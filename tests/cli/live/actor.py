@@ -36,7 +36,7 @@ def main() -> None:
     with display:
         while True:
             display.refresh(time.time())
-            for key in display.read_keys():  # noqa: SIM118 - those of a keyboard
+            for key in display.read_keys():
                 if key == "a":
                     raise RuntimeError("an error inside")
                 if key == "q":

@@ -158,7 +158,7 @@ def test_many_at_once_share_one(cache: Path, bare: Path, env: dict[str, str]) ->
 def test_who_waits_for_another_is_told(
     mirror: Open, commit: Commit, bare: Path, cache: Path, env: dict[str, str]
 ) -> None:
-    import fcntl  # noqa: PLC0415 - the other one
+    import fcntl  # the other one
 
     commit("two.txt")
     home = mirror(bare).git_dir.parent

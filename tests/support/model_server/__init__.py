@@ -32,14 +32,14 @@ from tests.support.model_server.messages import (
 from tests.support.model_server.server import ModelServer
 
 __all__ = [
-    "ScriptedToolCall",
     "Fault",
     "FaultKind",
     "ModelServer",
     "OfferedTool",
-    "Reply",
     "ReceivedRequest",
+    "Reply",
     "Role",
+    "ScriptedToolCall",
     "Turn",
     "Usage",
     "follow_directives",

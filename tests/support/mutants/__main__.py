@@ -52,7 +52,7 @@ def _run_trial(defect: Defect) -> TrialResult:
     # The healthy one goes all the way, and on a busy machine that is slow.
     patience = None if defect is NO_DEFECT else TRIAL_SECONDS
     try:
-        trial = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)  # noqa: S603 - our own module
+        trial = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)  # our own module
     except subprocess.TimeoutExpired:
         return TrialResult(defect, caught=True, how="it never comes to an end")
     if trial.returncode not in {CAUGHT, SURVIVED}:

@@ -26,7 +26,7 @@ def main(name: str) -> int:
     """Without a name, the healthy core is on trial."""
     if name:
         graft(next(defect for defect in DEFECTS if defect.name == name))
-    from plait.testing.simulator.campaign import CampaignResult, SimulationJob, run_job  # noqa: PLC0415 - only after the graft
+    from plait.testing.simulator.campaign import CampaignResult, SimulationJob, run_job  # only after the graft
 
     total = CampaignResult()
     for turn in range(ROUNDS):

@@ -74,7 +74,7 @@ class Referee:
         self._judge = read_judge_spec(spec)
         self.provider, self.reports = REFEREE, CostReporting.FREE
         if self._judge is not None:
-            from plait.agents.table import load_agent  # noqa: PLC0415 - the table names this module
+            from plait.agents.table import load_agent  # the table names this module
 
             judge = load_agent(self._judge)
             self.provider, self.reports = judge.provider, judge.reports

@@ -46,7 +46,7 @@ def status(
     json: opt.Json = False,
 ) -> None:
     """Show where all batches stand, or one with its tasks."""
-    from plait.cli.commands.status import status_command  # noqa: PLC0415
+    from plait.cli.commands.status import status_command
 
     raise typer.Exit(status_command(context.obj, batch, watch=watch, as_json=json))
 
@@ -68,7 +68,7 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     json: opt.Json = False,
 ) -> None:
     """Show what a task's newest attempt prints."""
-    from plait.cli.commands.logs import LogsArguments, logs_command  # noqa: PLC0415
+    from plait.cli.commands.logs import LogsArguments, logs_command
 
     wish = LogsArguments(follow, raw, attempt, step, json, gate)
     raise typer.Exit(logs_command(context.obj, words or (), wish))
@@ -77,7 +77,7 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
 @verbs.command()
 def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json = False) -> None:
     """Show why a task is where it is, what it has been through, and what would make it run."""
-    from plait.cli.commands.explain import explain_command  # noqa: PLC0415
+    from plait.cli.commands.explain import explain_command
 
     raise typer.Exit(explain_command(context.obj, words or (), as_json=json))
 
@@ -85,7 +85,7 @@ def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json =
 @verbs.command()
 def history(context: typer.Context, json: opt.Json = False) -> None:
     """Show all batches: when, how long, and how they ended."""
-    from plait.cli.commands.history import history_command  # noqa: PLC0415
+    from plait.cli.commands.history import history_command
 
     raise typer.Exit(history_command(context.obj, as_json=json))
 
@@ -98,7 +98,7 @@ def cancel(
     json: opt.Json = False,
 ) -> None:
     """Give up tasks, or a whole batch; what runs is ended."""
-    from plait.cli.commands.control import cancel_command  # noqa: PLC0415
+    from plait.cli.commands.control import cancel_command
 
     raise typer.Exit(cancel_command(context.obj, words or (), yes=yes, as_json=json))
 
@@ -106,7 +106,7 @@ def cancel(
 @verbs.command()
 def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Start nothing new in a batch; what runs goes on."""
-    from plait.cli.commands.control import pause_command  # noqa: PLC0415
+    from plait.cli.commands.control import pause_command
 
     raise typer.Exit(pause_command(context.obj, words or (), as_json=json))
 
@@ -114,7 +114,7 @@ def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = 
 @verbs.command()
 def unpause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Let a paused batch go on."""
-    from plait.cli.commands.control import unpause_command  # noqa: PLC0415
+    from plait.cli.commands.control import unpause_command
 
     raise typer.Exit(unpause_command(context.obj, words or (), as_json=json))
 
@@ -129,7 +129,7 @@ def approve(
     json: opt.Json = False,
 ) -> None:
     """Let the next task of a queue start, or the ones named."""
-    from plait.cli.commands.control import approve_command  # noqa: PLC0415
+    from plait.cli.commands.control import approve_command
 
     raise typer.Exit(approve_command(context.obj, words or (), everything=everything, as_json=json))
 
@@ -142,7 +142,7 @@ def retry(
     json: opt.Json = False,
 ) -> None:
     """Take up tasks that have ended, or all that failed, with what they held back."""
-    from plait.cli.commands.control import retry_command  # noqa: PLC0415
+    from plait.cli.commands.control import retry_command
 
     raise typer.Exit(retry_command(context.obj, words or (), agent=agent, as_json=json))
 
@@ -150,7 +150,7 @@ def retry(
 @verbs.command()
 def resume(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Go on with a batch that was stopped: interrupted steps again, done tasks not."""
-    from plait.cli.commands.control import resume_command  # noqa: PLC0415
+    from plait.cli.commands.control import resume_command
 
     raise typer.Exit(resume_command(context.obj, words or (), as_json=json))
 
@@ -166,9 +166,9 @@ def pr(  # noqa: PLR0913, PLR0917 - its options
     json: opt.Json = False,
 ) -> None:
     """Push a batch's branch and open its pull request, or bring the one that is open up to date."""
-    from plait.cli.commands.pr import PrArguments as Said, pr_command  # noqa: PLC0415
-    from plait.cli.commands.run_options import choose_publish_mode  # noqa: PLC0415
-    from plait.core.settings import Publish  # noqa: PLC0415
+    from plait.cli.commands.pr import PrArguments as Said, pr_command
+    from plait.cli.commands.run_options import choose_publish_mode
+    from plait.core.settings import Publish
 
     publish = Publish(choose_publish_mode(pr=None, draft=draft, push=push) or Publish.PR)
     said = Said(title, body_file)
@@ -178,7 +178,7 @@ def pr(  # noqa: PLR0913, PLR0917 - its options
 @verbs.command()
 def drop(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Go on without tasks: what they merged is taken out again."""
-    from plait.cli.commands.control import drop_command  # noqa: PLC0415
+    from plait.cli.commands.control import drop_command
 
     raise typer.Exit(drop_command(context.obj, words or (), as_json=json))
 
@@ -197,6 +197,6 @@ def feedback(
     json: opt.Json = False,
 ) -> None:
     """Give a task words for a new attempt, or the answer to its question."""
-    from plait.cli.commands.control import feedback_command  # noqa: PLC0415
+    from plait.cli.commands.control import feedback_command
 
     raise typer.Exit(feedback_command(context.obj, words, as_json=json))

@@ -263,7 +263,7 @@ def complete_batches_and_tasks(context: typer.Context, incomplete: str) -> list[
 
 def _find_names(context: typer.Context, *, tasks: bool) -> list[str]:
     """Whatever is wrong is told when the command runs; here there is nothing to offer."""
-    from plait.core.errors import PlaitError  # noqa: PLC0415 - only while somebody types
+    from plait.core.errors import PlaitError  # only while somebody types
 
     try:
         return list(_read_names(_get_directory(context), tasks=tasks))
@@ -272,9 +272,9 @@ def _find_names(context: typer.Context, *, tasks: bool) -> list[str]:
 
 
 def _read_names(where: Path, *, tasks: bool) -> Iterator[str]:
-    from plait.cli.commands.status import sort_newest_first  # noqa: PLC0415
-    from plait.client.session import open_session  # noqa: PLC0415
-    from plait.git.location import find_repo  # noqa: PLC0415
+    from plait.cli.commands.status import sort_newest_first
+    from plait.client.session import open_session
+    from plait.git.location import find_repo
 
     with open_session(find_repo(where)) as desk:
         found = sort_newest_first(desk.state)

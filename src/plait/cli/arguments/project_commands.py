@@ -24,7 +24,7 @@ def init(
     json: opt.Json = False,
 ) -> None:
     """Find sources, agents and the test command, and write a plait.toml."""
-    from plait.cli.commands.init import init_command  # noqa: PLC0415
+    from plait.cli.commands.init import init_command
 
     raise typer.Exit(init_command(context.obj, yes=yes, force=force, as_json=json))
 
@@ -36,7 +36,7 @@ def config(
     json: opt.Json = False,
 ) -> None:
     """Show every setting, its value, and who gave it."""
-    from plait.cli.commands.config import config_command  # noqa: PLC0415
+    from plait.cli.commands.config import config_command
 
     raise typer.Exit(config_command(context.obj, key, json, output.make_console()))
 
@@ -50,7 +50,7 @@ def trust(
     json: opt.Json = False,
 ) -> None:
     """Show the commands of the repository's own settings, and trust them, as they are now."""
-    from plait.cli.commands.trust import trust_command  # noqa: PLC0415
+    from plait.cli.commands.trust import trust_command
 
     raise typer.Exit(trust_command(context.obj, yes=yes, everything=everything, revoke=revoke, as_json=json))
 
@@ -58,7 +58,7 @@ def trust(
 @verbs.command()
 def agents(context: typer.Context, json: opt.Json = False) -> None:
     """Show which agents are there, and how to get the others."""
-    from plait.cli.commands.agents import agents_command  # noqa: PLC0415
+    from plait.cli.commands.agents import agents_command
 
     raise typer.Exit(agents_command(context.obj, as_json=json))
 
@@ -66,7 +66,7 @@ def agents(context: typer.Context, json: opt.Json = False) -> None:
 @verbs.command()
 def doctor(context: typer.Context, json: opt.Json = False) -> None:
     """Look whether everything is as it should be, and say where things are."""
-    from plait.cli.commands.doctor import doctor_command  # noqa: PLC0415
+    from plait.cli.commands.doctor import doctor_command
 
     raise typer.Exit(doctor_command(context.obj, as_json=json))
 
@@ -78,7 +78,7 @@ def notify(
     json: opt.Json = False,
 ) -> None:
     """Show who is told what happens, and try whether it reaches them."""
-    from plait.cli.commands.notify import notify_command  # noqa: PLC0415
+    from plait.cli.commands.notify import notify_command
 
     raise typer.Exit(notify_command(context.obj, test=test, as_json=json))
 
@@ -117,7 +117,7 @@ def serve(  # noqa: PLR0913, PLR0917
     json: opt.Json = False,
 ) -> None:
     """Serve the projects to programs and the browser, until Ctrl+C; batches go on without it."""
-    from plait.cli.commands.serve import ServeArguments, serve_command  # noqa: PLC0415
+    from plait.cli.commands.serve import ServeArguments, serve_command
 
     names = tuple(allow_host or ())
     wish = ServeArguments(host, port, certfile, keyfile, names, browser, rotate, json)
@@ -147,7 +147,7 @@ def token(  # noqa: PLR0913, PLR0917
     json: opt.Json = False,
 ) -> None:
     """Print the token that the server asks for; the first time, make it."""
-    from plait.cli.commands.serve import token_command  # noqa: PLC0415
+    from plait.cli.commands.serve import token_command
 
     said = token_command(context.obj, as_json=json, read_only=read_only, rotate=rotate, link=link, url=url)
     raise typer.Exit(said)
@@ -159,6 +159,6 @@ def mcp(
     read_only: Annotated[bool, typer.Option("--read-only", help="Offer only the tools that change nothing.")] = False,
 ) -> None:
     """Serve this project to an agent, by the Model Context Protocol on standard input and output."""
-    from plait.cli.commands.serve import mcp_command  # noqa: PLC0415
+    from plait.cli.commands.serve import mcp_command
 
     raise typer.Exit(mcp_command(context.obj, read_only=read_only))

@@ -35,7 +35,7 @@ def diff(
     json: opt.Json = False,
 ) -> None:
     """Show what a task changed, or what its attempt has changed so far; without a task, the whole batch."""
-    from plait.cli.commands.diff import DiffArguments, diff_command  # noqa: PLC0415
+    from plait.cli.commands.diff import DiffArguments, diff_command
 
     wish = DiffArguments(attempt, stat, name_only, pager=not no_pager, as_json=json)
     raise typer.Exit(diff_command(context.obj, words or (), wish))
@@ -75,7 +75,7 @@ def gc(
     json: opt.Json = False,
 ) -> None:
     """Show what batches left behind, and remove what is merged, saved or nobody's."""
-    from plait.cli.commands.gc import GcArguments, gc_command  # noqa: PLC0415
+    from plait.cli.commands.gc import GcArguments, gc_command
 
     wish = GcArguments(
         dry_run, older, tuple(forget or ()), with_unmerged, forget_lost, listing, branch, yes, as_json=json

@@ -41,8 +41,8 @@ def plan(
     json: opt.Json = False,
 ) -> None:
     """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
-    from plait.cli.commands.plan import PlanFormat, plan_command  # noqa: PLC0415
-    from plait.sources.planning import PlanOptions  # noqa: PLC0415
+    from plait.cli.commands.plan import PlanFormat, plan_command
+    from plait.sources.planning import PlanOptions
 
     if shape not in set(PlanFormat):
         raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}.")
@@ -77,8 +77,8 @@ def next_(
     json: opt.Json = False,
 ) -> None:
     """Show the tasks that would start now, and why."""
-    from plait.cli.commands.next import next_command  # noqa: PLC0415
-    from plait.sources.planning import PlanOptions  # noqa: PLC0415
+    from plait.cli.commands.next import next_command
+    from plait.sources.planning import PlanOptions
 
     names = list(words or ())
     limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
@@ -143,9 +143,9 @@ def run_(
     json: opt.Json = False,
 ) -> None:
     """Run tasks, and watch them until all is over."""
-    from plait.cli.commands.run import run_command  # noqa: PLC0415
-    from plait.cli.commands.run_options import RunOptions, choose_agents, choose_publish_mode  # noqa: PLC0415
-    from plait.sources.planning import PlanOptions  # noqa: PLC0415
+    from plait.cli.commands.run import run_command
+    from plait.cli.commands.run_options import RunOptions, choose_agents, choose_publish_mode
+    from plait.sources.planning import PlanOptions
 
     flags = {
         "sources.format": source_format,
@@ -200,7 +200,7 @@ def run_(
 @verbs.command()
 def demo() -> None:
     """Make a small repository in a temporary folder and run its tasks, for real: no keys, no network."""
-    from plait.cli.commands.demo import demo_command  # noqa: PLC0415
+    from plait.cli.commands.demo import demo_command
 
     raise typer.Exit(demo_command())
 

@@ -30,7 +30,7 @@ def config_command(
 ) -> int:
     """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
     wanted = None if key is None else find_key(key)
-    from plait.client.project_state import load_settings  # noqa: PLC0415 - `plait --help` goes without
+    from plait.client.project_state import load_settings  # `plait --help` goes without
 
     config = load_settings(where)
     if config.warnings:
@@ -90,8 +90,8 @@ def format_value(config: Config, key: AnyKey) -> list[str]:
 
 
 def render_settings(config: Config, width: int = 80) -> RenderableType:
-    from rich.console import Group  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Group
+    from rich.text import Text
 
     parts: list[RenderableType] = []
     for table in TABLES:
@@ -105,7 +105,7 @@ def render_settings(config: Config, width: int = 80) -> RenderableType:
 
 
 def _render_setting(config: Config, key: AnyKey) -> RenderableType:
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     changed = config.value(key) != key.default
@@ -117,9 +117,9 @@ def _render_setting(config: Config, key: AnyKey) -> RenderableType:
 
 
 def _render_help(key: AnyKey, width: int) -> RenderableType:
-    from textwrap import fill  # noqa: PLC0415
+    from textwrap import fill
 
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW_WIDTH else 2 * _INDENT)
     said = fill(key.about, max(width, _NARROW_WIDTH // 2), initial_indent=indent, subsequent_indent=indent)

@@ -51,7 +51,7 @@ def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool)
         if target.tasks:
             return _send_task_requests(desk, target, CancelTask, as_json=as_json)
         if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
-            print("Nothing was cancelled.", file=sys.stderr)  # noqa: T201 - a person answers a person
+            print("Nothing was cancelled.", file=sys.stderr)  # a person answers a person
             return FAILED
         return _send_batch_request(desk, target.batch, CancelBatch, as_json=as_json)
 
@@ -188,7 +188,7 @@ def _print_results(state: State, batch_id: str, results: Sequence[TaskAnswer]) -
     for name, answer in results:
         if not answer.granted:
             said = answer.why if answer.granted is False else f"{name or f'batch {batch_id}'}: {_UNANSWERED_MESSAGE}"
-            print(f"plait: {replace_control_chars(said)}", file=sys.stderr)  # noqa: T201 - as errors are told
+            print(f"plait: {replace_control_chars(said)}", file=sys.stderr)  # as errors are told
 
 
 def _describe_granted(state: State, batch_id: str, name: str | None, answer: RequestAnswer) -> str:

@@ -120,7 +120,7 @@ def _format_line_counts(plus: int, minus: int) -> str:
 
 
 def _print_note(text: str) -> None:
-    print(f"plait: {replace_control_chars(text)}", file=sys.stderr)  # noqa: T201 - beside the answer, never in it
+    print(f"plait: {replace_control_chars(text)}", file=sys.stderr)  # beside the answer, never in it
 
 
 _HUNK_HEADER = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -212,7 +212,7 @@ def run_pager(lines: Iterable[str], place: RepoLocation) -> None:
         return
     sys.stdout.flush()
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
-    process = subprocess.Popen(["/bin/sh", "-c", pager], stdin=subprocess.PIPE, env=environment)  # noqa: S603 - as git runs it
+    process = subprocess.Popen(["/bin/sh", "-c", pager], stdin=subprocess.PIPE, env=environment)  # as git runs it
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is the pager's
     try:
         assert process.stdin is not None
@@ -230,7 +230,7 @@ def _find_pager(place: RepoLocation) -> str:
         told = Git(place.state.parent).run("config", "--get", "core.pager", codes=(0, 1))
         said = told.text if told.code == 0 else os.environ.get("PAGER")
     if said is None:
-        from shutil import which  # noqa: PLC0415 - only where nobody chose one
+        from shutil import which  # only where nobody chose one
 
         said = "less" if which("less") else ""
     return "" if said == "cat" else said

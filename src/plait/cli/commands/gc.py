@@ -94,7 +94,7 @@ def _clean(
     if arguments.dry_run or not (plan.removals or arguments.as_json):
         return OK
     if not (arguments.yes or arguments.as_json or _confirm(plan, request)):
-        print("Nothing was removed.", file=sys.stderr)  # noqa: T201 - a person answers a person
+        print("Nothing was removed.", file=sys.stderr)  # a person answers a person
         return FAILED
     before = _list_saved_names(place)
     outcomes = list(attic.clean(plan.removals, request))
@@ -131,7 +131,9 @@ def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) 
         print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
     else:
         how = "was made" if made.made else "is there already"
-        print(replace_control_chars(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}"))  # noqa: T201 - the answer
+        print(
+            replace_control_chars(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}")
+        )  # the answer
     return OK
 
 

@@ -49,9 +49,9 @@ def _elapsed_seconds(view: BatchView) -> float:
 
 def _batch_json(view: BatchView) -> dict[str, object]:
     """As BATCH, without its tasks and settings."""
-    from plait.client.json_encoding import (  # noqa: PLC0415
-        cost_json,  # noqa: PLC0415
-        progress_json,  # noqa: PLC0415 - people are told in words
+    from plait.client.json_encoding import (
+        cost_json,
+        progress_json,  # people are told in words
         to_iso,
         to_iso_or_none,
     )

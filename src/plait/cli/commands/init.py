@@ -103,7 +103,7 @@ def _write_config(top: Path, text: str, *, force: bool) -> None:
 
 
 def _print_json(out: Console, place: RepoLocation, found: RepoScan, choice: InitChoice) -> None:
-    import json  # noqa: PLC0415
+    import json
 
     answer = {
         "written": str(place.top / PLAIT_TOML),

@@ -87,7 +87,7 @@ def logs_command(where: Path, words: Sequence[str], arguments: LogsArguments) ->
 
 
 def _print_gate(desk: Session, words: Sequence[str], arguments: LogsArguments) -> None:
-    from plait.client.history import make_gate_attempt  # noqa: PLC0415
+    from plait.client.history import make_gate_attempt
 
     if arguments.step is not None:
         raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
@@ -212,7 +212,7 @@ class _TaskFollower:
 def _print_note(text: str) -> None:
     """Beside the transcript, never in it."""
     sys.stdout.flush()
-    print(f"plait: {replace_control_chars(text)}", file=sys.stderr)  # noqa: T201 - as errors are told
+    print(f"plait: {replace_control_chars(text)}", file=sys.stderr)  # as errors are told
 
 
 def find_gate(desk: Session, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
@@ -329,7 +329,7 @@ class _RawWriter:
             else:
                 self._write(self._redactor.finish())
                 sys.stdout.buffer.flush()
-                print(f"plait: {format_size(piece.size)} left out here", file=sys.stderr)  # noqa: T201 - beside the output
+                print(f"plait: {format_size(piece.size)} left out here", file=sys.stderr)  # beside the output
         sys.stdout.buffer.flush()
 
     def end(self) -> bool:
@@ -393,7 +393,7 @@ class _JsonWriter:
         self._write_event(self._offset, {"kind": "output", "text": self._redact_line(data.decode("utf-8", "replace"))})
 
     def _write_event(self, offset: int, entry: dict[str, object]) -> None:
-        from plait.client.stream_event import EventType, StreamEvent, format_json_line  # noqa: PLC0415 - people are told in words
+        from plait.client.stream_event import EventType, StreamEvent, format_json_line  # people are told in words
 
         assert self._attempt is not None
         name = self._attempt

@@ -67,7 +67,7 @@ def _make_plan(  # noqa: PLR0913, PLR0917
     trust = TrustCheck(interactive=is_interactive() and output_format is PlanFormat.TEXT, where=where)
     found = load_plan_preview(where, source_names, plan_options, flags, trust.check_before_reading)
     if prompt is not None:
-        from plait.cli.commands.plan_prompt import print_prompt  # noqa: PLC0415 - agents are many, and a plan needs none
+        from plait.cli.commands.plan_prompt import print_prompt  # agents are many, and a plan needs none
 
         return print_prompt(found, prompt, as_json=output_format is PlanFormat.JSON)
     planned = found.planned
@@ -79,7 +79,7 @@ def _make_plan(  # noqa: PLR0913, PLR0917
 
 
 def print_plan_json(found: PlanPreview) -> None:
-    from plait.client.planning.plan_preview import plan_json  # noqa: PLC0415 - each shape brings its own
+    from plait.client.planning.plan_preview import plan_json  # each shape brings its own
 
     planned = found.planned
     print_json(plan_json(planned.plan, found.survey.pile.by_id, planned.problems, found.eta, found.cost))
@@ -87,7 +87,7 @@ def print_plan_json(found: PlanPreview) -> None:
 
 def _print_error_json(error: PlaitError) -> int:
     """A program that asked for JSON gets JSON."""
-    from plait.client.planning.plan_preview import plan_json  # noqa: PLC0415
+    from plait.client.planning.plan_preview import plan_json
 
     print_traceback(error)
     print_json(plan_json(None, {}, list_error_problems(error)))
@@ -112,7 +112,7 @@ def print_no_plan(planned: PlanResult) -> None:
 
 
 def print_plan(found: PlanPreview, plan: Plan) -> None:
-    from plait.cli.format import format_rough_duration  # noqa: PLC0415
+    from plait.cli.format import format_rough_duration
 
     out = make_console()
     eta = (

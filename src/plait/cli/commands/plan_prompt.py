@@ -40,7 +40,9 @@ def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
 def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
     """What is given to an agent, and nothing else, is on the standard output."""
     if agents == [SHELL_AGENT] and task.run:
-        print(f"plait: {task.id} is a script: a shell is given its `run:`, and no prompt", file=sys.stderr)  # noqa: T201 - beside the output
+        print(
+            f"plait: {task.id} is a script: a shell is given its `run:`, and no prompt", file=sys.stderr
+        )  # beside the output
         text = task.run if task.run.endswith("\n") else f"{task.run}\n"
     sys.stdout.write(text)
 

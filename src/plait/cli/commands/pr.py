@@ -127,7 +127,7 @@ def _print_failure(batch: BatchState, why: str, hint: str, *, as_json: bool) -> 
             }
         )
     else:
-        print(f"plait: {replace_control_chars(why)}", file=sys.stderr)  # noqa: T201 - as errors are told
+        print(f"plait: {replace_control_chars(why)}", file=sys.stderr)  # as errors are told
         for line in hint.splitlines():
-            print(f"  {replace_control_chars(line)}", file=sys.stderr)  # noqa: T201
+            print(f"  {replace_control_chars(line)}", file=sys.stderr)
     return FAILED

@@ -54,7 +54,7 @@ def run_command(options: RunOptions) -> int:
         agents = select_agents(seen, contest=options.contest)
         desk.refresh()
         if options.resume:
-            from plait.cli.commands.run_resume import has_orphaned_tasks, resume_batch  # noqa: PLC0415
+            from plait.cli.commands.run_resume import has_orphaned_tasks, resume_batch
 
             if not has_orphaned_tasks(seen, desk):
                 options.check_resume()
@@ -74,7 +74,7 @@ def run_command(options: RunOptions) -> int:
 def _follow_run(
     options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
-    from plait.cli.commands.run_follow import submit_and_follow  # noqa: PLC0415 - only now it becomes serious
+    from plait.cli.commands.run_follow import submit_and_follow  # only now it becomes serious
 
     try:
         code = submit_and_follow(options, desk, found, plan, agents)
@@ -93,7 +93,7 @@ def _offer_pull_request(desk: Session, found: PlanPreview, batch: BatchState, co
     wanted = found.survey.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
     if not wanted or not has_remote(desk.place, found.survey.config.pr.remote):
         return code
-    from plait.cli.commands.pr import publish_and_wait  # noqa: PLC0415
+    from plait.cli.commands.pr import publish_and_wait
 
     count = "1 task" if len(batch.merges) == 1 else f"{len(batch.merges)} tasks"
     if not ask_yes_no(f"Push {batch.branch} and open a pull request for {count}? [y/N] ", default=False):

@@ -82,7 +82,7 @@ def follow_batch(options: RunOptions, desk: Session, followed: FollowedBatch, si
     """Show what happens until this front is not needed any more; the exit code."""
     if not options.web:
         return _follow_to_end(options, desk, followed, signals)
-    from plait.cli.sidecar import run_sidecar  # noqa: PLC0415 - only for those who want the page
+    from plait.cli.sidecar import run_sidecar  # only for those who want the page
 
     with run_sidecar(desk.place.top, as_json=options.as_json):
         return _follow_to_end(options, desk, followed, signals)
@@ -128,14 +128,14 @@ def _make_renderer(options: RunOptions, desk: Session, followed: FollowedBatch, 
     out = None if options.as_json else find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
         return LineRenderer(batch, [task.task.id for task in desk.state.batches[batch].tasks])
-    from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # noqa: PLC0415 - lines tell only of records
-    from plait.store.batch_inputs import BatchInputs  # noqa: PLC0415
+    from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines tell only of records
+    from plait.store.batch_inputs import BatchInputs
 
     folder = open_state_paths(desk.place)
     listen = make_parser_factory(BatchInputs(str(desk.place.top), (), followed.agents))
     if options.as_json:
         return JsonRenderer(feed, batch, LogStream(folder, listen))
-    from plait.cli.live.display import ScreenRenderer  # noqa: PLC0415 - only for terminals
+    from plait.cli.live.display import ScreenRenderer  # only for terminals
 
     return ScreenRenderer(feed, batch, ActivityTracker(folder, listen))
 

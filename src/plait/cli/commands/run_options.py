@@ -136,7 +136,7 @@ def describe_run(found: PlanPreview, plan: Plan) -> str:
 def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
     if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
         return []
-    from plait.client.planning.contest_setup import describe_contest  # noqa: PLC0415 - few batches have one
+    from plait.client.planning.contest_setup import describe_contest  # few batches have one
 
     return [describe_contest(found.survey.config, plan)]
 

@@ -45,14 +45,14 @@ class ServeArguments:
 
 
 def serve_command(where: Path, arguments: ServeArguments) -> int:
-    from plait.server.serve import serve  # noqa: PLC0415 - only now: it takes a while
+    from plait.server.serve import serve  # only now: it takes a while
 
     return serve(_make_server_options(where, arguments), lambda ready: _announce(ready, arguments), _print_warning)
 
 
 def _make_server_options(where: Path, arguments: ServeArguments) -> ServeOptions:
-    from plait.server.http.server_config import TlsFiles  # noqa: PLC0415
-    from plait.server.serve import ServeOptions as Options  # noqa: PLC0415
+    from plait.server.http.server_config import TlsFiles
+    from plait.server.serve import ServeOptions as Options
 
     if arguments.keyfile is not None and arguments.certfile is None:
         raise UserError("--keyfile is the key of a certificate", hint="Name that too: --certfile FILE.")
@@ -119,7 +119,7 @@ def _warn_public(ready: ServerInfo) -> None:
 
 def _open_browser(link: str) -> None:
     """A browser that would take the terminal is none, unless it is the one that the person has chosen."""
-    import webbrowser  # noqa: PLC0415 - only where it is wished for
+    import webbrowser  # only where it is wished for
 
     try:
         browser = webbrowser.get()
@@ -152,7 +152,7 @@ def token_command(  # noqa: PLR0913 - the options of the verb
     if url is not None and not link:
         raise UserError("--url says where a link leads to", hint="Say it with --link.")
     if link:
-        from plait.server.auth import parse_server_url  # noqa: PLC0415 - only for who wants a link
+        from plait.server.auth import parse_server_url  # only for who wants a link
 
         url = parse_server_url(url or DEFAULT_SERVER_URL)  # before anything is rotated
     found, file = _get_token(read_only=read_only, rotate=rotate)
@@ -177,7 +177,7 @@ def _get_token(*, read_only: bool, rotate: bool) -> tuple[str, Path]:
 
 
 def _make_link(url: str, *, read_only: bool) -> str:
-    from plait.server.auth import Access, create_authenticator, make_login_link  # noqa: PLC0415
+    from plait.server.auth import Access, create_authenticator, make_login_link
 
     return make_login_link(create_authenticator(), url, Access.READ if read_only else Access.FULL)
 
@@ -196,8 +196,8 @@ def mcp_command(where: Path, *, read_only: bool) -> int:
             hint="pip install 'plait[mcp]'",
         )
     from plait.server.mcp.server import (
-        detect_scope,  # noqa: PLC0415 - an extra, and it takes its time
-        serve_stdio,  # noqa: PLC0415
+        detect_scope,  # an extra, and it takes its time
+        serve_stdio,
     )
 
     # At once: nothing that matters is in memory, and a thread that reads the input can't be told to stop.

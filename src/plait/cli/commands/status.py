@@ -56,7 +56,7 @@ def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool
     gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
     with open_session(find_repo(where)) as desk:
         if watch:
-            from plait.cli.commands.status_watch import watch_status  # noqa: PLC0415 - most look once
+            from plait.cli.commands.status_watch import watch_status  # most look once
 
             gc.enable()
             return watch_status(desk, batch, as_json=as_json)
@@ -87,9 +87,9 @@ def sort_newest_first(state: State) -> list[BatchState]:
 
 
 def _print_json(place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
-    from plait.cli.output import print_json  # noqa: PLC0415 - people are told in words
-    from plait.client.batch_json import batch_json, status_json  # noqa: PLC0415
-    from plait.git.location import compute_project_id  # noqa: PLC0415
+    from plait.cli.output import print_json  # people are told in words
+    from plait.client.batch_json import batch_json, status_json
+    from plait.git.location import compute_project_id
 
     name = compute_project_id(place)
     told = [batch_json(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
@@ -99,7 +99,7 @@ def _print_json(place: RepoLocation, state: State, batches: Sequence[BatchState]
 def _estimate_end(state: State, batch: BatchState) -> float | None:
     if batch.ended is not None:
         return None
-    from plait.client.eta import EtaEstimator  # noqa: PLC0415 - only for what has not ended
+    from plait.client.eta import EtaEstimator  # only for what has not ended
 
     return EtaEstimator().estimate_end(state, batch.id, time.time())
 
@@ -234,7 +234,9 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
 
 
 def _is_engine_needed(state: State) -> bool:
-    from plait.core.scheduler.rules import is_engine_needed  # noqa: PLC0415 - it knows all rules; where an engine is at work, nobody asks
+    from plait.core.scheduler.rules import (
+        is_engine_needed,
+    )  # it knows all rules; where an engine is at work, nobody asks
 
     return is_engine_needed(state)
 
@@ -289,6 +291,6 @@ def locate_work(view: BatchView, task: TaskView) -> str:
         return f"in {task.workspace}"
     if task.diffstat is None:
         return ""
-    from plait.git.refs import task_branch  # noqa: PLC0415 - not needed for most tasks
+    from plait.git.refs import task_branch  # not needed for most tasks
 
     return f"on branch {task_branch(view.id, task.id)}"

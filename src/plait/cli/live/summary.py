@@ -83,7 +83,7 @@ def make_summary(  # noqa: PLR0913 - all that is told
     _add_questions(page, view, label)
     add_jobs(page, jobs)
     if contests:
-        from plait.cli.contest_table import add_contests  # noqa: PLC0415 - few batches have one
+        from plait.cli.contest_table import add_contests  # few batches have one
 
         add_contests(page, contests, quote(label))
     _add_next_steps(page, requested, label)

@@ -32,16 +32,16 @@ __all__ = ["DoctorCheck", "Program"]
 
 def find_programs(names: Sequence[str]) -> Mapping[str, Program]:
     """Which of these are here, and which versions they say they are. Each is run."""
-    from plait.client.installed_agents import probe_programs  # noqa: PLC0415 - only for those who ask
+    from plait.client.installed_agents import probe_programs  # only for those who ask
 
     return probe_programs(names)
 
 
 def run_checks(where: Path) -> list[DoctorCheck]:
     """All that `plait doctor` looks at. Nothing is changed."""
-    from plait.agents.table import KNOWN_AGENTS  # noqa: PLC0415
+    from plait.agents.table import KNOWN_AGENTS
     from plait.client.doctor import machine_checks, state_checks
-    from plait.system.sensors import MachineSensors  # noqa: PLC0415
+    from plait.system.sensors import MachineSensors
 
     place = find_repo(where)
     weather = MachineSensors((place.state, place.top)).read()
@@ -68,10 +68,10 @@ def run_checks(where: Path) -> list[DoctorCheck]:
 
 
 def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
-    from plait.agents.interface import AgentSpec as Spec  # noqa: PLC0415
-    from plait.agents.table import is_dotted_path, load_agent  # noqa: PLC0415
-    from plait.client.agent_specs import explain_missing, find_default_agent  # noqa: PLC0415
-    from plait.client.doctor.check import ok, problem, warning  # noqa: PLC0415
+    from plait.agents.interface import AgentSpec as Spec
+    from plait.agents.table import is_dotted_path, load_agent
+    from plait.client.agent_specs import explain_missing, find_default_agent
+    from plait.client.doctor.check import ok, problem, warning
 
     try:
         config = load_config(place.top, saved=read_saved_settings(place)[0])
@@ -94,8 +94,8 @@ def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
 
 
 def _check_inbox(place: RepoLocation) -> DoctorCheck:
-    from plait.client.doctor import check, state_checks  # noqa: PLC0415
-    from plait.store.interfaces import InboxError  # noqa: PLC0415
+    from plait.client.doctor import check, state_checks
+    from plait.store.interfaces import InboxError
 
     path = place.state / INBOX_FILE
     if not os.path.exists(path):  # noqa: PTH110 - it never raises; opening it would make it
@@ -111,8 +111,8 @@ def _check_leftovers(place: RepoLocation, state: State | None, *, at_work: bool)
     """Without a journal nobody can tell what is left over."""
     if state is None:
         return []
-    from plait.client.doctor import state_checks  # noqa: PLC0415
-    from plait.store.batch_files import ENVIRONMENT_FILE  # noqa: PLC0415
+    from plait.client.doctor import state_checks
+    from plait.store.batch_files import ENVIRONMENT_FILE
 
     git = place.state.parent if place.repository else None
     known = state_checks.summarize_journal(state, engine=at_work)
@@ -127,7 +127,7 @@ def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
     config = _load_config(place)
     if config is None or not place.repository:
         return []
-    from plait.client.doctor import repository_checks  # noqa: PLC0415
+    from plait.client.doctor import repository_checks
 
     cap = config.workspace.disk_cap
     return [
@@ -138,12 +138,12 @@ def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
 
 def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
     """What is set and found here; nobody is asked over the network, and no token is told."""
-    from plait.client.doctor import repository_checks  # noqa: PLC0415
-    from plait.forges.address import detect_provider  # noqa: PLC0415
-    from plait.forges.interfaces import ForgeError  # noqa: PLC0415
-    from plait.forges.remote import find_remote, resolve_address  # noqa: PLC0415
-    from plait.forges.tokens import find_token, list_token_variables  # noqa: PLC0415
-    from plait.git.command import Git  # noqa: PLC0415
+    from plait.client.doctor import repository_checks
+    from plait.forges.address import detect_provider
+    from plait.forges.interfaces import ForgeError
+    from plait.forges.remote import find_remote, resolve_address
+    from plait.forges.tokens import find_token, list_token_variables
+    from plait.git.command import Git
 
     name, git = config.pr.remote, Git(find_git_dir(place))
     try:

@@ -36,7 +36,7 @@ def select_agents(seen: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...
     agents = load_agent_specs(seen.config)
     if not contest:
         return agents
-    from plait.client.planning.contest_setup import add_referee  # noqa: PLC0415 - few batches have one
+    from plait.client.planning.contest_setup import add_referee  # few batches have one
 
     return add_referee(seen.config, agents)
 
@@ -49,7 +49,7 @@ def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int
     found = replace(found, settings=resolve_isolation(found.settings, found.survey.config, found.survey.place))
     if repeats is None:
         return found
-    from plait.client.planning.contest_setup import add_contest_entrants  # noqa: PLC0415
+    from plait.client.planning.contest_setup import add_contest_entrants
 
     return add_contest_entrants(found, agents, repeats)
 

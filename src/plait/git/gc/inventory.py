@@ -76,7 +76,7 @@ def _list_process_folders() -> Iterator[tuple[int, str]]:
                 with suppress(OSError):
                     yield int(name), os.readlink(f"/proc/{name}/cwd")  # noqa: PTH115
     else:
-        import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+        import psutil  # costs a moment, and only where there is no /proc
 
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):

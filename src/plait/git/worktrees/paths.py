@@ -4,14 +4,9 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.config.config import Config
 from plait.git.location import RepoLocation
-
-if TYPE_CHECKING:
-    pass
-
 
 PIN_FILE = "worktrees"  # in the state folder: where they were last
 
@@ -47,6 +42,6 @@ def _find_location(common: Path, config: Config) -> Path:
     if config.workspace.location:
         around = common.parent if common.name == ".git" else common
         return around / Path(config.workspace.location).expanduser()
-    from platformdirs import user_cache_path  # noqa: PLC0415
+    from platformdirs import user_cache_path
 
     return user_cache_path("plait", appauthor=False) / "worktrees"

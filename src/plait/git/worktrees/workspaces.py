@@ -95,7 +95,7 @@ class GitWorkspaces:
         hooks: bool,
         largest: int = 0,
     ) -> CapturedChange:
-        from plait.git.worktrees.capture import capture  # noqa: PLC0415 - only who captures needs it
+        from plait.git.worktrees.capture import capture  # only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self.path(attempt.batch, attempt.task)
@@ -103,14 +103,14 @@ class GitWorkspaces:
         return capture(*told, hooks=hooks, max_file_bytes=largest, environment=environment, common=common)
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        from plait.git.worktrees.capture import preview_commit  # noqa: PLC0415 - only who captures needs it
+        from plait.git.worktrees.capture import preview_commit  # only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self._layout.task(batch, task)
         return preview_commit(place, batch, task, base, environment=environment, common=common)
 
     def reset(self, attempt: Attempt, tip: str) -> None:
-        from plait.git.worktrees.capture import reset_workspace  # noqa: PLC0415 - only who captures needs it
+        from plait.git.worktrees.capture import reset_workspace  # only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self.path(attempt.batch, attempt.task)

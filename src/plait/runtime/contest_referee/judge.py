@@ -197,7 +197,7 @@ class ContestJudge:
         self, agent: Agent, argv: tuple[str, ...], env: Mapping[str, str], stdin: IO[bytes] | None
     ) -> _JudgeAnswer:
         listener, printed, before = agent.create_parser(), _OutputTail(), self._spent
-        with subprocess.Popen(  # noqa: S603 - the judge's own words
+        with subprocess.Popen(  # the judge's own words
             argv,
             cwd=self._workspace,
             env={**os.environ, **env},

@@ -62,7 +62,7 @@ def _execute(file: Path) -> int:
 
 
 def _run(spec: ModelJobSpec, reporter: JobReporter, result: JobResult) -> None:
-    from plait.runtime.model_job.runner import run_job  # noqa: PLC0415 - a spec that can't be read needs none of it
+    from plait.runtime.model_job.runner import run_job  # a spec that can't be read needs none of it
 
     run_job(spec, _read_instructions(spec), reporter, result)
 

@@ -67,7 +67,7 @@ class ChatClient:
         return written.reply()
 
     def _stream(self, messages: Sequence[ChatMessage], model: str) -> Iterator[ChatCompletionChunk]:
-        from openai import omit  # noqa: PLC0415 - it takes most of a second
+        from openai import omit  # it takes most of a second
 
         heat = self._settings.temperature
         said = [{"role": each.role.value, "content": each.text} for each in messages]
@@ -132,7 +132,7 @@ class _PartialReply:
 
 def to_job_error(error: Exception, settings: ModelSettings, *, begun: bool) -> JobError:
     """What went wrong between here and the server, by its category. `begun`: an answer was on its way."""
-    import openai  # noqa: PLC0415
+    import openai
 
     where = settings.base_url
     if isinstance(error, openai.APIStatusError):
@@ -183,7 +183,7 @@ def _find_retry_after(error: APIStatusError, said: str) -> float | None:
 
 def _create_client(settings: ModelSettings, key: str) -> OpenAI:
     try:
-        import openai  # noqa: PLC0415 - it takes most of a second
+        import openai  # it takes most of a second
     except ImportError as error:
         raise JobError(f"the openai client is not installed. {_INSTALL_HINT}", Category.USAGE) from error
     timeout = openai.Timeout(settings.stall_timeout, connect=_CONNECT_TIMEOUT_SECONDS)

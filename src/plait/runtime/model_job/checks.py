@@ -55,7 +55,7 @@ class CheckRunner:
         return None
 
     def _run_command(self, command: str) -> tuple[int, str]:
-        with subprocess.Popen(  # noqa: S603 - the person's own command
+        with subprocess.Popen(  # the person's own command
             [_SHELL, "-c", command],
             cwd=self._workspace,
             env=self._env,

@@ -129,7 +129,7 @@ def _spawn_ollama(url: str, context: int, log: Path) -> int:
     asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
     # Without being told, it cuts prompts at a few thousand tokens, and says nothing.
     kept.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
-    shell = subprocess.Popen(  # noqa: S603 - fixed words
+    shell = subprocess.Popen(  # fixed words
         ["/bin/sh", "-c", _DETACHED, "sh", OLLAMA_PROGRAM, "serve"],
         cwd="/",
         env={**kept, **asked},
@@ -176,7 +176,7 @@ def _last_log_line(log: Path) -> str:
 @contextmanager
 def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
     """The folder that is locked meanwhile. A lock dies with its holder; what is started holds none."""
-    from platformdirs import user_cache_path  # noqa: PLC0415 - only where there is something to start
+    from platformdirs import user_cache_path  # only where there is something to start
 
     folder = user_cache_path("plait", appauthor=False) / "ollama"
     make_private_folder(folder)

@@ -74,7 +74,7 @@ def _exec(argv: list[str]) -> NoReturn:
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-    import shutil  # noqa: PLC0415 - seldom needed
+    import shutil  # seldom needed
 
     script = shutil.which(argv[0]) or argv[0]  # a script that does not say whose: sh's, as from a shell
     os.execve(_SHELL, [_SHELL, script, *argv[1:]], os.environ)  # noqa: S606

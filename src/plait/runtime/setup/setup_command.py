@@ -167,7 +167,7 @@ class SetupRunner:
     def _run_command(self) -> None:
         print_message(f"setting up: {to_single_line(self._command)}")
         changed, others = self._list_changed(), self._list_untracked()
-        code = subprocess.run(  # noqa: S603 - the person's own command
+        code = subprocess.run(  # the person's own command
             [_SHELL, "-c", self._command],
             cwd=self._workspace,
             stdin=subprocess.DEVNULL,

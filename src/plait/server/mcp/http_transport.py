@@ -65,16 +65,16 @@ class McpEndpoint:
     async def _create_manager(self) -> StreamableHTTPSessionManager:
         for name in _SDK_MODULES:  # a second of work, and others wait for the loop
             await asyncio.to_thread(import_module, name)
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from plait.server.mcp.server import create_mcp_server  # noqa: PLC0415
+        from plait.server.mcp.server import create_mcp_server
 
         # Which names the server goes by is checked by the guard, for all routes alike.
         return StreamableHTTPSessionManager(create_mcp_server(self._make_call, _caller_scope), stateless=True)
 
     async def _make_call(self, context: Context, tool: Tool) -> ToolCall:
         """`?project=` as on the other routes."""
-        from plait.server.mcp.tool import ToolCall  # noqa: PLC0415
+        from plait.server.mcp.tool import ToolCall
 
         assert context.request is not None
         project = context.request.query_params.get("project")
@@ -86,8 +86,8 @@ class McpEndpoint:
 
 
 def _caller_scope(context: Context) -> AccessScope:
-    from plait.server.auth import Access, Caller  # noqa: PLC0415
-    from plait.server.mcp.server import FULL_SCOPE, READ_TOKEN_SCOPE  # noqa: PLC0415
+    from plait.server.auth import Access, Caller
+    from plait.server.mcp.server import FULL_SCOPE, READ_TOKEN_SCOPE
 
     assert context.request is not None
     caller: Caller | None = context.request.scope.get("state", {}).get("caller")
