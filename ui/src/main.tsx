@@ -1,11 +1,11 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import { applyTheme } from "./app/theme";
+import { initTheme } from "./app/theme";
 import "./styles/tokens.css";
 import "./styles/base.css";
 
-applyTheme();
+initTheme();
 const page = document.getElementById("page");
 if (page !== null) {
   createRoot(page).render(

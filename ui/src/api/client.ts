@@ -1,37 +1,37 @@
 /* The one way to ask the server. What is refused is thrown as Refused, in the server's own words. */
 
 import createClient, { createQuerySerializer } from "openapi-fetch";
-import { projectInAddress } from "../app/address";
+import { currentProject } from "../app/address";
 import type { paths } from "./schema";
-import type { ErrorShape, Wrong } from "./types";
+import type { ErrorBody, FieldProblem } from "./types";
 
-export class Refused extends Error {
+export class ApiError extends Error {
   readonly status: number;
   readonly hint: string | null;
   readonly field: string | null;
   readonly state: string | null;
-  readonly problems: readonly Wrong[];
+  readonly problems: readonly FieldProblem[];
 
-  constructor(status: number, said: Partial<ErrorShape>) {
-    super(said.error ?? `the server answered ${status}`);
+  constructor(status: number, body: Partial<ErrorBody>) {
+    super(body.error ?? `the server answered ${status}`);
     this.name = "Refused";
     this.status = status;
-    this.hint = said.hint ?? null;
-    this.field = said.field ?? null;
-    this.state = said.state ?? null;
-    this.problems = said.problems ?? [];
+    this.hint = body.hint ?? null;
+    this.field = body.field ?? null;
+    this.state = body.state ?? null;
+    this.problems = body.problems ?? [];
   }
 }
 
 /** The server can't be reached: it may have ended, or the network is gone. */
-export class Unreachable extends Error {
+export class UnreachableError extends Error {
   constructor() {
     super("the server does not answer");
     this.name = "Unreachable";
   }
 }
 
-const inQuery = createQuerySerializer();
+const serializeQuery = createQuerySerializer();
 
 /** Every question is about the project in the address. It is said with the address of the question, as a request with a body
     can't be made anew with another one. */
@@ -39,34 +39,34 @@ export const api = createClient<paths>({
   baseUrl: "",
   credentials: "same-origin",
   querySerializer: (query) => {
-    const project = projectInAddress();
-    return inQuery(project === null ? query : { project, ...query });
+    const project = currentProject();
+    return serializeQuery(project === null ? query : { project, ...query });
   },
 });
 
 api.use({
   onError() {
-    return new Unreachable();
+    return new UnreachableError();
   },
 });
 
-export type Answer<T> = { data?: T; error?: unknown; response: Response };
+export type ApiResponse<T> = { data?: T; error?: unknown; response: Response };
 
 /** What was answered. Throws Refused or Unreachable. */
-export async function told<T>(asked: Promise<Answer<T>>): Promise<T> {
-  const { data, error, response } = await asked;
+export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
+  const { data, error, response } = await request;
   if (response.ok) return data as T;
-  throw new Refused(response.status, isError(error) ? error : {});
+  throw new ApiError(response.status, isErrorBody(error) ? error : {});
 }
 
-function isError(value: unknown): value is Partial<ErrorShape> {
+function isErrorBody(value: unknown): value is Partial<ErrorBody> {
   return typeof value === "object" && value !== null && "error" in value;
 }
 
 /** A sentence for a person, and what to do next. */
-export function inWords(error: unknown): { message: string; hint: string | null } {
-  if (error instanceof Refused) return { message: error.message, hint: error.hint };
-  if (error instanceof Unreachable)
+export function describeError(error: unknown): { message: string; hint: string | null } {
+  if (error instanceof ApiError) return { message: error.message, hint: error.hint };
+  if (error instanceof UnreachableError)
     return { message: "The server does not answer.", hint: "Start it again: plait serve." };
   return { message: error instanceof Error ? error.message : String(error), hint: null };
 }

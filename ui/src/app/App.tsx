@@ -2,21 +2,21 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Route, Switch } from "wouter";
 import { BoardView } from "../board/BoardView";
-import { useKeys } from "../commands/keys";
+import { useKeyboardShortcuts } from "../commands/keys";
 import { useEditor } from "../editing/editor";
-import { queries } from "../live/queries";
+import { queryClient } from "../live/queries";
 import { LiveProvider } from "../live/useLive";
 import { Palette } from "../palette/Palette";
-import { Confirm } from "../parts/Confirm";
-import { Empty, Loading } from "../parts/Empty";
+import { ConfirmDialog } from "../parts/Confirm";
+import { EmptyState, LoadingState } from "../parts/Empty";
 import { Toasts } from "../parts/Toasts";
-import { useCovers } from "../task/width";
+import { useFullScreenPanel } from "../task/width";
 import styles from "./App.module.css";
 import { useOpenTask } from "./address";
-import { Boundary } from "./Boundary";
-import { useGoTo } from "./goto";
-import { useHeading } from "./heading";
-import { LinkState } from "./LinkState";
+import { ErrorBoundary } from "./Boundary";
+import { useNavigationCommands } from "./goto";
+import { useWindowTitle } from "./heading";
+import { ConnectionStatus } from "./LinkState";
 import { Sidebar } from "./Sidebar";
 
 // The first view is the board: everything else comes when it is asked for.
@@ -30,21 +30,21 @@ const TaskPanel = lazy(() => import("../task/TaskPanel"));
 
 export function App() {
   return (
-    <QueryClientProvider client={queries}>
+    <QueryClientProvider client={queryClient}>
       <LiveProvider>
-        <Frame />
+        <Layout />
       </LiveProvider>
     </QueryClientProvider>
   );
 }
 
-function Frame() {
-  useKeys();
-  useGoTo();
-  useHeading();
+function Layout() {
+  useKeyboardShortcuts();
+  useNavigationCommands();
+  useWindowTitle();
   const [open] = useOpenTask();
-  const covered = useCovers() && open !== null;
-  const writing = useEditor((store) => store.open !== null);
+  const covered = useFullScreenPanel() && open !== null;
+  const editing = useEditor((store) => store.open !== null);
   return (
     <div className={styles.frame}>
       <div className={styles.page} inert={covered}>
@@ -53,38 +53,38 @@ function Frame() {
         </a>
         <Sidebar />
         <div className={styles.stage}>
-          <LinkState />
+          <ConnectionStatus />
           <main id="main" className={styles.main} tabIndex={-1}>
-            <Boundary>
-              <Suspense fallback={<Loading what="Loading" />}>
-                <Views />
+            <ErrorBoundary>
+              <Suspense fallback={<LoadingState what="Loading" />}>
+                <Routes />
               </Suspense>
-            </Boundary>
+            </ErrorBoundary>
           </main>
         </div>
       </div>
       {open && (
-        <Boundary key={`${open.batch} ${open.task}`}>
+        <ErrorBoundary key={`${open.batch} ${open.task}`}>
           <Suspense fallback={null}>
             <TaskPanel open={open} />
           </Suspense>
-        </Boundary>
+        </ErrorBoundary>
       )}
-      {writing && (
-        <Boundary>
+      {editing && (
+        <ErrorBoundary>
           <Suspense fallback={null}>
             <Editor />
           </Suspense>
-        </Boundary>
+        </ErrorBoundary>
       )}
       <Palette />
-      <Confirm />
+      <ConfirmDialog />
       <Toasts />
     </div>
   );
 }
 
-function Views() {
+function Routes() {
   return (
     <Switch>
       <Route path="/" component={BoardView} />
@@ -100,7 +100,9 @@ function Views() {
       </Route>
       <Route path="/settings" component={SettingsView} />
       <Route>
-        <Empty title="There is nothing at this address">The board is at the root of this page.</Empty>
+        <EmptyState title="There is nothing at this address">
+          The board is at the root of this page.
+        </EmptyState>
       </Route>
     </Switch>
   );

@@ -1,8 +1,8 @@
 import { Component, type ReactNode } from "react";
-import { Failure } from "../parts/Empty";
+import { ErrorState } from "../parts/Empty";
 
 /** A view that fails costs that view: the rest of the page goes on. */
-export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 
   static getDerivedStateFromError(error: unknown): { error: unknown } {
@@ -11,6 +11,6 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
 
   override render(): ReactNode {
     if (this.state.error === null) return this.props.children;
-    return <Failure error={this.state.error} again={() => this.setState({ error: null })} />;
+    return <ErrorState error={this.state.error} onRetry={() => this.setState({ error: null })} />;
   }
 }

@@ -12,11 +12,11 @@ export interface OpenTask {
   tab: Tab;
 }
 
-export function projectInAddress(): string | null {
+export function currentProject(): string | null {
   return new URLSearchParams(window.location.search).get("project");
 }
 
-export function openTaskIn(search: URLSearchParams): OpenTask | null {
+export function parseOpenTask(search: URLSearchParams): OpenTask | null {
   const task = search.get("task");
   if (task === null || task === "") return null;
   const tab = search.get("tab") as Tab | null;
@@ -24,7 +24,7 @@ export function openTaskIn(search: URLSearchParams): OpenTask | null {
 }
 
 /** `search` with this task open, or with none. */
-export function withTask(search: URLSearchParams, open: Partial<OpenTask> | null): URLSearchParams {
+export function withOpenTask(search: URLSearchParams, open: Partial<OpenTask> | null): URLSearchParams {
   const next = new URLSearchParams(search);
   for (const name of ["task", "batch", "tab"]) next.delete(name);
   if (open?.task === undefined) return next;
@@ -37,23 +37,23 @@ export function withTask(search: URLSearchParams, open: Partial<OpenTask> | null
 /** The open task, and how to open another; `null` closes it. */
 export function useOpenTask(): [OpenTask | null, (open: Partial<OpenTask> | null) => void] {
   const [search, setSearch] = useSearchParams();
-  return [openTaskIn(search), (open) => setSearch((now) => withTask(now, open))];
+  return [parseOpenTask(search), (open) => setSearch((now) => withOpenTask(now, open))];
 }
 
 /** An address of this page that stays in the project. */
-export function within(path: string, search: Record<string, string> = {}): string {
-  const said = new URLSearchParams(search);
-  const project = projectInAddress();
-  if (project !== null) said.set("project", project);
-  const text = said.toString();
+export function projectUrl(path: string, search: Record<string, string> = {}): string {
+  const params = new URLSearchParams(search);
+  const project = currentProject();
+  if (project !== null) params.set("project", project);
+  const text = params.toString();
   return text === "" ? path : `${path}?${text}`;
 }
 
-export const to = {
-  board: () => within("/"),
-  batches: () => within("/batches"),
-  review: (batch: string) => within(`/batches/${encodeURIComponent(batch)}`),
-  graph: (batch: string) => within(`/batches/${encodeURIComponent(batch)}/graph`),
-  timeline: (batch: string) => within(`/batches/${encodeURIComponent(batch)}/timeline`),
-  settings: () => within("/settings"),
+export const routes = {
+  board: () => projectUrl("/"),
+  batches: () => projectUrl("/batches"),
+  review: (batch: string) => projectUrl(`/batches/${encodeURIComponent(batch)}`),
+  graph: (batch: string) => projectUrl(`/batches/${encodeURIComponent(batch)}/graph`),
+  timeline: (batch: string) => projectUrl(`/batches/${encodeURIComponent(batch)}/timeline`),
+  settings: () => projectUrl("/settings"),
 };

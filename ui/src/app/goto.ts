@@ -1,21 +1,27 @@
 import { useLocation } from "wouter";
 import { useCommands } from "../commands/commands";
-import { to } from "./address";
+import { routes } from "./address";
 import { isDark, setTheme, useTheme } from "./theme";
 
 /** Where one can go from everywhere. */
-export function useGoTo(): void {
+export function useNavigationCommands(): void {
   const [, navigate] = useLocation();
   const dark = useTheme(({ theme }) => isDark(theme));
   useCommands([
-    { id: "go-board", title: "Board", group: "Go to", keys: ["g b"], run: () => navigate(to.board()) },
-    { id: "go-batches", title: "Batches", group: "Go to", keys: ["g h"], run: () => navigate(to.batches()) },
+    { id: "go-board", title: "Board", group: "Go to", keys: ["g b"], run: () => navigate(routes.board()) },
+    {
+      id: "go-batches",
+      title: "Batches",
+      group: "Go to",
+      keys: ["g h"],
+      run: () => navigate(routes.batches()),
+    },
     {
       id: "go-settings",
       title: "Settings",
       group: "Go to",
       keys: ["g s"],
-      run: () => navigate(to.settings()),
+      run: () => navigate(routes.settings()),
     },
     {
       id: "theme",

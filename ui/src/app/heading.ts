@@ -4,19 +4,19 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useSearchParams } from "wouter";
 import { useShallow } from "zustand/react/shallow";
-import { api, told } from "../api/client";
-import { headingOf, iconOf, titleOf } from "../model/heading";
+import { api, unwrap } from "../api/client";
+import { windowIcon, windowStatus, windowTitle } from "../model/heading";
 import { useBoard } from "../store/board";
-import { useNotices } from "./notices";
+import { useDesktopNotifications } from "./notices";
 
-const PLAIN = "/favicon.svg";
+const DEFAULT_ICON = "/favicon.svg";
 
-export function useHeading(): void {
-  useNotices();
+export function useWindowTitle(): void {
+  useDesktopNotifications();
   const name = useProjectName();
-  const heading = useBoard(useShallow((store) => headingOf(store.board)));
-  const title = titleOf(heading, name);
-  const icon = iconOf(heading) ?? PLAIN;
+  const status = useBoard(useShallow((store) => windowStatus(store.board)));
+  const title = windowTitle(status, name);
+  const icon = windowIcon(status) ?? DEFAULT_ICON;
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -27,15 +27,15 @@ export function useHeading(): void {
 
 function useProjectName(): string {
   const [search] = useSearchParams();
-  const meant = search.get("project");
+  const current = search.get("project");
   const { data } = useProjects();
-  return data?.projects.find(({ id, default: own }) => (meant === null ? own : id === meant))?.name ?? "";
+  return data?.projects.find(({ id, default: own }) => (current === null ? own : id === current))?.name ?? "";
 }
 
 export function useProjects() {
   return useQuery({
     queryKey: ["projects", "named"],
-    queryFn: () => told(api.GET("/api/projects")),
+    queryFn: () => unwrap(api.GET("/api/projects")),
     staleTime: 60_000,
   });
 }

@@ -1,27 +1,27 @@
 /* Light, dark, or as the system has it. In this browser, and in all its windows. */
 
 import { create } from "zustand";
-import { recall, remember } from "../store/browser";
+import { loadItem, saveItem } from "../store/browser";
 
 export type Theme = "system" | "light" | "dark";
 const KEY = "plait.theme";
 
-function kept(): Theme {
-  const said = recall(KEY);
-  return said === "light" || said === "dark" ? said : "system";
+function readTheme(): Theme {
+  const stored = loadItem(KEY);
+  return stored === "light" || stored === "dark" ? stored : "system";
 }
 
-export const useTheme = create<{ theme: Theme }>(() => ({ theme: kept() }));
+export const useTheme = create<{ theme: Theme }>(() => ({ theme: readTheme() }));
 
 export function setTheme(theme: Theme): void {
-  remember(KEY, theme);
-  show(theme);
+  saveItem(KEY, theme);
+  activateTheme(theme);
 }
 
 /** Once, before anything is drawn. */
-export function applyTheme(): void {
-  show(kept());
-  window.addEventListener("storage", ({ key }) => key === KEY && show(kept()));
+export function initTheme(): void {
+  activateTheme(readTheme());
+  window.addEventListener("storage", ({ key }) => key === KEY && activateTheme(readTheme()));
 }
 
 /** What is seen now, whoever has said so. */
@@ -31,7 +31,7 @@ export function isDark(theme: Theme): boolean {
   );
 }
 
-function show(theme: Theme): void {
+function activateTheme(theme: Theme): void {
   useTheme.setState({ theme });
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;

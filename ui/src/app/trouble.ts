@@ -1,21 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, told } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { isOpen } from "../batch/watching";
 import { useBoard } from "../store/board";
 
-const GLANCE = 5_000; // ms; an engine that can't write its journal can't send an event
+const ENGINE_POLL_MS = 5_000; // ms; an engine that can't write its journal can't send an event
 
 /** What keeps the engine from going on, while something is to be done; null if nothing does. */
-export function useTrouble(): string | null {
-  const busy = useBoard(({ board, link }) => link === "live" && [...board.batches.values()].some(isOpen));
+export function useEngineProblem(): string | null {
+  const busy = useBoard(
+    ({ board, connection }) => connection === "live" && [...board.batches.values()].some(isOpen),
+  );
   const { data } = useQuery({
     queryKey: ["engine"],
     queryFn: async ({ signal }) => {
       const query = { limit: 1, tasks: false };
-      const { engine } = await told(api.GET("/api/batches", { signal, params: { query } }));
+      const { engine } = await unwrap(api.GET("/api/batches", { signal, params: { query } }));
       return engine?.trouble ?? null;
     },
-    refetchInterval: GLANCE,
+    refetchInterval: ENGINE_POLL_MS,
     enabled: busy,
   });
   return busy ? (data ?? null) : null;

@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from "react";
-import { api, inWords, Refused, told } from "../api/client";
+import { ApiError, api, describeError, unwrap } from "../api/client";
 import type { Project } from "../api/types";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
-import { say } from "../parts/Toasts";
+import { showToast } from "../parts/Toasts";
 import styles from "./ProjectSwitch.module.css";
 
 interface Props {
@@ -11,26 +11,26 @@ interface Props {
   onAdded(project: Project): void;
 }
 
-type Wrong = { message: string; hint: string | null };
+type FormError = { message: string; hint: string | null };
 
 /** A repository by its folder or its address: what looks like a folder is one. */
 export function AddProject({ onClose, onAdded }: Props) {
-  const [where, setWhere] = useState("");
-  const [wrong, setWrong] = useState<Wrong | null>(null);
+  const [location, setLocation] = useState("");
+  const [error, setError] = useState<FormError | null>(null);
   const [busy, setBusy] = useState(false);
-  const folder = /^[/~]/.test(where.trim());
+  const folder = /^[/~]/.test(location.trim());
   const add = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
     setBusy(true);
-    setWrong(null);
+    setError(null);
     try {
-      const body = folder ? { path: where.trim() } : { url: where.trim() };
-      const project = await told(api.POST("/api/projects", { body }));
-      say(`Added ${project.name}`);
+      const body = folder ? { path: location.trim() } : { url: location.trim() };
+      const project = await unwrap(api.POST("/api/projects", { body }));
+      showToast(`Added ${project.name}`);
       onAdded(project);
     } catch (error) {
-      setWrong(where.trim() === "" && error instanceof Refused ? EMPTY : inWords(error));
+      setError(location.trim() === "" && error instanceof ApiError ? NO_LOCATION : describeError(error));
       setBusy(false);
     }
   };
@@ -52,18 +52,18 @@ export function AddProject({ onClose, onAdded }: Props) {
         <label htmlFor="project-where">Folder on the server's machine, or URL</label>
         <input
           id="project-where"
-          value={where}
+          value={location}
           autoComplete="off"
           spellCheck={false}
-          aria-invalid={wrong !== null}
+          aria-invalid={error !== null}
           aria-describedby="project-more"
-          onChange={({ target }) => setWhere(target.value)}
+          onChange={({ target }) => setLocation(target.value)}
         />
         <div id="project-more" aria-live="polite">
-          {wrong ? (
+          {error ? (
             <>
-              <p className={styles.wrong}>{wrong.message}</p>
-              {wrong.hint && <p className={styles.soft}>{wrong.hint}</p>}
+              <p className={styles.wrong}>{error.message}</p>
+              {error.hint && <p className={styles.soft}>{error.hint}</p>}
             </>
           ) : (
             <p className={styles.soft}>
@@ -78,4 +78,4 @@ export function AddProject({ onClose, onAdded }: Props) {
   );
 }
 
-const EMPTY: Wrong = { message: "Name a folder or a URL.", hint: null };
+const NO_LOCATION: FormError = { message: "Name a folder or a URL.", hint: null };

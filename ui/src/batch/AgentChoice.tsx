@@ -1,30 +1,30 @@
 import { useAgents } from "../api/agents";
 import type { AgentInfo } from "../api/types";
-import { count } from "../model/format";
-import { Failure, Loading } from "../parts/Empty";
-import { Check, Field } from "./Field";
-import { useOrder } from "./order";
+import { pluralize } from "../model/format";
+import { ErrorState, LoadingState } from "../parts/Empty";
+import { Checkbox, Field } from "./Field";
+import { useRunOptions } from "./order";
 import styles from "./RunForm.module.css";
 
 /** Who works the tasks that name nobody. Several share the tasks; in a contest each of them does every task. */
-export function AgentChoice({ error }: { error?: string | null }) {
+export function AgentPicker({ error }: { error?: string | null }) {
   const { data, error: failure, refetch } = useAgents();
-  if (failure) return <Failure error={failure} again={() => void refetch()} />;
-  if (data === undefined) return <Loading what="Looking for agents" />;
-  const here = data.filter(({ available }) => available);
-  const away = data.filter(({ available }) => !available);
+  if (failure) return <ErrorState error={failure} onRetry={() => void refetch()} />;
+  if (data === undefined) return <LoadingState what="Looking for agents" />;
+  const installed = data.filter(({ available }) => available);
+  const missing = data.filter(({ available }) => !available);
   return (
     <fieldset className={styles.group}>
       <legend>Agents</legend>
-      <p className={styles.note}>{asSettingsSay(data)}</p>
-      {here.map((agent) => (
-        <Agent key={agent.name} agent={agent} />
+      <p className={styles.note}>{describeDefaultAgents(data)}</p>
+      {installed.map((agent) => (
+        <AgentCheckbox key={agent.name} agent={agent} />
       ))}
-      {away.length > 0 && (
+      {missing.length > 0 && (
         <details className={styles.away}>
-          <summary>{count(away.length, "more agent")} not installed here</summary>
-          {away.map((agent) => (
-            <Agent key={agent.name} agent={agent} />
+          <summary>{pluralize(missing.length, "more agent")} not installed here</summary>
+          {missing.map((agent) => (
+            <AgentCheckbox key={agent.name} agent={agent} />
           ))}
         </details>
       )}
@@ -33,45 +33,49 @@ export function AgentChoice({ error }: { error?: string | null }) {
           {error}
         </p>
       )}
-      <Contest />
+      <ContestFields />
     </fieldset>
   );
 }
 
-function asSettingsSay(agents: readonly AgentInfo[]): string {
-  const chosen = agents.filter((agent) => agent.default).map(({ name }) => name);
-  return chosen.length > 0
-    ? `None chosen: ${chosen.join(", ")}, as the settings say.`
+function describeDefaultAgents(agents: readonly AgentInfo[]): string {
+  const defaults = agents.filter((agent) => agent.default).map(({ name }) => name);
+  return defaults.length > 0
+    ? `None chosen: ${defaults.join(", ")}, as the settings say.`
     : "None chosen: as the settings say.";
 }
 
-function Agent({ agent: { name, available, install, problem, login, model } }: { agent: AgentInfo }) {
-  const chosen = useOrder((order) => order.agents);
-  const why = available ? problem : (problem ?? (install ? `Not installed: ${install}` : "Not installed."));
-  const out =
+function AgentCheckbox({ agent: { name, available, install, problem, login, model } }: { agent: AgentInfo }) {
+  const selected = useRunOptions((order) => order.agents);
+  const problemText = available
+    ? problem
+    : (problem ?? (install ? `Not installed: ${install}` : "Not installed."));
+  const loginHint =
     available && login.loggedIn === "no" && login.how !== null ? `Not logged in: ${login.how}` : null;
   return (
-    <Check
+    <Checkbox
       label={name}
-      note={why ?? out ?? model}
-      disabled={available ? null : why}
-      checked={chosen.includes(name)}
+      note={problemText ?? loginHint ?? model}
+      disabled={available ? null : problemText}
+      checked={selected.includes(name)}
       onChange={(on) =>
-        useOrder.setState({ agents: on ? [...chosen, name] : chosen.filter((each) => each !== name) })
+        useRunOptions.setState({
+          agents: on ? [...selected, name] : selected.filter((each) => each !== name),
+        })
       }
     />
   );
 }
 
-function Contest() {
-  const { contest, times } = useOrder();
+function ContestFields() {
+  const { contest, times } = useRunOptions();
   return (
     <>
-      <Check
+      <Checkbox
         label="Contest"
         note="Every task by each agent; the best result is merged."
         checked={contest}
-        onChange={(on) => useOrder.setState({ contest: on })}
+        onChange={(on) => useRunOptions.setState({ contest: on })}
       />
       {contest && (
         <Field label="Tries of each agent">
@@ -83,7 +87,7 @@ function Contest() {
               max={9}
               value={times}
               onChange={({ target }) =>
-                useOrder.setState({ times: Math.max(1, Math.min(9, Number(target.value) || 1)) })
+                useRunOptions.setState({ times: Math.max(1, Math.min(9, Number(target.value) || 1)) })
               }
             />
           )}

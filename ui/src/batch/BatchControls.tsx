@@ -1,79 +1,85 @@
 import { useState } from "react";
-import { type BatchAction, steerBatch, steerTask } from "../api/steer";
-import type { BatchHead } from "../api/types";
-import { useMayNot } from "../app/me";
-import { count, short } from "../model/format";
+import { type BatchAction, sendBatchAction, sendTaskAction } from "../api/steer";
+import type { BatchSummary } from "../api/types";
+import { useReadOnlyReason } from "../app/me";
+import { pluralize, shortId } from "../model/format";
 import { Button, type ButtonProps } from "../parts/Button";
 import { confirm } from "../parts/Confirm";
 import { Icon } from "../parts/Icon";
-import { useAsked } from "./asking";
+import { useBatchPrompt } from "./asking";
 import styles from "./BatchControls.module.css";
-import { isOpen, lost } from "./watching";
+import { countRetryable, isOpen } from "./watching";
 
 interface Props {
-  head: BatchHead;
+  batch: BatchSummary;
   /** In a strip: what is needed while it runs, as icons where an icon is enough. */
   compact?: boolean;
 }
 
 /** What can be asked of a batch now. A button that was pressed is busy until it was answered; the rest is told by events. */
-export function BatchControls({ head, compact = false }: Props) {
-  const open = isOpen(head);
+export function BatchControls({ batch, compact = false }: Props) {
+  const open = isOpen(batch);
   return (
     <>
-      {open && <Approve head={head} />}
-      {open && !compact && <AskNoMore head={head} />}
-      {open ? <GoOn head={head} compact={compact} /> : !compact && <Resume head={head} />}
-      {!compact && <RetryLost head={head} />}
-      {open && <Cancel head={head} compact={compact} />}
+      {open && <ApproveButton batch={batch} />}
+      {open && !compact && <ApproveAllButton batch={batch} />}
+      {open ? <PauseButton batch={batch} compact={compact} /> : !compact && <ResumeButton batch={batch} />}
+      {!compact && <RetryFailedButton batch={batch} />}
+      {open && <CancelButton batch={batch} compact={compact} />}
     </>
   );
 }
 
-function Steer({ act, ...rest }: Omit<ButtonProps, "onClick" | "busy"> & { act(): Promise<unknown> }) {
-  const mayNot = useMayNot();
+function ActionButton({ run, ...rest }: Omit<ButtonProps, "onClick" | "busy"> & { run(): Promise<unknown> }) {
+  const readOnlyReason = useReadOnlyReason();
   const [busy, setBusy] = useState(false);
-  const press = async () => {
+  const onPress = async () => {
     setBusy(true);
-    await act().finally(() => setBusy(false));
+    await run().finally(() => setBusy(false));
   };
-  return <Button {...rest} disabled={mayNot ?? rest.disabled} busy={busy} onClick={() => void press()} />;
+  return (
+    <Button {...rest} disabled={readOnlyReason ?? rest.disabled} busy={busy} onClick={() => void onPress()} />
+  );
 }
 
 /** By its name: of two people who press at once, one is told that the other has. */
-function Approve({ head }: { head: BatchHead }) {
-  const { approval } = useAsked(head);
+function ApproveButton({ batch }: { batch: BatchSummary }) {
+  const { approval } = useBatchPrompt(batch);
   if (approval === null) return null;
   const { taskId } = approval;
   return (
-    <Steer kind="primary" act={() => steerTask(head.id, taskId, "approve")} title={`Let ${taskId} start`}>
+    <ActionButton
+      kind="primary"
+      run={() => sendTaskAction(batch.id, taskId, "approve")}
+      title={`Let ${taskId} start`}
+    >
       <Icon name="check" />
       <span className={styles.cut}>Approve {taskId}</span>
-    </Steer>
+    </ActionButton>
   );
 }
 
-function AskNoMore({ head }: { head: BatchHead }) {
-  const { approval } = useAsked(head);
+function ApproveAllButton({ batch }: { batch: BatchSummary }) {
+  const { approval } = useBatchPrompt(batch);
   if (approval === null) return null;
   return (
-    <Steer
-      act={() => steerBatch(head.id, "approve", { all: true })}
+    <ActionButton
+      run={() => sendBatchAction(batch.id, "approve", { all: true })}
       title="Start the others of this queue without asking"
     >
       Approve all
-    </Steer>
+    </ActionButton>
   );
 }
 
-function GoOn({ head, compact }: { head: BatchHead; compact: boolean }) {
-  const paused = head.status === "paused";
-  const going: BatchAction = head.progress.interrupted > 0 ? "resume" : "unpause";
-  const [action, label]: [BatchAction, string] = paused ? [going, "Unpause"] : ["pause", "Pause"];
-  const name = `${label} batch ${short(head.id)}`;
+function PauseButton({ batch, compact }: { batch: BatchSummary; compact: boolean }) {
+  const paused = batch.status === "paused";
+  const resume: BatchAction = batch.progress.interrupted > 0 ? "resume" : "unpause";
+  const [action, label]: [BatchAction, string] = paused ? [resume, "Unpause"] : ["pause", "Pause"];
+  const name = `${label} batch ${shortId(batch.id)}`;
   return (
-    <Steer
-      act={() => steerBatch(head.id, action)}
+    <ActionButton
+      run={() => sendBatchAction(batch.id, action)}
       label={name}
       icon={compact}
       kind={compact ? "quiet" : "plain"}
@@ -81,33 +87,39 @@ function GoOn({ head, compact }: { head: BatchHead; compact: boolean }) {
     >
       <Icon name={paused ? "play" : "pause"} />
       {!compact && label}
-    </Steer>
+    </ActionButton>
   );
 }
 
-function Resume({ head }: { head: BatchHead }) {
-  if (head.progress.interrupted === 0) return null;
+function ResumeButton({ batch }: { batch: BatchSummary }) {
+  if (batch.progress.interrupted === 0) return null;
   return (
-    <Steer act={() => steerBatch(head.id, "resume")} title="Interrupted attempts again, done tasks not">
+    <ActionButton
+      run={() => sendBatchAction(batch.id, "resume")}
+      title="Interrupted attempts again, done tasks not"
+    >
       <Icon name="play" />
       Resume
-    </Steer>
+    </ActionButton>
   );
 }
 
-function RetryLost({ head }: { head: BatchHead }) {
-  const left = lost(head.progress);
-  if (left === 0) return null;
+function RetryFailedButton({ batch }: { batch: BatchSummary }) {
+  const retryable = countRetryable(batch.progress);
+  if (retryable === 0) return null;
   return (
-    <Steer act={() => steerBatch(head.id, "retry")} title="Take up what failed, and what that held back">
+    <ActionButton
+      run={() => sendBatchAction(batch.id, "retry")}
+      title="Take up what failed, and what that held back"
+    >
       <Icon name="retry" />
-      Retry {count(left, "task")}
-    </Steer>
+      Retry {pluralize(retryable, "task")}
+    </ActionButton>
   );
 }
 
-function Cancel({ head, compact }: { head: BatchHead; compact: boolean }) {
-  const name = `Cancel batch ${short(head.id)}`;
+function CancelButton({ batch, compact }: { batch: BatchSummary; compact: boolean }) {
+  const name = `Cancel batch ${shortId(batch.id)}`;
   const ask = async () => {
     const yes = await confirm({
       title: `${name}?`,
@@ -115,12 +127,12 @@ function Cancel({ head, compact }: { head: BatchHead; compact: boolean }) {
       action: "Cancel the batch",
       danger: true,
     });
-    if (yes) await steerBatch(head.id, "cancel");
+    if (yes) await sendBatchAction(batch.id, "cancel");
   };
   return (
-    <Steer act={ask} label={name} icon={compact} kind={compact ? "quiet" : "danger"}>
+    <ActionButton run={ask} label={name} icon={compact} kind={compact ? "quiet" : "danger"}>
       <Icon name="stop" />
       {!compact && "Cancel"}
-    </Steer>
+    </ActionButton>
   );
 }

@@ -1,40 +1,40 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
-import { api, told } from "../api/client";
-import type { BatchHead } from "../api/types";
-import { to, within } from "../app/address";
-import { clock, short } from "../model/format";
-import { Failure } from "../parts/Empty";
+import { api, unwrap } from "../api/client";
+import type { BatchSummary } from "../api/types";
+import { projectUrl, routes } from "../app/address";
+import { formatTime, shortId } from "../model/format";
+import { ErrorState } from "../parts/Empty";
 import { Icon, type IconName } from "../parts/Icon";
 import { useNow } from "../parts/now";
-import { BatchBadge } from "../parts/Status";
+import { BatchStatusBadge } from "../parts/Status";
 import { useBoard } from "../store/board";
-import { useAsked } from "./asking";
+import { useBatchPrompt } from "./asking";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchHeader.module.css";
-import { Elapsed, Eta, PullRequest, Spent } from "./BatchStrip";
+import { Cost, Elapsed, PullRequestLink, TimeLeft } from "./BatchStrip";
 import { Counts, ProgressBar } from "./ProgressBar";
-import { needYou, pauseOf } from "./watching";
+import { describePause, formatNeedsYou } from "./watching";
 
 /** On top of the views of one batch: what it is, where it stands, what can be asked of it, and its other views. */
 export function BatchHeader({ batchId }: { batchId: string }) {
-  const { head, error, again } = useHead(batchId);
+  const { batch, error, retry } = useBatchSummary(batchId);
   return (
     <header className={styles.header}>
       <div className={styles.line}>
-        <h1 className={styles.name}>Batch {short(batchId)}</h1>
-        {head && <BatchBadge status={head.status} />}
-        {head && <span className={styles.soft}>{head.mode}</span>}
-        <span className={styles.controls}>{head && <BatchControls head={head} />}</span>
+        <h1 className={styles.name}>Batch {shortId(batchId)}</h1>
+        {batch && <BatchStatusBadge status={batch.status} />}
+        {batch && <span className={styles.soft}>{batch.mode}</span>}
+        <span className={styles.controls}>{batch && <BatchControls batch={batch} />}</span>
       </div>
-      {error !== null && <Failure error={error} again={again} />}
-      {head && <Progressing head={head} />}
-      {head && <Facts head={head} />}
+      {error !== null && <ErrorState error={error} onRetry={retry} />}
+      {batch && <ProgressRow batch={batch} />}
+      {batch && <BatchFacts batch={batch} />}
       <nav className={styles.tabs} aria-label="Views of this batch">
-        <Tab href={to.review(batchId)} icon="review" name="Review" />
-        <Tab href={to.graph(batchId)} icon="graph" name="Graph" />
-        <Tab href={to.timeline(batchId)} icon="timeline" name="Timeline" />
-        <Link className={styles.board} href={within("/", { in: batchId })}>
+        <ViewTab href={routes.review(batchId)} icon="review" name="Review" />
+        <ViewTab href={routes.graph(batchId)} icon="graph" name="Graph" />
+        <ViewTab href={routes.timeline(batchId)} icon="timeline" name="Timeline" />
+        <Link className={styles.board} href={projectUrl("/", { in: batchId })}>
           <Icon name="board" />
           Its tasks on the board
         </Link>
@@ -44,52 +44,56 @@ export function BatchHeader({ batchId }: { batchId: string }) {
 }
 
 /** From the board where it is one of the newest, else asked for. */
-function useHead(batchId: string): { head: BatchHead | undefined; error: unknown; again(): void } {
+function useBatchSummary(batchId: string): {
+  batch: BatchSummary | undefined;
+  error: unknown;
+  retry(): void;
+} {
   const known = useBoard((store) => store.board.batches.get(batchId));
   const loaded = useBoard((store) => store.loaded);
   const { data, error, refetch } = useQuery({
     queryKey: ["batch", batchId],
     queryFn: ({ signal }) =>
-      told(api.GET("/api/batches/{batch_id}", { signal, params: { path: { batch_id: batchId } } })),
+      unwrap(api.GET("/api/batches/{batch_id}", { signal, params: { path: { batch_id: batchId } } })),
     enabled: loaded && known === undefined,
   });
-  return { head: known ?? data, error: known ? null : error, again: () => void refetch() };
+  return { batch: known ?? data, error: known ? null : error, retry: () => void refetch() };
 }
 
-function Progressing({ head }: { head: BatchHead }) {
-  const asked = useAsked(head);
-  const paused = pauseOf(head);
-  const { percentage } = head.progress;
+function ProgressRow({ batch }: { batch: BatchSummary }) {
+  const prompt = useBatchPrompt(batch);
+  const paused = describePause(batch);
+  const { percentage } = batch.progress;
   return (
     <div className={styles.progress}>
-      <ProgressBar progress={head.progress} label={`Batch ${short(head.id)}`} />
+      <ProgressBar progress={batch.progress} label={`Batch ${shortId(batch.id)}`} />
       <span className={styles.percentage}>{Math.round(percentage)}%</span>
-      <Counts progress={head.progress} />
-      {asked.count > 0 && <span className={styles.asking}>{needYou(asked.count)}</span>}
+      <Counts progress={batch.progress} />
+      {prompt.count > 0 && <span className={styles.asking}>{formatNeedsYou(prompt.count)}</span>}
       {paused !== null && <span className={styles.asking}>{paused}</span>}
     </div>
   );
 }
 
-function Facts({ head }: { head: BatchHead }) {
+function BatchFacts({ batch }: { batch: BatchSummary }) {
   const now = useNow(false);
-  const { branch, base, createdAt, completedAt, eta, prUrl, unshipped } = head;
+  const { branch, base, createdAt, completedAt, eta, prUrl, unshipped } = batch;
   return (
     <p className={styles.facts}>
       {branch && <code>{branch}</code>}
-      {base && <span>from {short(base)}</span>}
-      <span>started {clock(head.startedAt ?? createdAt, now)}</span>
-      {completedAt && <span>ended {clock(completedAt, now)}</span>}
-      <Elapsed head={head} />
-      {head.status === "running" && eta && <Eta eta={eta} />}
-      <Spent head={head} />
-      {prUrl && <PullRequest url={prUrl} />}
+      {base && <span>from {shortId(base)}</span>}
+      <span>started {formatTime(batch.startedAt ?? createdAt, now)}</span>
+      {completedAt && <span>ended {formatTime(completedAt, now)}</span>}
+      <Elapsed batch={batch} />
+      {batch.status === "running" && eta && <TimeLeft eta={eta} />}
+      <Cost batch={batch} />
+      {prUrl && <PullRequestLink url={prUrl} />}
       {unshipped && <span className={styles.asking}>{unshipped}</span>}
     </p>
   );
 }
 
-function Tab({ href, icon, name }: { href: string; icon: IconName; name: string }) {
+function ViewTab({ href, icon, name }: { href: string; icon: IconName; name: string }) {
   const [path] = useLocation();
   const here = href.split("?")[0] === path;
   return (

@@ -1,30 +1,30 @@
 import { memo } from "react";
 import { Link } from "wouter";
-import type { BatchHead } from "../api/types";
-import { to } from "../app/address";
-import { cost, duration, elapsed, short, timeLeft } from "../model/format";
+import type { BatchSummary } from "../api/types";
+import { routes } from "../app/address";
+import { formatCost, formatDuration, formatTimeLeft, secondsBetween, shortId } from "../model/format";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { useNow } from "../parts/now";
-import { BatchMark } from "../parts/Status";
+import { BatchStatusIcon } from "../parts/Status";
 import { useBoard } from "../store/board";
-import { useAsked } from "./asking";
+import { useBatchPrompt } from "./asking";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchStrips.module.css";
 import { Counts, ProgressBar } from "./ProgressBar";
-import { dismiss } from "./watched";
-import { isOpen, needYou, outcome, pauseOf } from "./watching";
+import { unpinBatch } from "./watched";
+import { describeOutcome, describePause, formatNeedsYou, isOpen } from "./watching";
 
 export const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: string }) {
-  const head = useBoard((store) => store.board.batches.get(batchId));
-  if (head === undefined) return null;
-  const { id, status, mode, progress } = head;
-  const name = `Batch ${short(id)}`;
+  const batch = useBoard((store) => store.board.batches.get(batchId));
+  if (batch === undefined) return null;
+  const { id, status, mode, progress } = batch;
+  const name = `Batch ${shortId(id)}`;
   return (
     <li className={styles.strip} aria-label={name} data-status={status}>
       <span className={styles.name}>
-        <BatchMark status={status} />
-        <Link href={to.review(id)}>{name}</Link>
+        <BatchStatusIcon status={status} />
+        <Link href={routes.review(id)}>{name}</Link>
         <span className={styles.soft}>{mode}</span>
       </span>
       <span className={styles.bar}>
@@ -34,12 +34,14 @@ export const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: strin
       <span className={styles.counts}>
         <Counts progress={progress} />
       </span>
-      <span className={styles.facts}>{isOpen(head) ? <Going head={head} /> : <Ended head={head} />}</span>
+      <span className={styles.facts}>
+        {isOpen(batch) ? <OpenBatchFacts batch={batch} /> : <EndedBatchFacts batch={batch} />}
+      </span>
       <span className={styles.controls}>
-        {isOpen(head) ? (
-          <BatchControls head={head} compact />
+        {isOpen(batch) ? (
+          <BatchControls batch={batch} compact />
         ) : (
-          <Button kind="quiet" icon label={`Dismiss batch ${short(id)}`} onClick={() => dismiss(id)}>
+          <Button kind="quiet" icon label={`Dismiss batch ${shortId(id)}`} onClick={() => unpinBatch(id)}>
             <Icon name="close" />
           </Button>
         )}
@@ -48,38 +50,38 @@ export const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: strin
   );
 });
 
-function Going({ head }: { head: BatchHead }) {
-  const asked = useAsked(head);
-  const paused = pauseOf(head);
+function OpenBatchFacts({ batch }: { batch: BatchSummary }) {
+  const prompt = useBatchPrompt(batch);
+  const paused = describePause(batch);
   return (
     <>
-      {asked.count > 0 && <span className={styles.asking}>{needYou(asked.count)}</span>}
+      {prompt.count > 0 && <span className={styles.asking}>{formatNeedsYou(prompt.count)}</span>}
       {paused !== null && (
         <span className={styles.reason} title={paused}>
           {paused}
         </span>
       )}
-      {paused === null && asked.count === 0 && head.eta !== null && <Eta eta={head.eta} />}
-      <Elapsed head={head} />
-      <Spent head={head} />
+      {paused === null && prompt.count === 0 && batch.eta !== null && <TimeLeft eta={batch.eta} />}
+      <Elapsed batch={batch} />
+      <Cost batch={batch} />
     </>
   );
 }
 
-function Ended({ head }: { head: BatchHead }) {
+function EndedBatchFacts({ batch }: { batch: BatchSummary }) {
   return (
     <>
-      <span>{outcome(head)}</span>
-      <Elapsed head={head} />
-      <Spent head={head} />
-      <Link href={to.review(head.id)}>Review</Link>
-      {head.prUrl !== null && <PullRequest url={head.prUrl} />}
+      <span>{describeOutcome(batch)}</span>
+      <Elapsed batch={batch} />
+      <Cost batch={batch} />
+      <Link href={routes.review(batch.id)}>Review</Link>
+      {batch.prUrl !== null && <PullRequestLink url={batch.prUrl} />}
     </>
   );
 }
 
 /** Only an address of the web is one that may be followed: it was told by a forge. */
-export function PullRequest({ url }: { url: string }) {
+export function PullRequestLink({ url }: { url: string }) {
   if (!/^https?:\/\//i.test(url)) return null;
   return (
     <a href={url} target="_blank" rel="noreferrer">
@@ -88,30 +90,30 @@ export function PullRequest({ url }: { url: string }) {
   );
 }
 
-export function Eta({ eta }: { eta: string }) {
+export function TimeLeft({ eta }: { eta: string }) {
   return (
     <span className={styles.soft} title="When it is expected to end">
-      {timeLeft(eta, useNow())}
+      {formatTimeLeft(eta, useNow())}
     </span>
   );
 }
 
-export function Elapsed({ head }: { head: BatchHead }) {
-  const { startedAt, completedAt } = head;
+export function Elapsed({ batch }: { batch: BatchSummary }) {
+  const { startedAt, completedAt } = batch;
   const now = useNow(startedAt !== null && completedAt === null);
   if (startedAt === null) return null;
   return (
     <span className={styles.soft} title="How long it has taken">
-      {duration(elapsed(startedAt, completedAt, now))}
+      {formatDuration(secondsBetween(startedAt, completedAt, now))}
     </span>
   );
 }
 
-export function Spent({ head }: { head: BatchHead }) {
-  const spent = cost(head.cost);
-  return spent === "" ? null : (
+export function Cost({ batch }: { batch: BatchSummary }) {
+  const text = formatCost(batch.cost);
+  return text === "" ? null : (
     <span className={styles.soft} title="What it has cost">
-      {spent}
+      {text}
     </span>
   );
 }

@@ -1,20 +1,20 @@
 import { useEffect, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { useLive } from "../live/useLive";
-import { count } from "../model/format";
+import { pluralize } from "../model/format";
 import { Button } from "../parts/Button";
 import { useBoard } from "../store/board";
 import { BatchStrip } from "./BatchStrip";
 import styles from "./BatchStrips.module.css";
-import { useWatched, watch } from "./watched";
+import { pinBatches, usePinnedBatches } from "./watched";
 import { isOpen } from "./watching";
 
-const MOST = 3;
+const COLLAPSED_COUNT = 3;
 
 /** The batches at work, and those that ended since they were last dismissed. */
 export function BatchStrips() {
-  const watched = useWatched((store) => store.ids);
-  const [all, setAll] = useState(false);
+  const pinned = usePinnedBatches((store) => store.ids);
+  const [expanded, setExpanded] = useState(false);
   const live = useLive();
   const open = useBoard(
     useShallow(({ board }) => [...board.batches.values()].filter(isOpen).map(({ id }) => id)),
@@ -22,22 +22,23 @@ export function BatchStrips() {
   const ids = useBoard(
     useShallow(({ board }) =>
       [...board.batches.values()]
-        .filter((head) => isOpen(head) || watched.includes(head.id))
+        .filter((batch) => isOpen(batch) || pinned.includes(batch.id))
         .map(({ id }) => id),
     ),
   );
-  useEffect(() => watch(open), [open]);
+  useEffect(() => pinBatches(open), [open]);
   // One that ends before it is read is seen all the same.
   useEffect(
-    () => live?.onEvent(({ type, batchId }) => type === "batch:created" && batchId && watch([batchId])),
+    () =>
+      live?.subscribe(({ type, batchId }) => type === "batch:created" && batchId && pinBatches([batchId])),
     [live],
   );
   if (ids.length === 0) return null;
-  const more = ids.length - MOST;
+  const more = ids.length - COLLAPSED_COUNT;
   return (
     <section className={styles.strips} aria-label="Batches at work">
       <ul className={styles.list}>
-        {(all ? ids : ids.slice(0, MOST)).map((id) => (
+        {(expanded ? ids : ids.slice(0, COLLAPSED_COUNT)).map((id) => (
           <BatchStrip key={id} batchId={id} />
         ))}
       </ul>
@@ -45,10 +46,10 @@ export function BatchStrips() {
         <Button
           kind="quiet"
           className={styles.fold ?? ""}
-          aria-expanded={all}
-          onClick={() => setAll((now) => !now)}
+          aria-expanded={expanded}
+          onClick={() => setExpanded((now) => !now)}
         >
-          {all ? "Show fewer" : `Show ${count(more, "more batch", "more batches")}`}
+          {expanded ? "Show fewer" : `Show ${pluralize(more, "more batch", "more batches")}`}
         </Button>
       )}
     </section>

@@ -1,40 +1,44 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api, told } from "../api/client";
-import type { BatchHead } from "../api/types";
-import { to } from "../app/address";
-import { clock, cost, count, duration, elapsed, short } from "../model/format";
+import { api, unwrap } from "../api/client";
+import type { BatchSummary } from "../api/types";
+import { routes } from "../app/address";
+import { formatCost, formatDuration, formatTime, pluralize, secondsBetween, shortId } from "../model/format";
 import { Button } from "../parts/Button";
-import { Empty, Failure, Loading } from "../parts/Empty";
+import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
 import { Kbd } from "../parts/Kbd";
 import { useNow } from "../parts/now";
-import { BatchBadge } from "../parts/Status";
+import { BatchStatusBadge } from "../parts/Status";
 import { useBoard } from "../store/board";
 import styles from "./BatchesView.module.css";
-import { PullRequest } from "./BatchStrip";
+import { PullRequestLink } from "./BatchStrip";
 import { ProgressBar } from "./ProgressBar";
-import { inCounts, isOpen } from "./watching";
+import { formatCounts, isOpen } from "./watching";
 
-const STEP = 50; // as many as the board knows by itself, beside those that are open
+const PAGE_SIZE = 50; // as many as the board knows by itself, beside those that are open
 
 /** All batches, the newest first. */
 export default function BatchesView() {
   const { loaded, failure } = useBoard();
-  const [limit, setLimit] = useState(STEP);
-  const { heads, error, more, busy, again } = useHeads(limit);
+  const [limit, setLimit] = useState(PAGE_SIZE);
+  const { batches, error, more, busy, retry } = useBatchList(limit);
   return (
     <div className={styles.view}>
       <header className={styles.header}>
         <h1>Batches</h1>
       </header>
-      {failure && !loaded ? <Failure error={failure} /> : !loaded && <Loading what="Reading the batches" />}
-      {loaded && heads.length === 0 && <HowTo />}
-      {heads.length > 0 && <Table heads={heads} />}
-      {error !== null && <Failure error={error} again={again} />}
+      {failure && !loaded ? (
+        <ErrorState error={failure} />
+      ) : (
+        !loaded && <LoadingState what="Reading the batches" />
+      )}
+      {loaded && batches.length === 0 && <NoBatches />}
+      {batches.length > 0 && <BatchTable batches={batches} />}
+      {error !== null && <ErrorState error={error} onRetry={retry} />}
       {more && (
         <p className={styles.more}>
-          <Button busy={busy} onClick={() => setLimit(limit + STEP)}>
+          <Button busy={busy} onClick={() => setLimit(limit + PAGE_SIZE)}>
             Load older batches
           </Button>
         </p>
@@ -44,42 +48,42 @@ export default function BatchesView() {
 }
 
 /** The newest and the open ones are the board's, which are true at every moment; others are asked for. */
-function useHeads(limit: number) {
+function useBatchList(limit: number) {
   const board = useBoard((store) => store.board.batches);
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ["batch", "all", limit],
     queryFn: async ({ signal }) => {
       const query = { tasks: false, limit };
-      return (await told(api.GET("/api/batches", { signal, params: { query } }))).batches;
+      return (await unwrap(api.GET("/api/batches", { signal, params: { query } }))).batches;
     },
-    enabled: limit > STEP,
+    enabled: limit > PAGE_SIZE,
     placeholderData: keepPreviousData,
   });
-  const older: BatchHead[] = limit > STEP ? (data ?? []).filter(({ id }) => !board.has(id)) : [];
-  const heads = [...board.values(), ...older].sort(
+  const older: BatchSummary[] = limit > PAGE_SIZE ? (data ?? []).filter(({ id }) => !board.has(id)) : [];
+  const batches = [...board.values(), ...older].sort(
     (a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt),
   );
   return {
-    heads,
+    batches,
     error,
-    more: heads.length >= limit || isFetching,
+    more: batches.length >= limit || isFetching,
     busy: isFetching,
-    again: () => void refetch(),
+    retry: () => void refetch(),
   };
 }
 
-function HowTo() {
+function NoBatches() {
   return (
-    <Empty title="No batch has been run yet">
+    <EmptyState title="No batch has been run yet">
       <p>
-        Select tasks on the <Link href={to.board()}>board</Link> and press <Kbd keys="r" /> to run them in
+        Select tasks on the <Link href={routes.board()}>board</Link> and press <Kbd keys="r" /> to run them in
         parallel, or <Kbd keys="q" /> for a queue. On the command line: plait run.
       </p>
-    </Empty>
+    </EmptyState>
   );
 }
 
-function Table({ heads }: { heads: readonly BatchHead[] }) {
+function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
   return (
     <div className={styles.scroll}>
       <table className={styles.table}>
@@ -97,8 +101,8 @@ function Table({ heads }: { heads: readonly BatchHead[] }) {
           </tr>
         </thead>
         <tbody>
-          {heads.map((head) => (
-            <Row key={head.id} head={head} />
+          {batches.map((batch) => (
+            <BatchRow key={batch.id} batch={batch} />
           ))}
         </tbody>
       </table>
@@ -106,27 +110,27 @@ function Table({ heads }: { heads: readonly BatchHead[] }) {
   );
 }
 
-function Row({ head }: { head: BatchHead }) {
-  const { id, status, mode, progress, createdAt, startedAt, completedAt, branch, prUrl } = head;
-  const now = useNow(isOpen(head) && startedAt !== null);
+function BatchRow({ batch }: { batch: BatchSummary }) {
+  const { id, status, mode, progress, createdAt, startedAt, completedAt, branch, prUrl } = batch;
+  const now = useNow(isOpen(batch) && startedAt !== null);
   return (
     <tr>
       <th scope="row">
-        <Link href={to.review(id)}>{short(id)}</Link> <span className={styles.soft}>{mode}</span>
+        <Link href={routes.review(id)}>{shortId(id)}</Link> <span className={styles.soft}>{mode}</span>
       </th>
       <td>
-        <BatchBadge status={status} />
+        <BatchStatusBadge status={status} />
       </td>
       <td className={styles.progress}>
-        <ProgressBar progress={progress} label={`Batch ${short(id)}`} />
-        <span className={styles.counts}>{inCounts(progress)}</span>
+        <ProgressBar progress={progress} label={`Batch ${shortId(id)}`} />
+        <span className={styles.counts}>{formatCounts(progress)}</span>
       </td>
-      <td data-label="Tasks">{count(progress.total, "task")}</td>
-      <td>{clock(startedAt ?? createdAt, now)}</td>
-      <td>{startedAt && duration(elapsed(startedAt, completedAt, now))}</td>
-      <td>{cost(head.cost)}</td>
+      <td data-label="Tasks">{pluralize(progress.total, "task")}</td>
+      <td>{formatTime(startedAt ?? createdAt, now)}</td>
+      <td>{startedAt && formatDuration(secondsBetween(startedAt, completedAt, now))}</td>
+      <td>{formatCost(batch.cost)}</td>
       <td>{branch && <code>{branch}</code>}</td>
-      <td>{prUrl && <PullRequest url={prUrl} />}</td>
+      <td>{prUrl && <PullRequestLink url={prUrl} />}</td>
     </tr>
   );
 }

@@ -30,7 +30,7 @@ export function Field({ label, error, children }: Props) {
   );
 }
 
-interface SwitchProps {
+interface CheckboxProps {
   label: string;
   checked: boolean;
   onChange(checked: boolean): void;
@@ -39,7 +39,7 @@ interface SwitchProps {
   note?: string | null;
 }
 
-export function Check({ label, checked, onChange, disabled = null, note = null }: SwitchProps) {
+export function Checkbox({ label, checked, onChange, disabled = null, note = null }: CheckboxProps) {
   return (
     <label className={styles.check} title={disabled ?? undefined} data-off={disabled !== null || undefined}>
       <input

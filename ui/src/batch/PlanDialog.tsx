@@ -1,23 +1,23 @@
 import { useEffect, useId, useRef, useState } from "react";
-import { api, inWords, told } from "../api/client";
-import { to } from "../app/address";
-import { useMayNot } from "../app/me";
+import { api, describeError, unwrap } from "../api/client";
+import { routes } from "../app/address";
+import { useReadOnlyReason } from "../app/me";
 import { useLive } from "../live/useLive";
-import { count, short } from "../model/format";
+import { pluralize, shortId } from "../model/format";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
-import { Loading } from "../parts/Empty";
-import { say } from "../parts/Toasts";
-import { clear } from "../store/selection";
-import { AgentChoice } from "./AgentChoice";
-import { bodyOf, newKey, type Order, resetOrder, useOrder } from "./order";
+import { LoadingState } from "../parts/Empty";
+import { showToast } from "../parts/Toasts";
+import { clearSelection } from "../store/selection";
+import { AgentPicker } from "./AgentChoice";
+import { buildBatchBody, newIdempotencyKey, type RunOptions, resetRunOptions, useRunOptions } from "./order";
 import styles from "./PlanDialog.module.css";
 import { PlanPreview } from "./PlanPreview";
-import { Problems } from "./Problems";
-import { NeedsChoice, RunSettings } from "./RunSettings";
-import { tasksOf, whyNotStart } from "./starting";
-import { fieldErrors, type Preview, usePlan } from "./usePlan";
-import { watch } from "./watched";
+import { PlanProblems } from "./Problems";
+import { NeedsPicker, RunSettings } from "./RunSettings";
+import { countTasks, whyNotStart } from "./starting";
+import { fieldErrors, type PlanPreviewState, usePlanPreview } from "./usePlan";
+import { pinBatches } from "./watched";
 
 interface Props {
   /** As they were when it was opened. */
@@ -27,13 +27,13 @@ interface Props {
 
 /** What would happen, before it does: the plan of this order, and the order to change. */
 export default function PlanDialog({ taskIds, onClose }: Props) {
-  const order = useOrder();
-  const preview = usePlan(bodyOf(order, taskIds));
+  const order = useRunOptions();
+  const preview = usePlanPreview(buildBatchBody(order, taskIds));
   const errors = fieldErrors(preview.error);
-  const mayNot = useMayNot();
-  const { start, busy, refusal } = useStart(order, taskIds, onClose);
-  const why = mayNot ?? whyNotStart(preview);
-  const tasks = (preview.plan && tasksOf(preview.plan)) || taskIds.length;
+  const readOnlyReason = useReadOnlyReason();
+  const { start, busy, error } = useStart(order, taskIds, onClose);
+  const disabledReason = readOnlyReason ?? whyNotStart(preview);
+  const tasks = (preview.plan && countTasks(preview.plan)) || taskIds.length;
   const button = useId();
   // Enter starts it, once it has been seen that it can be started.
   useEffect(() => document.getElementById(button)?.focus(), [button]);
@@ -45,45 +45,45 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
       actions={
         <>
           <p className={styles.why} role="status">
-            {why}
+            {disabledReason}
           </p>
           <Button onClick={onClose}>Not now</Button>
-          <Button id={button} kind="primary" disabled={why} busy={busy} onClick={start}>
-            Start {count(tasks, "task")}
+          <Button id={button} kind="primary" disabled={disabledReason} busy={busy} onClick={start}>
+            Start {pluralize(tasks, "task")}
           </Button>
         </>
       }
     >
       <div className={styles.columns}>
         <div className={styles.plan}>
-          {refusal !== null && <Refusal error={refusal} />}
-          <Shown preview={preview} order={order} />
+          {error !== null && <PlanError error={error} />}
+          <PreviewPane preview={preview} order={order} />
         </div>
         <form className={styles.order} onSubmit={(event) => event.preventDefault()} aria-label="This run">
-          <ModeChoice />
-          <AgentChoice error={errors.get("settings.agent") ?? errors.get("contest") ?? null} />
+          <ModePicker />
+          <AgentPicker error={errors.get("settings.agent") ?? errors.get("contest") ?? null} />
           <RunSettings errors={errors} />
-          <NeedsChoice />
+          <NeedsPicker />
         </form>
       </div>
     </Dialog>
   );
 }
 
-function Shown({ preview, order }: { preview: Preview; order: Order }) {
-  if (preview.error) return <Refusal error={preview.error} again={preview.again} />;
-  if (preview.plan === undefined) return <Loading what="Working out the plan" />;
+function PreviewPane({ preview, order }: { preview: PlanPreviewState; order: RunOptions }) {
+  if (preview.error) return <PlanError error={preview.error} again={preview.retry} />;
+  if (preview.plan === undefined) return <LoadingState what="Working out the plan" />;
   return (
     <div aria-busy={preview.stale} className={styles.shown}>
-      <Problems plan={preview.plan} />
+      <PlanProblems plan={preview.plan} />
       <PlanPreview plan={preview.plan} order={order} />
     </div>
   );
 }
 
 /** In the server's words; what its settings name and nobody has trusted is told by its hint, too. */
-function Refusal({ error, again }: { error: unknown; again?: () => void }) {
-  const { message, hint } = inWords(error);
+function PlanError({ error, again }: { error: unknown; again?: () => void }) {
+  const { message, hint } = describeError(error);
   return (
     <div className={styles.refusal} role="alert">
       <p>{message}</p>
@@ -93,8 +93,8 @@ function Refusal({ error, again }: { error: unknown; again?: () => void }) {
   );
 }
 
-function ModeChoice() {
-  const mode = useOrder((order) => order.mode);
+function ModePicker() {
+  const mode = useRunOptions((order) => order.mode);
   return (
     <fieldset className={styles.modes}>
       <legend className="unseen">Mode</legend>
@@ -105,7 +105,7 @@ function ModeChoice() {
             name="mode"
             value={each}
             checked={mode === each}
-            onChange={() => useOrder.setState({ mode: each })}
+            onChange={() => useRunOptions.setState({ mode: each })}
           />
           {each === "queue" ? "Queue" : "Parallel"}
         </label>
@@ -115,34 +115,34 @@ function ModeChoice() {
 }
 
 /** One key for each opening: however often it is pressed, and whatever answer gets lost, there is one batch. */
-function useStart(order: Order, taskIds: readonly string[], onClose: () => void) {
-  const key = useRef(newKey());
+function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => void) {
+  const key = useRef(newIdempotencyKey());
   const live = useLive();
   const [busy, setBusy] = useState(false);
-  const [refusal, setRefusal] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const start = async () => {
     setBusy(true);
-    setRefusal(null);
+    setError(null);
     try {
-      const made = await told(
+      const created = await unwrap(
         api.POST("/api/batches", {
           params: { header: { "Idempotency-Key": key.current } },
-          body: bodyOf(order, taskIds),
+          body: buildBatchBody(order, taskIds),
         }),
       );
-      const waits = made.accepted ? "It is safe, and no engine has taken it yet." : null;
-      const link = { href: to.review(made.id), text: `Open batch ${short(made.id)}` };
-      say(`Started ${count(made.tasks.length, "task")}`, waits, link);
-      watch([made.id]);
-      clear();
-      resetOrder();
+      const note = created.accepted ? "It is safe, and no engine has taken it yet." : null;
+      const link = { href: routes.review(created.id), text: `Open batch ${shortId(created.id)}` };
+      showToast(`Started ${pluralize(created.tasks.length, "task")}`, note, link);
+      pinBatches([created.id]);
+      clearSelection();
+      resetRunOptions();
       void live?.refresh();
       onClose();
     } catch (error) {
-      setRefusal(error);
+      setError(error);
     } finally {
       setBusy(false);
     }
   };
-  return { start: () => void start(), busy, refusal };
+  return { start: () => void start(), busy, error };
 }

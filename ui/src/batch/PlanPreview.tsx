@@ -1,19 +1,19 @@
 import type { Plan } from "../api/types";
-import { cost, count, duration } from "../model/format";
-import type { Order } from "./order";
+import { formatCost, formatDuration, pluralize } from "../model/format";
+import type { RunOptions } from "./order";
 import styles from "./PlanDialog.module.css";
-import { tasksOf } from "./starting";
+import { countTasks } from "./starting";
 
 type PlanTask = Plan["tasks"][number];
-const MOST = 60; // tasks of one wave that are told by name
+const MAX_LISTED = 60; // tasks of one wave that are told by name
 
 /** What is done when, and what keeps it apart. */
-export function PlanPreview({ plan, order }: { plan: Plan; order: Order }) {
+export function PlanPreview({ plan, order }: { plan: Plan; order: RunOptions }) {
   if (plan.tasks.length === 0) return null;
   return (
     <>
-      <p className={styles.summary}>{summary(plan).join(" · ")}</p>
-      {order.mode === "queue" && <p className={styles.soft}>{inTurn(order)}</p>}
+      <p className={styles.summary}>{summarize(plan).join(" · ")}</p>
+      {order.mode === "queue" && <p className={styles.soft}>{describeQueue(order)}</p>}
       <Waves plan={plan} />
       <SharedFiles plan={plan} />
       <Phases plan={plan} />
@@ -27,17 +27,17 @@ export function PlanPreview({ plan, order }: { plan: Plan; order: Order }) {
   );
 }
 
-function summary(plan: Plan): string[] {
-  const spent = plan.cost === null ? "" : cost(plan.cost);
+function summarize(plan: Plan): string[] {
+  const costText = plan.cost === null ? "" : formatCost(plan.cost);
   return [
-    count(tasksOf(plan), "task"),
-    count(plan.waves.length, "wave"),
-    plan.eta === null ? "no estimate of the time yet" : `about ${duration(plan.eta)}`,
-    spent === "" ? "" : `about ${spent}`,
+    pluralize(countTasks(plan), "task"),
+    pluralize(plan.waves.length, "wave"),
+    plan.eta === null ? "no estimate of the time yet" : `about ${formatDuration(plan.eta)}`,
+    costText === "" ? "" : `about ${costText}`,
   ].filter(Boolean);
 }
 
-function inTurn({ settings }: Order): string {
+function describeQueue({ settings }: RunOptions): string {
   return settings.queueAutoApprove === true
     ? "One at a time, without asking."
     : "One at a time; each waits for your approval, unless the settings say otherwise.";
@@ -51,22 +51,22 @@ function Waves({ plan }: { plan: Plan }) {
       {plan.waves.map((ids, index) => (
         <li key={ids[0]} className={styles.part}>
           <h3>
-            Wave {index + 1} <span className={styles.soft}>{count(ids.length, "task")}</span>
+            Wave {index + 1} <span className={styles.soft}>{pluralize(ids.length, "task")}</span>
           </h3>
           <ul>
-            {ids.slice(0, MOST).map((id) => {
+            {ids.slice(0, MAX_LISTED).map((id) => {
               const task = byId.get(id);
-              return task && <Row key={id} task={task} longest={longest.has(id)} />;
+              return task && <TaskRow key={id} task={task} longest={longest.has(id)} />;
             })}
           </ul>
-          {ids.length > MOST && <p className={styles.soft}>and {ids.length - MOST} more</p>}
+          {ids.length > MAX_LISTED && <p className={styles.soft}>and {ids.length - MAX_LISTED} more</p>}
         </li>
       ))}
     </ol>
   );
 }
 
-function Row({ task, longest }: { task: PlanTask; longest: boolean }) {
+function TaskRow({ task, longest }: { task: PlanTask; longest: boolean }) {
   const { id, title, agent, needs } = task;
   return (
     <li className={styles.row}>
@@ -95,7 +95,7 @@ function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
         Shared files <span className={styles.soft}>their tasks run one after another</span>
       </h3>
       <ul>
-        {conflicts.slice(0, MOST).map(({ file, tasks }) => (
+        {conflicts.slice(0, MAX_LISTED).map(({ file, tasks }) => (
           <li key={file} className={styles.row}>
             <code>{file}</code> <span className={styles.soft}>{tasks.join(", ")}</span>
           </li>

@@ -1,6 +1,6 @@
 import type { Progress } from "../api/types";
 import styles from "./ProgressBar.module.css";
-import { inCounts, segments } from "./watching";
+import { formatCounts, segments } from "./watching";
 
 /** How far a batch is. Colours go with the counts in words, which whoever can't see it is told. */
 export function ProgressBar({ progress, label }: { progress: Progress; label: string }) {
@@ -13,8 +13,8 @@ export function ProgressBar({ progress, label }: { progress: Progress; label: st
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(percentage)}
-      aria-valuetext={`${Math.round(percentage)}%: ${inCounts(progress)}`}
-      title={inCounts(progress)}
+      aria-valuetext={`${Math.round(percentage)}%: ${formatCounts(progress)}`}
+      title={formatCounts(progress)}
     >
       {segments(progress).map(({ name, tone, count }) => (
         <span

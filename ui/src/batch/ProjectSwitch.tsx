@@ -1,31 +1,31 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import { api, told } from "../api/client";
+import { api, unwrap } from "../api/client";
 import type { Project } from "../api/types";
-import { useMayNot } from "../app/me";
+import { useReadOnlyReason } from "../app/me";
 import { Button } from "../parts/Button";
 import { confirm } from "../parts/Confirm";
-import { classes } from "../parts/classes";
-import { Failure, Loading } from "../parts/Empty";
+import { classNames } from "../parts/classes";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import { Icon } from "../parts/Icon";
 import { Popover } from "../parts/Popover";
-import { say, sayError } from "../parts/Toasts";
+import { showError, showToast } from "../parts/Toasts";
 import { AddProject } from "./AddProject";
 import styles from "./ProjectSwitch.module.css";
 
-const KEY = ["projects"];
+const PROJECTS_KEY = ["projects"];
 
 /** Which repository is looked at, and the way to others. */
-export function ProjectSwitch() {
-  const { data, error, refetch } = useProjects();
+export function ProjectSwitcher() {
+  const { data, error, refetch } = useProjectList();
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const [adding, setAdding] = useState(false);
   const queries = useQueryClient();
-  const said = search.get("project");
-  const current = data?.find(({ id, default: served }) => (said === null ? served : id === said));
-  const go = ({ id, default: served }: Project) =>
+  const requested = search.get("project");
+  const current = data?.find(({ id, default: served }) => (requested === null ? served : id === requested));
+  const openProject = ({ id, default: served }: Project) =>
     navigate(served ? "/" : `/?${new URLSearchParams({ project: id })}`);
   return (
     <>
@@ -35,33 +35,33 @@ export function ProjectSwitch() {
         className={styles.switch ?? ""}
         button={
           <>
-            <span className={styles.current}>{current?.name ?? said ?? "plait"}</span>
+            <span className={styles.current}>{current?.name ?? requested ?? "plait"}</span>
             <Icon name="chevron" size={12} />
           </>
         }
       >
         {(close) => (
           <>
-            {error && <Failure error={error} again={() => void refetch()} />}
-            {!error && data === undefined && <Loading what="Reading the projects" />}
+            {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+            {!error && data === undefined && <LoadingState what="Reading the projects" />}
             <ul className={styles.projects}>
               {data?.map((project) => (
-                <Entry
+                <ProjectItem
                   key={project.id}
                   project={project}
                   current={project === current}
-                  onChoose={() => {
+                  onSelect={() => {
                     close();
-                    go(project);
+                    openProject(project);
                   }}
                   onRemoved={() => {
-                    void queries.invalidateQueries({ queryKey: KEY });
+                    void queries.invalidateQueries({ queryKey: PROJECTS_KEY });
                     if (project === current) navigate("/");
                   }}
                 />
               ))}
             </ul>
-            <Add
+            <AddButton
               onPress={() => {
                 close();
                 setAdding(true);
@@ -75,8 +75,8 @@ export function ProjectSwitch() {
           onClose={() => setAdding(false)}
           onAdded={(project) => {
             setAdding(false);
-            void queries.invalidateQueries({ queryKey: KEY });
-            go(project);
+            void queries.invalidateQueries({ queryKey: PROJECTS_KEY });
+            openProject(project);
           }}
         />
       )}
@@ -84,40 +84,40 @@ export function ProjectSwitch() {
   );
 }
 
-function useProjects() {
+function useProjectList() {
   return useQuery({
-    queryKey: KEY,
-    queryFn: async ({ signal }) => (await told(api.GET("/api/projects", { signal }))).projects,
+    queryKey: PROJECTS_KEY,
+    queryFn: async ({ signal }) => (await unwrap(api.GET("/api/projects", { signal }))).projects,
   });
 }
 
-function Add({ onPress }: { onPress(): void }) {
-  const mayNot = useMayNot();
+function AddButton({ onPress }: { onPress(): void }) {
+  const readOnlyReason = useReadOnlyReason();
   return (
-    <Button kind="quiet" className={styles.add ?? ""} disabled={mayNot} onClick={onPress}>
+    <Button kind="quiet" className={styles.add ?? ""} disabled={readOnlyReason} onClick={onPress}>
       <Icon name="plus" />
       Add a project
     </Button>
   );
 }
 
-interface EntryProps {
+interface ProjectItemProps {
   project: Project;
   current: boolean;
-  onChoose(): void;
+  onSelect(): void;
   onRemoved(): void;
 }
 
-function Entry({ project, current, onChoose, onRemoved }: EntryProps) {
-  const mayNot = useMayNot();
+function ProjectItem({ project, current, onSelect, onRemoved }: ProjectItemProps) {
+  const readOnlyReason = useReadOnlyReason();
   const { name, path, url } = project;
   return (
     <li className={styles.project}>
       <button
         type="button"
-        className={classes(styles.choose, current && styles.chosen)}
+        className={classNames(styles.choose, current && styles.chosen)}
         aria-current={current || undefined}
-        onClick={onChoose}
+        onClick={onSelect}
       >
         <span>{name}</span>
         <span className={styles.where}>{url ?? path}</span>
@@ -127,8 +127,8 @@ function Entry({ project, current, onChoose, onRemoved }: EntryProps) {
           kind="quiet"
           icon
           label={`Remove ${name}`}
-          disabled={mayNot}
-          onClick={() => void remove(project).then((done) => done && onRemoved())}
+          disabled={readOnlyReason}
+          onClick={() => void removeProject(project).then((done) => done && onRemoved())}
         >
           <Icon name="close" />
         </Button>
@@ -137,7 +137,7 @@ function Entry({ project, current, onChoose, onRemoved }: EntryProps) {
   );
 }
 
-async function remove({ id, name }: Project): Promise<boolean> {
+async function removeProject({ id, name }: Project): Promise<boolean> {
   const yes = await confirm({
     title: `Remove ${name} from this list?`,
     text: "The server forgets it. Nothing is deleted, and what runs there goes on. It can be added again.",
@@ -145,11 +145,11 @@ async function remove({ id, name }: Project): Promise<boolean> {
   });
   if (!yes) return false;
   try {
-    await told(api.DELETE("/api/projects/{project_id}", { params: { path: { project_id: id } } }));
-    say(`Removed ${name}`);
+    await unwrap(api.DELETE("/api/projects/{project_id}", { params: { path: { project_id: id } } }));
+    showToast(`Removed ${name}`);
     return true;
   } catch (error) {
-    sayError(error);
+    showError(error);
     return false;
   }
 }

@@ -1,99 +1,101 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Mode, Task } from "../api/types";
-import { Boundary } from "../app/Boundary";
-import { useMayNot } from "../app/me";
+import { ErrorBoundary } from "../app/Boundary";
+import { useReadOnlyReason } from "../app/me";
 import { useCommands } from "../commands/commands";
-import { count } from "../model/format";
+import { pluralize } from "../model/format";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Kbd } from "../parts/Kbd";
 import { Popover } from "../parts/Popover";
 import { useBoard } from "../store/board";
-import { clear, toggle, useSelection } from "../store/selection";
-import { AgentChoice } from "./AgentChoice";
-import { ManyActions } from "./ManyActions";
-import type { Outcome } from "./many";
-import { Outcomes } from "./Outcomes";
-import { useOrder } from "./order";
+import { clearSelection, toggleSelected, useSelection } from "../store/selection";
+import { AgentPicker } from "./AgentChoice";
+import { BulkActions } from "./ManyActions";
+import type { BulkResult } from "./many";
+import { BulkResults } from "./Outcomes";
+import { useRunOptions } from "./order";
 import styles from "./RunBar.module.css";
-import { NeedsChoice, RunSettings } from "./RunSettings";
-import { type Hindrance, hindrance } from "./runnable";
+import { NeedsPicker, RunSettings } from "./RunSettings";
+import { findRunBlocker, type RunBlocker } from "./runnable";
 
 const PlanDialog = lazy(() => import("./PlanDialog"));
 
 /** What can be done with the tasks that are selected. */
 export function RunBar() {
-  const tasks = useChosen();
+  const tasks = useSelectedTasks();
   const batches = useBoard((store) => store.board.batches);
-  const mayNot = useMayNot();
+  const readOnlyReason = useReadOnlyReason();
   const [planning, setPlanning] = useState<readonly string[] | null>(null);
-  const [outcomes, setOutcomes] = useState<{ title: string; of: readonly Outcome[] } | null>(null);
-  const hindered = useMemo(() => hindrance(tasks, batches), [tasks, batches]);
-  const why = tasks.length === 0 ? "Select tasks first." : (mayNot ?? hindered?.why ?? null);
+  const [bulkResults, setBulkResults] = useState<{ title: string; results: readonly BulkResult[] } | null>(
+    null,
+  );
+  const blocker = useMemo(() => findRunBlocker(tasks, batches), [tasks, batches]);
+  const why = tasks.length === 0 ? "Select tasks first." : (readOnlyReason ?? blocker?.reason ?? null);
   const plan = (mode: Mode) => {
-    useOrder.setState({ mode });
+    useRunOptions.setState({ mode });
     setPlanning(tasks.map(({ id }) => id));
   };
   useRunCommands(why, plan);
   return (
     <>
-      {outcomes !== null && <Outcomes {...outcomes} onClose={() => setOutcomes(null)} />}
+      {bulkResults !== null && <BulkResults {...bulkResults} onClose={() => setBulkResults(null)} />}
       {tasks.length > 0 && (
         <section className={styles.bar} aria-label="Selection">
           <p className={styles.count} role="status">
-            {count(tasks.length, "task")} selected
+            {pluralize(tasks.length, "task")} selected
           </p>
-          <Execute mode="parallel" why={why} plan={plan} />
-          <Execute mode="queue" why={why} plan={plan} />
+          <RunButton mode="parallel" why={why} plan={plan} />
+          <RunButton mode="queue" why={why} plan={plan} />
           <span className={styles.choices}>
-            <Agents />
+            <AgentsPopover />
             <Popover name="Settings of this run" button="Settings" side="up" kind="quiet">
               {() => (
                 <>
                   <RunSettings />
-                  <NeedsChoice />
+                  <NeedsPicker />
                 </>
               )}
             </Popover>
-            <ManyActions tasks={tasks} onAsked={(title, of) => setOutcomes({ title, of })} />
+            <BulkActions tasks={tasks} onDone={(title, results) => setBulkResults({ title, results })} />
           </span>
-          <Why mayNot={mayNot} hindered={hindered} />
-          <Button kind="quiet" icon label="Clear the selection" onClick={clearHere}>
+          <BlockedReason readOnlyReason={readOnlyReason} blocker={blocker} />
+          <Button kind="quiet" icon label="Clear the selection" onClick={clearAndRefocus}>
             <Icon name="close" />
           </Button>
         </section>
       )}
       {planning !== null && (
-        <Boundary>
+        <ErrorBoundary>
           <Suspense fallback={null}>
             <PlanDialog taskIds={planning} onClose={() => setPlanning(null)} />
           </Suspense>
-        </Boundary>
+        </ErrorBoundary>
       )}
     </>
   );
 }
 
 /** The bar goes, and the focus with it: the view has it then. */
-function clearHere(): void {
-  clear();
+function clearAndRefocus(): void {
+  clearSelection();
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
 /** In the order of the board; what was selected and is gone is not there. */
-function useChosen(): readonly Task[] {
-  const chosen = useSelection((store) => store.chosen);
+function useSelectedTasks(): readonly Task[] {
+  const selected = useSelection((store) => store.selected);
   return useBoard(
     useShallow(({ board }) =>
-      chosen.size === 0 ? [] : [...board.tasks.values()].filter(({ id }) => chosen.has(id)),
+      selected.size === 0 ? [] : [...board.tasks.values()].filter(({ id }) => selected.has(id)),
     ),
   );
 }
 
 const MODES = {
-  parallel: { name: "Execute parallel", key: "r", icon: "play", about: "Many at a time" },
-  queue: { name: "Execute queue", key: "q", icon: "timeline", about: "One at a time, each after approval" },
+  parallel: { name: "Execute parallel", key: "r", icon: "play", hint: "Many at a time" },
+  queue: { name: "Execute queue", key: "q", icon: "timeline", hint: "One at a time, each after approval" },
 } as const;
 
 function useRunCommands(why: string | null, plan: (mode: Mode) => void): void {
@@ -109,14 +111,14 @@ function useRunCommands(why: string | null, plan: (mode: Mode) => void): void {
   );
 }
 
-function Execute({ mode, why, plan }: { mode: Mode; why: string | null; plan(mode: Mode): void }) {
-  const { name, key, icon, about } = MODES[mode];
+function RunButton({ mode, why, plan }: { mode: Mode; why: string | null; plan(mode: Mode): void }) {
+  const { name, key, icon, hint } = MODES[mode];
   return (
     <Button
       kind={mode === "parallel" ? "primary" : "plain"}
       className={styles.execute ?? ""}
       disabled={why}
-      title={about}
+      title={hint}
       onClick={() => plan(mode)}
     >
       <Icon name={icon} />
@@ -128,26 +130,34 @@ function Execute({ mode, why, plan }: { mode: Mode; why: string | null; plan(mod
   );
 }
 
-function Agents() {
-  const { agents, contest } = useOrder(useShallow(({ agents, contest }) => ({ agents, contest })));
-  const said =
-    agents.length === 0 ? "Agent" : agents.length === 1 ? agents[0] : count(agents.length, "agent");
+function AgentsPopover() {
+  const { agents, contest } = useRunOptions(useShallow(({ agents, contest }) => ({ agents, contest })));
+  const label =
+    agents.length === 0 ? "Agent" : agents.length === 1 ? agents[0] : pluralize(agents.length, "agent");
   return (
-    <Popover name="Agents of this run" button={contest ? `${said}, contest` : said} side="up" kind="quiet">
-      {() => <AgentChoice />}
+    <Popover name="Agents of this run" button={contest ? `${label}, contest` : label} side="up" kind="quiet">
+      {() => <AgentPicker />}
     </Popover>
   );
 }
 
-function Why({ mayNot, hindered }: { mayNot: string | null; hindered: Hindrance | null }) {
-  const without = hindered?.without ?? [];
-  const chosen = useSelection((store) => store.chosen.size);
-  const helps = mayNot === null && without.length > 0 && without.length < chosen;
+function BlockedReason({
+  readOnlyReason,
+  blocker,
+}: {
+  readOnlyReason: string | null;
+  blocker: RunBlocker | null;
+}) {
+  const without = blocker?.without ?? [];
+  const selectedCount = useSelection((store) => store.selected.size);
+  const canLeaveOut = readOnlyReason === null && without.length > 0 && without.length < selectedCount;
   return (
-    <p className={styles.why} title={mayNot ?? hindered?.why}>
-      <span>{mayNot ?? hindered?.why}</span>
-      {helps && (
-        <Button onClick={() => without.forEach(toggle)}>Leave {count(without.length, "task")} out</Button>
+    <p className={styles.why} title={readOnlyReason ?? blocker?.reason}>
+      <span>{readOnlyReason ?? blocker?.reason}</span>
+      {canLeaveOut && (
+        <Button onClick={() => without.forEach(toggleSelected)}>
+          Leave {pluralize(without.length, "task")} out
+        </Button>
       )}
     </p>
   );

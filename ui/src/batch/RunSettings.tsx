@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, told } from "../api/client";
+import { api, unwrap } from "../api/client";
 import type { Preferences } from "../api/types";
-import { Failure, Loading } from "../parts/Empty";
-import { Check, Field } from "./Field";
-import { inField, type Name, type Needs, setting, useOrder } from "./order";
+import { ErrorState, LoadingState } from "../parts/Empty";
+import { Checkbox, Field } from "./Field";
+import { fieldValue, type NeedsPolicy, type SettingName, useRunOptions, withSetting } from "./order";
 import styles from "./RunForm.module.css";
 
 const NO_ERRORS: ReadonlyMap<string, string> = new Map();
@@ -12,13 +12,19 @@ const NO_ERRORS: ReadonlyMap<string, string> = new Map();
 export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<string, string> }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["settings", "run"],
-    queryFn: ({ signal }) => told(api.GET("/api/settings", { signal })),
+    queryFn: ({ signal }) => unwrap(api.GET("/api/settings", { signal })),
   });
-  const queue = useOrder((order) => order.mode === "queue");
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (data === undefined) return <Loading what="Reading the settings" />;
-  const text = (name: Name, label: string, hint = "") => (
-    <Text preferences={data} name={name} label={label} hint={hint} error={errors.get(`settings.${name}`)} />
+  const queue = useRunOptions((order) => order.mode === "queue");
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <LoadingState what="Reading the settings" />;
+  const text = (name: SettingName, label: string, hint = "") => (
+    <SettingText
+      preferences={data}
+      name={name}
+      label={label}
+      hint={hint}
+      error={errors.get(`settings.${name}`)}
+    />
   );
   return (
     <fieldset className={styles.group}>
@@ -29,22 +35,24 @@ export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<strin
       {text("budget", "Budget", "none")}
       {text("verify", "Verify", "none")}
       {text("gate", "Gate", "none")}
-      <OnConflict preferences={data} />
-      <Switch preferences={data} name="stopOnFailure" label="Stop on failure" />
-      {queue && <Switch preferences={data} name="queueAutoApprove" label="Start the next without approval" />}
+      <ConflictPicker preferences={data} />
+      <SettingSwitch preferences={data} name="stopOnFailure" label="Stop on failure" />
+      {queue && (
+        <SettingSwitch preferences={data} name="queueAutoApprove" label="Start the next without approval" />
+      )}
     </fieldset>
   );
 }
 
-interface TextProps {
+interface SettingTextProps {
   preferences: Preferences;
-  name: Name;
+  name: SettingName;
   label: string;
   hint: string;
   error: string | undefined;
 }
 
-function Text({ preferences, name, label, hint, error }: TextProps) {
+function SettingText({ preferences, name, label, hint, error }: SettingTextProps) {
   const [value, change] = useSetting(preferences, name);
   return (
     <Field label={label} error={error}>
@@ -63,12 +71,20 @@ function Text({ preferences, name, label, hint, error }: TextProps) {
   );
 }
 
-function Switch({ preferences, name, label }: { preferences: Preferences; name: Name; label: string }) {
+function SettingSwitch({
+  preferences,
+  name,
+  label,
+}: {
+  preferences: Preferences;
+  name: SettingName;
+  label: string;
+}) {
   const [value, change] = useSetting(preferences, name);
-  return <Check label={label} checked={value === true} onChange={change} />;
+  return <Checkbox label={label} checked={value === true} onChange={change} />;
 }
 
-function OnConflict({ preferences }: { preferences: Preferences }) {
+function ConflictPicker({ preferences }: { preferences: Preferences }) {
   const [value, change] = useSetting(preferences, "conflictBehavior");
   return (
     <Field label="After a conflict">
@@ -85,22 +101,26 @@ function OnConflict({ preferences }: { preferences: Preferences }) {
 
 function useSetting(
   preferences: Preferences,
-  name: Name,
+  name: SettingName,
 ): [string | boolean, (value: string | boolean) => void] {
-  const inForce = inField(preferences, name);
-  const said = useOrder((order) => order.settings[name]);
-  return [said ?? inForce, (value) => useOrder.setState((order) => setting(order, name, value, inForce))];
+  const current = fieldValue(preferences, name);
+  const override = useRunOptions((order) => order.settings[name]);
+  return [
+    override ?? current,
+    (value) => useRunOptions.setState((order) => withSetting(order, name, value, current)),
+  ];
 }
 
 /** What is to be done about needs outside of the selection. */
-export function NeedsChoice() {
-  const needs = useOrder((order) => order.needs);
-  const choose = (next: Needs) => (on: boolean) => useOrder.setState({ needs: on ? next : "asked" });
+export function NeedsPicker() {
+  const needs = useRunOptions((order) => order.needs);
+  const setPolicy = (next: NeedsPolicy) => (on: boolean) =>
+    useRunOptions.setState({ needs: on ? next : "asked" });
   return (
     <fieldset className={styles.group}>
       <legend>Needs that are not selected</legend>
-      <Check label="Run them too" checked={needs === "with"} onChange={choose("with")} />
-      <Check label="Go without them" checked={needs === "without"} onChange={choose("without")} />
+      <Checkbox label="Run them too" checked={needs === "with"} onChange={setPolicy("with")} />
+      <Checkbox label="Go without them" checked={needs === "without"} onChange={setPolicy("without")} />
     </fieldset>
   );
 }

@@ -1,44 +1,54 @@
 /* One thing asked of many tasks at once, and what became of each. */
 
-import { api, inWords, told } from "../api/client";
+import { api, describeError, unwrap } from "../api/client";
 import type { Task } from "../api/types";
-import type { Many } from "./runnable";
+import type { BulkAction } from "./runnable";
 
-export interface Outcome {
+export interface BulkResult {
   /** As the board calls it. */
   readonly id: string;
   readonly granted: boolean;
   /** A sentence, where there is more to say. */
-  readonly words: string;
+  readonly message: string;
 }
 
-const AT_ONCE = 1000; // tasks that one question may name
-const WORDS = { granted: "granted", accepted: "noted, and no engine has answered yet" } as const;
+const MAX_TASKS_PER_REQUEST = 1000; // tasks that one question may name
+const RESULT_TEXT = { granted: "granted", accepted: "noted, and no engine has answered yet" } as const;
 
 /** Each task is asked for in the batch that the board shows it in. None fails for another's sake. */
-export async function askMany(action: Many, tasks: readonly Task[]): Promise<readonly Outcome[]> {
+export async function runBulkAction(
+  action: BulkAction,
+  tasks: readonly Task[],
+): Promise<readonly BulkResult[]> {
   const batches = Map.groupBy(tasks, ({ batch }) => batch?.batchId ?? null);
-  const asked = [...batches].flatMap(([batchId, some]) =>
-    batchId === null ? [] : inParts(some).map((part) => askOne(action, batchId, part)),
+  const requests = [...batches].flatMap(([batchId, members]) =>
+    batchId === null ? [] : chunk(members).map((part) => requestBulkAction(action, batchId, part)),
   );
-  const parts = await Promise.all(asked);
-  const found = new Map(parts.flat().map((outcome) => [outcome.id, outcome]));
-  return tasks.map((task) => found.get(task.id) ?? nowhere(task));
+  const answers = await Promise.all(requests);
+  const byId = new Map(answers.flat().map((outcome) => [outcome.id, outcome]));
+  return tasks.map((task) => byId.get(task.id) ?? notInBatch(task));
 }
 
-function inParts<T>(all: readonly T[]): readonly (readonly T[])[] {
-  const starts = Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, n) => n * AT_ONCE);
-  return starts.map((start) => all.slice(start, start + AT_ONCE));
+function chunk<T>(items: readonly T[]): readonly (readonly T[])[] {
+  const starts = Array.from(
+    { length: Math.ceil(items.length / MAX_TASKS_PER_REQUEST) },
+    (_, n) => n * MAX_TASKS_PER_REQUEST,
+  );
+  return starts.map((start) => items.slice(start, start + MAX_TASKS_PER_REQUEST));
 }
 
-function nowhere({ id }: Task): Outcome {
-  return { id, granted: false, words: "it is in no batch" };
+function notInBatch({ id }: Task): BulkResult {
+  return { id, granted: false, message: "it is in no batch" };
 }
 
-async function askOne(action: Many, batchId: string, tasks: readonly Task[]): Promise<readonly Outcome[]> {
+async function requestBulkAction(
+  action: BulkAction,
+  batchId: string,
+  tasks: readonly Task[],
+): Promise<readonly BulkResult[]> {
   const names = new Map(tasks.map(({ id, batch }) => [batch?.taskId ?? id, id]));
   try {
-    const { results } = await told(
+    const { results } = await unwrap(
       api.POST("/api/bulk", { body: { action, batchId, taskIds: [...names.keys()] } }),
     );
     return results.map(({ taskId, result, reason }) => {
@@ -46,10 +56,10 @@ async function askOne(action: Many, batchId: string, tasks: readonly Task[]): Pr
       return {
         id: names.get(taskId) ?? taskId,
         granted,
-        words: granted ? WORDS[result] : (reason ?? result),
+        message: granted ? RESULT_TEXT[result] : (reason ?? result),
       };
     });
   } catch (error) {
-    return tasks.map(({ id }) => ({ id, granted: false, words: inWords(error).message }));
+    return tasks.map(({ id }) => ({ id, granted: false, message: describeError(error).message }));
   }
 }

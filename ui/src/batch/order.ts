@@ -3,7 +3,7 @@
 import { create } from "zustand";
 import type { Mode, Preferences } from "../api/types";
 
-export const NAMES = [
+export const SETTING_NAMES = [
   "maxBatchSize",
   "queueAutoApprove",
   "retries",
@@ -14,24 +14,24 @@ export const NAMES = [
   "conflictBehavior",
   "budget",
 ] as const;
-export type Name = (typeof NAMES)[number];
+export type SettingName = (typeof SETTING_NAMES)[number];
 
 /** What needs outside of the selection mean: they are in the way, they are run too, or they are gone without. */
-export type Needs = "asked" | "with" | "without";
+export type NeedsPolicy = "asked" | "with" | "without";
 
-export interface Order {
+export interface RunOptions {
   readonly mode: Mode;
   /** None: as the settings say. */
   readonly agents: readonly string[];
   /** Each task by every agent, so often; the best result is merged. */
   readonly contest: boolean;
   readonly times: number;
-  readonly needs: Needs;
+  readonly needs: NeedsPolicy;
   /** Only what differs from the settings in force. */
-  readonly settings: Readonly<Partial<Record<Name, string | boolean>>>;
+  readonly settings: Readonly<Partial<Record<SettingName, string | boolean>>>;
 }
 
-export const PLAIN: Order = {
+export const DEFAULT_OPTIONS: RunOptions = {
   mode: "parallel",
   agents: [],
   contest: false,
@@ -40,32 +40,37 @@ export const PLAIN: Order = {
   settings: {},
 };
 
-export const useOrder = create<Order>(() => PLAIN);
+export const useRunOptions = create<RunOptions>(() => DEFAULT_OPTIONS);
 
-export function resetOrder(): void {
-  useOrder.setState(PLAIN);
+export function resetRunOptions(): void {
+  useRunOptions.setState(DEFAULT_OPTIONS);
 }
 
 /** Says it for this run; what is as the settings have it is not said. */
-export function setting(order: Order, name: Name, value: string | boolean, inForce: string | boolean): Order {
-  const { [name]: _, ...others } = order.settings;
-  return { ...order, settings: value === inForce ? others : { ...others, [name]: value } };
+export function withSetting(
+  options: RunOptions,
+  name: SettingName,
+  value: string | boolean,
+  current: string | boolean,
+): RunOptions {
+  const { [name]: _, ...others } = options.settings;
+  return { ...options, settings: value === current ? others : { ...others, [name]: value } };
 }
 
 /** A setting as it stands in a field. */
-export function inField(preferences: Preferences, name: Name): string | boolean {
-  if (name === "timeout") return asLength(preferences.timeout);
+export function fieldValue(preferences: Preferences, name: SettingName): string | boolean {
+  if (name === "timeout") return formatTimeout(preferences.timeout);
   const value = preferences[name];
   return typeof value === "boolean" ? value : value === null ? "" : String(value);
 }
 
 /** Seconds as people write them: 60m, 90s, 2h. */
-export function asLength(seconds: number): string {
+export function formatTimeout(seconds: number): string {
   if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600}h`;
   return seconds > 0 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }
 
-export interface Body {
+export interface BatchBody {
   taskIds: string[];
   mode: Mode;
   settings: Record<string, string | number | boolean | string[]>;
@@ -75,31 +80,31 @@ export interface Body {
 }
 
 /** The same for the preview and for the batch. */
-export function bodyOf(order: Order, taskIds: readonly string[]): Body {
-  const settings: Body["settings"] = {};
-  for (const [name, value] of Object.entries(order.settings))
-    settings[name] = NUMBERS.has(name) ? asNumber(value) : value;
-  if (!order.contest && order.agents.length > 0) settings.agent = [...order.agents];
-  const agents = order.agents.length > 0 ? { agents: [...order.agents] } : {};
+export function buildBatchBody(options: RunOptions, taskIds: readonly string[]): BatchBody {
+  const settings: BatchBody["settings"] = {};
+  for (const [name, value] of Object.entries(options.settings))
+    settings[name] = NUMERIC_SETTINGS.has(name) ? parseNumber(value) : value;
+  if (!options.contest && options.agents.length > 0) settings.agent = [...options.agents];
+  const agents = options.agents.length > 0 ? { agents: [...options.agents] } : {};
   return {
     taskIds: [...taskIds],
-    mode: order.mode,
+    mode: options.mode,
     settings,
-    withNeeds: order.needs === "with",
-    ignoreNeeds: order.needs === "without",
-    ...(order.contest ? { contest: { ...agents, times: order.times } } : {}),
+    withNeeds: options.needs === "with",
+    ignoreNeeds: options.needs === "without",
+    ...(options.contest ? { contest: { ...agents, times: options.times } } : {}),
   };
 }
 
-const NUMBERS: ReadonlySet<string> = new Set<Name>(["maxBatchSize", "retries"]);
+const NUMERIC_SETTINGS: ReadonlySet<string> = new Set<SettingName>(["maxBatchSize", "retries"]);
 
 /** What is no number is left to the server, who says what it should be. */
-function asNumber(value: string | boolean): string | number | boolean {
+function parseNumber(value: string | boolean): string | number | boolean {
   return typeof value === "string" && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
 }
 
 /** Words that nobody else will say. A page that is not on localhost has no crypto.randomUUID. */
-export function newKey(): string {
+export function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");

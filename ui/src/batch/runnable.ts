@@ -1,55 +1,59 @@
 /* Whether the tasks that are selected can be run, and what can be asked of them. Pure. */
 
-import type { BatchHead, Run, Task, TaskAction, TaskStatus } from "../api/types";
+import type { BatchSummary, Run, Task, TaskAction, TaskStatus } from "../api/types";
 import { isOpen } from "./watching";
 
-export interface Hindrance {
+export interface RunBlocker {
   /** A sentence. */
-  readonly why: string;
+  readonly reason: string;
   /** Without these it could be. */
   readonly without: readonly string[];
 }
 
-const GOING: ReadonlySet<TaskStatus> = new Set(["queued", "waiting", "running", "verifying", "merging"]);
+const ACTIVE: ReadonlySet<TaskStatus> = new Set(["queued", "waiting", "running", "verifying", "merging"]);
 
 /** Why these can't be run as one batch now; `null`: they can, as far as the board knows. The plan has the last word. */
-export function hindrance(tasks: readonly Task[], batches: ReadonlyMap<string, BatchHead>): Hindrance | null {
-  const busy = tasks.filter((task) => atWork(task.batch, batches));
+export function findRunBlocker(
+  tasks: readonly Task[],
+  batches: ReadonlyMap<string, BatchSummary>,
+): RunBlocker | null {
+  const busy = tasks.filter((task) => isInOpenBatch(task.batch, batches));
   const first = busy[0];
-  if (first !== undefined) return { why: inBatch(first, busy.length), without: busy.map(({ id }) => id) };
+  if (first !== undefined)
+    return { reason: describeOpenBatch(first, busy.length), without: busy.map(({ id }) => id) };
   const unreadable = tasks.filter(({ status }) => status === "unreadable");
   if (unreadable[0] !== undefined && unreadable.length === tasks.length)
-    return { why: `${unreadable[0].id} can't be read: mend its file first.`, without: [] };
+    return { reason: `${unreadable[0].id} can't be read: mend its file first.`, without: [] };
   if (tasks.length > 0 && tasks.every(({ status }) => status === "completed" || status === "skipped"))
     return {
-      why: tasks.length === 1 ? "It is complete already." : "All of them are complete already.",
+      reason: tasks.length === 1 ? "It is complete already." : "All of them are complete already.",
       without: [],
     };
   return null;
 }
 
-function atWork(run: Run | null, batches: ReadonlyMap<string, BatchHead>): boolean {
-  if (run === null || !GOING.has(run.status)) return false;
-  const head = batches.get(run.batchId);
-  return head === undefined || isOpen(head);
+function isInOpenBatch(run: Run | null, batches: ReadonlyMap<string, BatchSummary>): boolean {
+  if (run === null || !ACTIVE.has(run.status)) return false;
+  const batch = batches.get(run.batchId);
+  return batch === undefined || isOpen(batch);
 }
 
-function inBatch({ id, batch }: Task, count: number): string {
+function describeOpenBatch({ id, batch }: Task, count: number): string {
   const others = count > 1 ? ` and ${count - 1} more are` : " is";
   return `${id}${others} in ${count > 1 ? "batches that are" : `batch ${batch?.batchId ?? ""}, which is`} still open.`;
 }
 
-export type Many = Exclude<TaskAction, "feedback">;
+export type BulkAction = Exclude<TaskAction, "feedback">;
 
 /** A sentence: why this can be asked of none of them. */
-export function whyNotAsk(action: Many, tasks: readonly Task[]): string | null {
+export function whyNotRun(action: BulkAction, tasks: readonly Task[]): string | null {
   const runs = tasks.flatMap(({ batch }) => (batch === null ? [] : [batch]));
   if (runs.length === 0) return "None of them is in a batch.";
   switch (action) {
     case "cancel":
-      return runs.some(({ status }) => GOING.has(status)) ? null : "None of them is under way.";
+      return runs.some(({ status }) => ACTIVE.has(status)) ? null : "None of them is under way.";
     case "retry":
-      return runs.some(({ status }) => !GOING.has(status)) ? null : "None of them has ended.";
+      return runs.some(({ status }) => !ACTIVE.has(status)) ? null : "None of them has ended.";
     case "approve":
       return runs.some(({ waiting }) => waiting === "approval" || waiting === "turn")
         ? null

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Refused, Unreachable } from "../api/client";
+import { ApiError, UnreachableError } from "../api/client";
 import type { Plan, Problem } from "../api/types";
-import { hintOf, needsHelp, tasksOf, whyNotStart, worstFirst } from "./starting";
+import { countTasks, hasMissingNeeds, problemHint, sortBySeverity, whyNotStart } from "./starting";
 
 const NOTED: Problem = { severity: "info", message: "noted", file: null, line: null, hint: null };
 const WRONG: Problem = {
@@ -29,9 +29,11 @@ describe("a batch can be started", () => {
   });
 
   it("unless the preview was refused or could not be had", () => {
-    const refused = new Refused(422, { error: "budget must be an amount" });
+    const refused = new ApiError(422, { error: "budget must be an amount" });
     expect(whyNotStart({ ...PREVIEW, error: refused })).toBe("budget must be an amount.");
-    expect(whyNotStart({ ...PREVIEW, error: new Unreachable() })).toBe("The plan could not be worked out.");
+    expect(whyNotStart({ ...PREVIEW, error: new UnreachableError() })).toBe(
+      "The plan could not be worked out.",
+    );
   });
 
   it("unless nothing is left to do", () => {
@@ -41,15 +43,15 @@ describe("a batch can be started", () => {
 
 describe("problems", () => {
   it("come the worst first, and what the page has a button for has no hint", () => {
-    expect(worstFirst([NOTED, WRONG])).toEqual([WRONG, NOTED]);
-    expect(hintOf(WRONG)).toBeNull();
-    expect(hintOf({ ...NOTED, hint: "Mend it." })).toBe("Mend it.");
-    expect(needsHelp(plan([WRONG]))).toBe(true);
-    expect(needsHelp(plan([NOTED]))).toBe(false);
+    expect(sortBySeverity([NOTED, WRONG])).toEqual([WRONG, NOTED]);
+    expect(problemHint(WRONG)).toBeNull();
+    expect(problemHint({ ...NOTED, hint: "Mend it." })).toBe("Mend it.");
+    expect(hasMissingNeeds(plan([WRONG]))).toBe(true);
+    expect(hasMissingNeeds(plan([NOTED]))).toBe(false);
   });
 
   it("tries of a contest are not counted as tasks", () => {
     const tries = plan([]).tasks.concat([{ id: "01@a", entrantOf: "01" } as Plan["tasks"][number]]);
-    expect(tasksOf({ ...plan([]), tasks: tries })).toBe(1);
+    expect(countTasks({ ...plan([]), tasks: tries })).toBe(1);
   });
 });

@@ -2,31 +2,32 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, Refused, told } from "../api/client";
+import { ApiError, api, unwrap } from "../api/client";
 import type { Plan } from "../api/types";
-import type { Body } from "./order";
+import type { BatchBody } from "./order";
 
-const PAUSE = 250; // ms in which nothing was changed: while somebody types, nobody is asked
+const DEBOUNCE_MS = 250; // ms in which nothing was changed: while somebody types, nobody is asked
 
-export interface Preview {
+export interface PlanPreviewState {
   plan: Plan | undefined;
   error: unknown;
   /** What is shown is of an order that was changed since. */
   stale: boolean;
-  again(): void;
+  retry(): void;
 }
 
 /** Of several questions under way the answer to the last one counts. */
-export function usePlan(body: Body): Preview {
-  const said = JSON.stringify(body);
-  const [asked, setAsked] = useState(said);
+export function usePlanPreview(body: BatchBody): PlanPreviewState {
+  const current = JSON.stringify(body);
+  const [requested, setRequested] = useState(current);
   useEffect(() => {
-    const timer = window.setTimeout(() => setAsked(said), PAUSE);
+    const timer = window.setTimeout(() => setRequested(current), DEBOUNCE_MS);
     return () => window.clearTimeout(timer);
-  }, [said]);
+  }, [current]);
   const query = useQuery({
-    queryKey: ["plan", asked],
-    queryFn: ({ signal }) => told(api.POST("/api/plan", { signal, body: JSON.parse(asked) as Body })),
+    queryKey: ["plan", requested],
+    queryFn: ({ signal }) =>
+      unwrap(api.POST("/api/plan", { signal, body: JSON.parse(requested) as BatchBody })),
     placeholderData: keepPreviousData,
     staleTime: 0,
     gcTime: 0,
@@ -34,16 +35,16 @@ export function usePlan(body: Body): Preview {
   return {
     plan: query.data,
     error: query.error,
-    stale: asked !== said || query.isPlaceholderData || (query.isFetching && query.isError),
-    again: () => void query.refetch(),
+    stale: requested !== current || query.isPlaceholderData || (query.isFetching && query.isError),
+    retry: () => void query.refetch(),
   };
 }
 
 /** What is wrong with which field, in the server's words. */
 export function fieldErrors(error: unknown): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  if (!(error instanceof Refused)) return found;
-  if (error.field !== null) found.set(error.field, error.message);
-  for (const { field, message } of error.problems) if (field !== null) found.set(field, message);
-  return found;
+  const errors = new Map<string, string>();
+  if (!(error instanceof ApiError)) return errors;
+  if (error.field !== null) errors.set(error.field, error.message);
+  for (const { field, message } of error.problems) if (field !== null) errors.set(field, message);
+  return errors;
 }

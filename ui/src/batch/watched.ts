@@ -1,31 +1,31 @@
 /* Which batches have a strip: those that are open, and those that this browser saw open and nobody has dismissed since. */
 
 import { create } from "zustand";
-import { recallList, remember } from "../store/browser";
+import { loadList, saveItem } from "../store/browser";
 
 const KEY = "plait.watched";
-const MOST = 20;
+const MAX_PINNED = 20;
 
-export const useWatched = create<{ ids: readonly string[] }>(() => ({ ids: recallList(KEY) }));
+export const usePinnedBatches = create<{ ids: readonly string[] }>(() => ({ ids: loadList(KEY) }));
 
-export function watch(ids: readonly string[]): void {
-  const known = useWatched.getState().ids;
+export function pinBatches(ids: readonly string[]): void {
+  const known = usePinnedBatches.getState().ids;
   const fresh = ids.filter((id) => !known.includes(id));
-  if (fresh.length > 0) keep([...known, ...fresh].slice(-MOST));
+  if (fresh.length > 0) savePinned([...known, ...fresh].slice(-MAX_PINNED));
 }
 
-export function dismiss(id: string): void {
-  keep(useWatched.getState().ids.filter((each) => each !== id));
+export function unpinBatch(id: string): void {
+  savePinned(usePinnedBatches.getState().ids.filter((each) => each !== id));
 }
 
-function keep(ids: readonly string[]): void {
-  useWatched.setState({ ids });
-  remember(KEY, JSON.stringify(ids));
+function savePinned(ids: readonly string[]): void {
+  usePinnedBatches.setState({ ids });
+  saveItem(KEY, JSON.stringify(ids));
 }
 
 // What is dismissed in one window is dismissed in the others.
 if (typeof window !== "undefined")
   window.addEventListener(
     "storage",
-    ({ key }) => key === KEY && useWatched.setState({ ids: recallList(KEY) }),
+    ({ key }) => key === KEY && usePinnedBatches.setState({ ids: loadList(KEY) }),
   );

@@ -1,50 +1,50 @@
 /* What a batch is like for those who watch it. Pure. */
 
-import type { BatchHead, BatchStatus, Progress, Run, Task } from "../api/types";
+import type { BatchStatus, BatchSummary, Progress, Run, Task } from "../api/types";
 
-const OPEN: ReadonlySet<BatchStatus> = new Set(["pending", "running", "paused", "merging"]);
+const OPEN_STATUSES: ReadonlySet<BatchStatus> = new Set(["pending", "running", "paused", "merging"]);
 
-export function isOpen({ status }: Pick<BatchHead, "status">): boolean {
-  return OPEN.has(status);
+export function isOpen({ status }: Pick<BatchSummary, "status">): boolean {
+  return OPEN_STATUSES.has(status);
 }
 
 /** What a batch wants of a person. */
-export interface Asked {
+export interface BatchPrompt {
   /** How many of its tasks can only go on by a person. */
   readonly count: number;
   /** The one whose turn it is in a queue, and who waits for approval. */
   readonly approval: Run | null;
 }
 
-export const ASKS_NOTHING: Asked = { count: 0, approval: null };
+export const NO_PROMPT: BatchPrompt = { count: 0, approval: null };
 
-const known = new WeakMap<ReadonlyMap<string, Task>, ReadonlyMap<string, Asked>>();
+const promptCache = new WeakMap<ReadonlyMap<string, Task>, ReadonlyMap<string, BatchPrompt>>();
 
 /** By batch; worked out once for each state of the tasks, however many ask. */
-export function askedBy(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, Asked> {
-  const before = known.get(tasks);
-  if (before !== undefined) return before;
-  const found = new Map<string, Asked>();
+export function promptsByBatch(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, BatchPrompt> {
+  const cached = promptCache.get(tasks);
+  if (cached !== undefined) return cached;
+  const found = new Map<string, BatchPrompt>();
   for (const { batch: run } of tasks.values()) {
-    if (run?.waiting) found.set(run.batchId, withRun(found.get(run.batchId) ?? ASKS_NOTHING, run));
+    if (run?.waiting) found.set(run.batchId, addRun(found.get(run.batchId) ?? NO_PROMPT, run));
   }
-  known.set(tasks, found);
+  promptCache.set(tasks, found);
   return found;
 }
 
-export function askedOf(runs: readonly Run[]): Asked {
-  return runs.reduce(withRun, ASKS_NOTHING);
+export function collectPrompt(runs: readonly Run[]): BatchPrompt {
+  return runs.reduce(addRun, NO_PROMPT);
 }
 
-function withRun(asked: Asked, run: Run): Asked {
+function addRun(prompt: BatchPrompt, run: Run): BatchPrompt {
   return {
-    count: asked.count + (run.needsYou ? 1 : 0),
-    approval: asked.approval ?? (run.waiting === "approval" ? run : null),
+    count: prompt.count + (run.needsYou ? 1 : 0),
+    approval: prompt.approval ?? (run.waiting === "approval" ? run : null),
   };
 }
 
 /** That it is paused, and by what; `null`: it is not. */
-export function pauseOf({ status, reason }: Pick<BatchHead, "status" | "reason">): string | null {
+export function describePause({ status, reason }: Pick<BatchSummary, "status" | "reason">): string | null {
   if (status !== "paused") return null;
   if (/^(paused|stopped) /.test(reason)) return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
   return reason === "" ? "Paused" : `Paused: ${reason}`;
@@ -80,24 +80,24 @@ export function segments(progress: Progress): readonly Segment[] {
 }
 
 /** `1 done, 2 running`. */
-export function inCounts(progress: Progress): string {
+export function formatCounts(progress: Progress): string {
   return segments(progress)
     .map(({ name, count }) => `${count} ${name}`)
     .join(", ");
 }
 
 /** How many ended in a way that a person can have tried again. */
-export function lost({ failed, timedOut, conflicted, cancelled }: Progress): number {
+export function countRetryable({ failed, timedOut, conflicted, cancelled }: Progress): number {
   return failed + timedOut + conflicted + cancelled;
 }
 
 /** `1 needs you`, `2 need you`. */
-export function needYou(count: number): string {
+export function formatNeedsYou(count: number): string {
   return `${count} ${count === 1 ? "needs" : "need"} you`;
 }
 
 /** What became of it, in a sentence. */
-export function outcome({ status, progress }: BatchHead): string {
+export function describeOutcome({ status, progress }: BatchSummary): string {
   const { total, completed } = progress;
   if (status === "cancelled") return "It was cancelled";
   if (completed === total) return total === 1 ? "It is done" : `All ${total} are done`;

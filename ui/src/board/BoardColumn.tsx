@@ -1,17 +1,17 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type FocusEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "react";
-import { type Row, rowsOf } from "../model/arrangement";
+import { columnRows, type Row } from "../model/arrangement";
 import { COLUMN_NAMES, type Column } from "../model/columns";
-import { ColumnMark } from "../parts/Status";
+import { ColumnIcon } from "../parts/Status";
 import { useBoard } from "../store/board";
-import { chooseAll, useSelection } from "../store/selection";
+import { toggleAll, useSelection } from "../store/selection";
 import styles from "./BoardColumn.module.css";
 import { Card } from "./Card";
-import { HEADING, heightIn } from "./card";
-import { Mixed } from "./Mixed";
-import { selectable } from "./selecting";
-import { keys, pointer, useShown } from "./shown";
-import { useView } from "./view";
+import { cardHeight, HEADING_HEIGHT } from "./card";
+import { MixedCheckbox } from "./Mixed";
+import { selectableIds } from "./selecting";
+import { keyActivity, pointerActivity, useBoardLayout } from "./shown";
+import { useViewSettings } from "./view";
 
 interface Props {
   column: Column;
@@ -20,9 +20,9 @@ interface Props {
 }
 
 export const BoardColumn = memo(function BoardColumn({ column, alone = false }: Props) {
-  const narrow = useShown((store) => !alone && store.narrow.has(column));
-  const ids = useShown((store) => store.columns[column]);
-  const count = useShown((store) => store.belongs[column].length);
+  const narrow = useBoardLayout((store) => !alone && store.narrow.has(column));
+  const ids = useBoardLayout((store) => store.columns[column]);
+  const total = useBoardLayout((store) => store.unfrozen[column].length);
   const name = COLUMN_NAMES[column];
   return (
     <section
@@ -30,16 +30,16 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
       data-narrow={narrow || undefined}
       data-alone={alone || undefined}
       aria-label={name}
-      onPointerMove={() => pointer.moved(column)}
-      onPointerLeave={pointer.left}
+      onPointerMove={() => pointerActivity.move(column)}
+      onPointerLeave={pointerActivity.leave}
     >
       <header className={styles.header}>
         <span aria-hidden="true">
-          <ColumnMark column={column} />
+          <ColumnIcon column={column} />
         </span>
         <h2>{name}</h2>
-        <span className={styles.count}>{count}</span>
-        {!narrow && <ColumnCheck ids={ids} name={name} />}
+        <span className={styles.count}>{total}</span>
+        {!narrow && <ColumnCheckbox ids={ids} name={name} />}
       </header>
       {!narrow && <Cards column={column} ids={ids} />}
       {alone && ids.length === 0 && <p className={styles.none}>No task is here now.</p>}
@@ -47,36 +47,36 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
   );
 });
 
-function ColumnCheck({ ids, name }: { ids: readonly string[]; name: string }) {
-  const all = useMemo(() => selectable(ids), [ids]);
-  const chosen = useSelection((store) => all.filter((id) => store.chosen.has(id)).length);
+function ColumnCheckbox({ ids, name }: { ids: readonly string[]; name: string }) {
+  const all = useMemo(() => selectableIds(ids), [ids]);
+  const selected = useSelection((store) => all.filter((id) => store.selected.has(id)).length);
   return (
-    <Mixed
+    <MixedCheckbox
       className={styles.check}
       label={`Select all in ${name}`}
-      chosen={chosen}
-      of={all.length}
-      onToggle={() => chooseAll(all)}
+      selected={selected}
+      total={all.length}
+      onToggle={() => toggleAll(all)}
     />
   );
 }
 
 function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
-  const grouping = useView((store) => store.grouping);
-  const rows = useMemo(() => rowsOf(ids, useBoard.getState().board.tasks, grouping), [ids, grouping]);
+  const grouping = useViewSettings((store) => store.grouping);
+  const rows = useMemo(() => columnRows(ids, useBoard.getState().board.tasks, grouping), [ids, grouping]);
   const scroller = useRef<HTMLDivElement>(null);
-  const list = useRows(column, rows, scroller);
-  const blurred = (event: FocusEvent) => {
-    if (!event.currentTarget.contains(event.relatedTarget)) keys.left();
+  const list = useVirtualRows(column, rows, scroller);
+  const onBlur = (event: FocusEvent) => {
+    if (!event.currentTarget.contains(event.relatedTarget)) keyActivity.leave();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only hears that somebody is at its cards by the keys
     <div
       ref={scroller}
       className={styles.scroller}
-      onFocus={(event) => event.target.matches(":focus-visible") && keys.moved(column)}
-      onKeyDown={() => keys.moved(column)}
-      onBlur={blurred}
+      onFocus={(event) => event.target.matches(":focus-visible") && keyActivity.move(column)}
+      onKeyDown={() => keyActivity.move(column)}
+      onBlur={onBlur}
     >
       <ul className={styles.list} style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map(({ key, index, start, size }) => (
@@ -87,7 +87,7 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
             aria-setsize={rows.length}
             aria-posinset={index + 1}
           >
-            <RowView row={rows[index]} column={column} />
+            <ColumnRow row={rows[index]} column={column} />
           </li>
         ))}
       </ul>
@@ -95,7 +95,7 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
   );
 }
 
-function RowView({ row, column }: { row: Row | undefined; column: Column }) {
+function ColumnRow({ row, column }: { row: Row | undefined; column: Column }) {
   if (row === undefined) return null;
   if ("id" in row) return <Card id={row.id} column={column} />;
   return (
@@ -106,56 +106,69 @@ function RowView({ row, column }: { row: Row | undefined; column: Column }) {
 }
 
 /** The rows near what is seen; and the one with the cursor, wherever it is, so that the focus is never lost by scrolling. */
-function useRows(column: Column, rows: readonly Row[], scroller: React.RefObject<HTMLDivElement | null>) {
-  const cursor = useShown((store) => store.cursor);
-  const at = useMemo(() => rows.findIndex((row) => "id" in row && row.id === cursor), [rows, cursor]);
-  const height = heightIn(column);
+function useVirtualRows(
+  column: Column,
+  rows: readonly Row[],
+  scroller: React.RefObject<HTMLDivElement | null>,
+) {
+  const cursor = useBoardLayout((store) => store.cursor);
+  const cursorIndex = useMemo(
+    () => rows.findIndex((row) => "id" in row && row.id === cursor),
+    [rows, cursor],
+  );
+  const height = cardHeight(column);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (rows[index] !== undefined && "id" in rows[index] ? height : HEADING),
-    getItemKey: useCallback((index: number) => keyOf(rows[index], index), [rows]),
+    estimateSize: (index) => (rows[index] !== undefined && "id" in rows[index] ? height : HEADING_HEIGHT),
+    getItemKey: useCallback((index: number) => rowKey(rows[index], index), [rows]),
     rangeExtractor: useCallback(
-      ({ startIndex, endIndex, overscan, count }: Seen) =>
-        indexes(Math.max(0, startIndex - overscan), Math.min(count - 1, endIndex + overscan), at),
-      [at],
+      ({ startIndex, endIndex, overscan, count }: VisibleRange) =>
+        rangeIndexes(
+          Math.max(0, startIndex - overscan),
+          Math.min(count - 1, endIndex + overscan),
+          cursorIndex,
+        ),
+      [cursorIndex],
     ),
     gap: 6,
     overscan: 4,
     useFlushSync: false,
   });
-  const wanted = useShown((store) => store.wanted);
+  const focusRequest = useBoardLayout((store) => store.focusRequest);
   useLayoutEffect(() => {
-    if (wanted === null) return;
-    const index = rows.findIndex((row) => "id" in row && row.id === wanted.id);
+    if (focusRequest === null) return;
+    const index = rows.findIndex((row) => "id" in row && row.id === focusRequest.id);
     if (index < 0) return;
-    if (wanted.scroll) list.scrollToIndex(index, { align: "auto" });
-  }, [wanted, rows, list]);
+    if (focusRequest.scroll) list.scrollToIndex(index, { align: "auto" });
+  }, [focusRequest, rows, list]);
   useEffect(() => {
-    if (wanted === null || scroller.current === null) return;
-    const card = scroller.current.querySelector<HTMLElement>(`[data-card="${CSS.escape(wanted.id)}"] button`);
+    if (focusRequest === null || scroller.current === null) return;
+    const card = scroller.current.querySelector<HTMLElement>(
+      `[data-card="${CSS.escape(focusRequest.id)}"] button`,
+    );
     if (card === null) return;
     card.focus({ preventScroll: true });
-    useShown.setState({ wanted: null });
-  }, [wanted, scroller]);
+    useBoardLayout.setState({ focusRequest: null });
+  }, [focusRequest, scroller]);
   return list;
 }
 
-interface Seen {
+interface VisibleRange {
   startIndex: number;
   endIndex: number;
   overscan: number;
   count: number;
 }
 
-function indexes(first: number, last: number, also: number): number[] {
+function rangeIndexes(first: number, last: number, also: number): number[] {
   const found = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
   if (also >= 0 && also < first) found.unshift(also);
   if (also > last) found.push(also);
   return found;
 }
 
-function keyOf(row: Row | undefined, index: number): string {
+function rowKey(row: Row | undefined, index: number): string {
   if (row === undefined) return String(index);
   return "id" in row ? `card ${row.id}` : `heading ${index}`;
 }

@@ -3,18 +3,18 @@ import type { Task } from "../api/types";
 import { runKey } from "../model/board";
 import type { Column } from "../model/columns";
 import { agentOf, fileOf } from "../model/filter";
-import { changes, cost, duration, elapsed } from "../model/format";
+import { formatCost, formatDiffstat, formatDuration, secondsBetween } from "../model/format";
 import { isGroup } from "../model/groups";
 import { useNow } from "../parts/now";
-import { TaskBadge } from "../parts/Status";
+import { TaskStatusBadge } from "../parts/Status";
 import { useBoard, useTask } from "../store/board";
-import { choosePast, toggle, useSelection } from "../store/selection";
+import { selectRange, toggleSelected, useSelection } from "../store/selection";
 import styles from "./Card.module.css";
-import { clipped, elsewhere, heightIn, line, SHORT } from "./card";
+import { cardHeight, describeMove, SHORT_HEIGHT, statusLine, truncate } from "./card";
 import { GroupCard } from "./GroupCard";
-import { Opens } from "./opens";
-import { selectable } from "./selecting";
-import { setCursor, useShown } from "./shown";
+import { OpenTaskContext } from "./opens";
+import { selectableIds } from "./selecting";
+import { setCursor, useBoardLayout } from "./shown";
 
 /** Drawn again when its own task, its selection or what its agent says changes, and for nothing else. */
 export const Card = memo(function Card({ id, column }: { id: string; column: Column }) {
@@ -25,25 +25,25 @@ export const Card = memo(function Card({ id, column }: { id: string; column: Col
 
 function TaskCard({ task, column }: { task: Task; column: Column }) {
   const { id, batch } = task;
-  const chosen = useSelection((store) => store.chosen.has(id));
-  const here = useShown((store) => store.cursor === id);
-  const now = elsewhere(task, column);
-  const tall = heightIn(column) !== SHORT;
+  const selected = useSelection((store) => store.selected.has(id));
+  const atCursor = useBoardLayout((store) => store.cursor === id);
+  const moved = describeMove(task, column);
+  const tall = cardHeight(column) !== SHORT_HEIGHT;
   return (
     <CardFrame
       task={task}
       data-status={batch?.needsYou ? "asking" : batch?.status}
-      data-chosen={chosen || undefined}
+      data-chosen={selected || undefined}
     >
-      <CardName task={task} here={here} />
-      <Check id={id} chosen={chosen} here={here} column={column} />
-      {tall && <Happening task={task} now={now} />}
-      {!tall && (now === null ? <Standing task={task} /> : <p className={styles.row}>{now}</p>)}
+      <CardName task={task} atCursor={atCursor} />
+      <SelectCheckbox id={id} selected={selected} atCursor={atCursor} column={column} />
+      {tall && <RunDetails task={task} moved={moved} />}
+      {!tall && (moved === null ? <IdleDetails task={task} /> : <p className={styles.row}>{moved}</p>)}
     </CardFrame>
   );
 }
 
-interface FrameProps {
+interface CardFrameProps {
   task: Task;
   children: ReactNode;
   "data-status"?: string | undefined;
@@ -52,9 +52,9 @@ interface FrameProps {
 }
 
 /** All of a card opens its task, as its name does. */
-export function CardFrame({ task, children, ...data }: FrameProps) {
-  const opens = use(Opens);
-  const open = useShown((store) => store.open === task.id);
+export function CardFrame({ task, children, ...data }: CardFrameProps) {
+  const openTask = use(OpenTaskContext);
+  const open = useBoardLayout((store) => store.open === task.id);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: by the keys its name is pressed, which is heard here
     <article
@@ -62,49 +62,59 @@ export function CardFrame({ task, children, ...data }: FrameProps) {
       data-card={task.id}
       data-open={open || undefined}
       {...data}
-      onClick={() => opens(task)}
+      onClick={() => openTask(task)}
     >
       {children}
     </article>
   );
 }
 
-export function CardName({ task, here }: { task: Task; here: boolean }) {
-  const much = figures(task);
+export function CardName({ task, atCursor }: { task: Task; atCursor: boolean }) {
+  const figures = formatFigures(task);
   return (
     <>
       <button
         type="button"
         className={styles.name}
-        tabIndex={here ? 0 : -1}
+        tabIndex={atCursor ? 0 : -1}
         onFocus={() => setCursor(task.id)}
       >
-        <span className={styles.id} dir="auto" style={{ paddingInlineEnd: 24 + much.length * 7 }}>
-          {clipped(task.id)}
+        <span className={styles.id} dir="auto" style={{ paddingInlineEnd: 24 + figures.length * 7 }}>
+          {truncate(task.id)}
         </span>{" "}
-        <span className={styles.title} dir="auto" title={clipped(task.title)}>
-          {clipped(task.title)}
+        <span className={styles.title} dir="auto" title={truncate(task.title)}>
+          {truncate(task.title)}
         </span>
       </button>
-      {much !== "" && <span className={styles.figures}>{much}</span>}
+      {figures !== "" && <span className={styles.figures}>{figures}</span>}
     </>
   );
 }
 
-function Check({ id, chosen, here, column }: { id: string; chosen: boolean; here: boolean; column: Column }) {
-  const changed = ({ nativeEvent }: ChangeEvent) => {
+function SelectCheckbox({
+  id,
+  selected,
+  atCursor,
+  column,
+}: {
+  id: string;
+  selected: boolean;
+  atCursor: boolean;
+  column: Column;
+}) {
+  const onChange = ({ nativeEvent }: ChangeEvent) => {
     const range = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey;
-    if (range) choosePast(id, selectable(useShown.getState().columns[column]));
-    else toggle(id);
+    if (range) selectRange(id, selectableIds(useBoardLayout.getState().columns[column]));
+    else toggleSelected(id);
   };
   return (
     <input
       type="checkbox"
       className={styles.check}
-      aria-label={`Select ${clipped(id)}`}
-      tabIndex={here ? 0 : -1}
-      checked={chosen}
-      onChange={changed}
+      aria-label={`Select ${truncate(id)}`}
+      tabIndex={atCursor ? 0 : -1}
+      checked={selected}
+      onChange={onChange}
       onClick={(event) => event.stopPropagation()}
       onFocus={() => setCursor(id)}
     />
@@ -112,22 +122,22 @@ function Check({ id, chosen, here, column }: { id: string; chosen: boolean; here
 }
 
 /** How far it is, what it needs and who does it. What has no room is left out from its end, and not cut to a letter. */
-function About({ task, first, children }: { task: Task; first?: ReactNode; children?: ReactNode }) {
+function CardFacts({ task, leading, children }: { task: Task; leading?: ReactNode; children?: ReactNode }) {
   const { needs } = task;
   const agent = agentOf(task);
   return (
     <p className={styles.row}>
       <span className={styles.fitting}>
-        {first}
+        {leading}
         {needs.length > 0 && (
-          <span className={styles.fixed} title={`needs ${needNames(task)}`}>
+          <span className={styles.fixed} title={`needs ${listNeeds(task)}`}>
             needs {needs.length}
-            <span className="unseen">: {needNames(task)}</span>
+            <span className="unseen">: {listNeeds(task)}</span>
           </span>
         )}
         {agent !== "" && (
-          <span className={styles.agent} title={clipped(agent)} dir="auto">
-            {clipped(agent)}
+          <span className={styles.agent} title={truncate(agent)} dir="auto">
+            {truncate(agent)}
           </span>
         )}
       </span>
@@ -136,73 +146,73 @@ function About({ task, first, children }: { task: Task; first?: ReactNode; child
   );
 }
 
-const MOST_NAMED = 20;
+const MAX_NEEDS = 20;
 
-function needNames({ needs }: Task): string {
-  const named = needs.slice(0, MOST_NAMED).map((need) => clipped(need.id));
-  return needs.length > MOST_NAMED ? `${named.join(", ")} and more` : named.join(", ");
+function listNeeds({ needs }: Task): string {
+  const named = needs.slice(0, MAX_NEEDS).map((need) => truncate(need.id));
+  return needs.length > MAX_NEEDS ? `${named.join(", ")} and more` : named.join(", ");
 }
 
-function File({ task }: { task: Task }) {
+function SourceFile({ task }: { task: Task }) {
   if (task.source === null) return null;
   return (
     <span className={styles.file} title={task.source} dir="auto">
-      {clipped(fileOf(task))}
+      {truncate(fileOf(task))}
     </span>
   );
 }
 
 /** Nothing has happened yet, or nothing that counts any more. */
-function Standing({ task }: { task: Task }) {
-  const first = (
+function IdleDetails({ task }: { task: Task }) {
+  const leading = (
     <>
-      {task.batch !== null && <TaskBadge status={task.batch.status} />}
-      <File task={task} />
+      {task.batch !== null && <TaskStatusBadge status={task.batch.status} />}
+      <SourceFile task={task} />
     </>
   );
-  return <About task={task} first={first} />;
+  return <CardFacts task={task} leading={leading} />;
 }
 
 /** What became of it: its status and how long, then what it does or why it stands still. */
-function Happening({ task, now }: { task: Task; now: string | null }) {
+function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
   const { batch } = task;
   const activity = useBoard(({ board }) =>
     batch === null ? undefined : board.activity.get(runKey(batch.batchId, batch.taskId)),
   );
-  const said = now ?? line(task, activity);
-  const first = batch !== null && (
+  const text = moved ?? statusLine(task, activity);
+  const leading = batch !== null && (
     <>
-      <TaskBadge status={batch.status} />
+      <TaskStatusBadge status={batch.status} />
       {batch.attempt > 1 && <span className={styles.fixed}>attempt {batch.attempt}</span>}
     </>
   );
   return (
     <>
-      <About task={task} first={first}>
-        {batch?.startedAt && <Lasts from={batch.startedAt} to={batch.completedAt} />}
-      </About>
+      <CardFacts task={task} leading={leading}>
+        {batch?.startedAt && <Elapsed from={batch.startedAt} to={batch.completedAt} />}
+      </CardFacts>
       <p className={styles.fitting}>
-        {said !== "" && (
-          <span className={now === null ? styles.said : styles.moved} title={said} dir="auto">
-            {said}
+        {text !== "" && (
+          <span className={moved === null ? styles.said : styles.moved} title={text} dir="auto">
+            {text}
           </span>
         )}
-        <File task={task} />
+        <SourceFile task={task} />
       </p>
     </>
   );
 }
 
 /** How much it changed and cost; nothing before there is something to say. */
-function figures({ batch }: Task): string {
+function formatFigures({ batch }: Task): string {
   if (batch === null) return "";
   const { diffstat } = batch;
-  return [diffstat === null || diffstat.files === 0 ? "" : changes(diffstat), cost(batch.cost)]
+  return [diffstat === null || diffstat.files === 0 ? "" : formatDiffstat(diffstat), formatCost(batch.cost)]
     .filter(Boolean)
     .join("  ");
 }
 
-function Lasts({ from, to }: { from: string; to: string | null }) {
+function Elapsed({ from, to }: { from: string; to: string | null }) {
   const now = useNow(to === null);
-  return <span className={styles.lasts}>{duration(elapsed(from, to, now))}</span>;
+  return <span className={styles.lasts}>{formatDuration(secondsBetween(from, to, now))}</span>;
 }

@@ -1,22 +1,22 @@
-import { isNarrow, KIND_NAMES, KINDS, type Kind, toggled } from "../model/filter";
-import { short } from "../model/format";
+import { FILTER_KIND_NAMES, FILTER_KINDS, type FilterKind, isFiltering, toggleFilter } from "../model/filter";
+import { shortId } from "../model/format";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import styles from "./Chips.module.css";
-import { clipped } from "./card";
-import { clearFilter, setFilter, useView } from "./view";
+import { truncate } from "./card";
+import { clearFilter, setFilter, useViewSettings } from "./view";
 
 /** A value of a filter as people read it. */
-export function valueWords(kind: Kind, value: string): string {
-  if (kind === "batch") return short(value);
-  return kind === "status" ? value.replaceAll("_", " ") : clipped(value);
+export function formatFilterValue(kind: FilterKind, value: string): string {
+  if (kind === "batch") return shortId(value);
+  return kind === "status" ? value.replaceAll("_", " ") : truncate(value);
 }
 
 /** What the board is narrowed to: each can be taken back. */
-export function Chips() {
-  const filter = useView((store) => store.filter);
-  const chips = KINDS.flatMap((kind) => filter.only[kind].map((value) => ({ kind, value })));
-  if (!isNarrow(filter)) return null;
+export function FilterChips() {
+  const filter = useViewSettings((store) => store.filter);
+  const chips = FILTER_KINDS.flatMap((kind) => filter.only[kind].map((value) => ({ kind, value })));
+  if (!isFiltering(filter)) return null;
   return (
     <ul className={styles.chips} aria-label="Filters">
       {chips.map(({ kind, value }) => (
@@ -24,11 +24,11 @@ export function Chips() {
           <button
             type="button"
             className={styles.chip}
-            aria-label={`Remove the filter ${KIND_NAMES[kind]}: ${valueWords(kind, value)}`}
-            onClick={() => setFilter(toggled(filter, kind, value))}
+            aria-label={`Remove the filter ${FILTER_KIND_NAMES[kind]}: ${formatFilterValue(kind, value)}`}
+            onClick={() => setFilter(toggleFilter(filter, kind, value))}
           >
-            <span className={styles.kind}>{KIND_NAMES[kind]}</span>
-            <bdi className={styles.value}>{valueWords(kind, value)}</bdi>
+            <span className={styles.kind}>{FILTER_KIND_NAMES[kind]}</span>
+            <bdi className={styles.value}>{formatFilterValue(kind, value)}</bdi>
             <Icon name="close" size={12} />
           </button>
         </li>

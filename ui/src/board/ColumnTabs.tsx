@@ -1,32 +1,32 @@
 import type { KeyboardEvent } from "react";
 import { COLUMN_NAMES, COLUMNS, type Column } from "../model/columns";
-import { ColumnMark } from "../parts/Status";
+import { ColumnIcon } from "../parts/Status";
 import styles from "./ColumnTabs.module.css";
-import { useShown } from "./shown";
-import { setColumn, useView } from "./view";
+import { useBoardLayout } from "./shown";
+import { setColumn, useViewSettings } from "./view";
 
 /** Where there is room for one column, which one. */
 export function ColumnTabs() {
-  const one = useView((store) => store.column);
-  const pressed = (event: KeyboardEvent) => {
-    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const next = COLUMNS[COLUMNS.indexOf(one) + by];
-    if (by === 0 || next === undefined) return;
+  const current = useViewSettings((store) => store.column);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = COLUMNS[COLUMNS.indexOf(current) + step];
+    if (step === 0 || next === undefined) return;
     event.preventDefault();
     setColumn(next);
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div className={styles.tabs} role="tablist" aria-label="Columns" tabIndex={-1} onKeyDown={pressed}>
+    <div className={styles.tabs} role="tablist" aria-label="Columns" tabIndex={-1} onKeyDown={onKeyDown}>
       {COLUMNS.map((column) => (
-        <Tab key={column} column={column} current={column === one} />
+        <ColumnTab key={column} column={column} current={column === current} />
       ))}
     </div>
   );
 }
 
-function Tab({ column, current }: { column: Column; current: boolean }) {
-  const count = useShown((store) => store.belongs[column].length);
+function ColumnTab({ column, current }: { column: Column; current: boolean }) {
+  const count = useBoardLayout((store) => store.unfrozen[column].length);
   return (
     <button
       type="button"
@@ -41,7 +41,7 @@ function Tab({ column, current }: { column: Column; current: boolean }) {
       onClick={() => setColumn(column)}
     >
       <span aria-hidden="true">
-        <ColumnMark column={column} />
+        <ColumnIcon column={column} />
       </span>
       <span>{count}</span>
     </button>

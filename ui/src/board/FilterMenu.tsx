@@ -1,90 +1,100 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { create } from "zustand";
-import { choices, KIND_NAMES, KINDS, type Kind, toggled } from "../model/filter";
+import {
+  FILTER_KIND_NAMES,
+  FILTER_KINDS,
+  type FilterKind,
+  filterOptions,
+  toggleFilter,
+} from "../model/filter";
 import { Button } from "../parts/Button";
 import { useBoard } from "../store/board";
-import { valueWords } from "./Chips";
+import { formatFilterValue } from "./Chips";
 import styles from "./FilterMenu.module.css";
-import { setFilter, useView } from "./view";
+import { setFilter, useViewSettings } from "./view";
 
-const useMenu = create(() => ({ open: false }));
+const useFilterMenu = create(() => ({ open: false }));
 
 export function openFilterMenu(): void {
-  useMenu.setState({ open: true });
+  useFilterMenu.setState({ open: true });
 }
 
-function close(): void {
-  useMenu.setState({ open: false });
+function closeFilterMenu(): void {
+  useFilterMenu.setState({ open: false });
 }
 
 /** What the tasks can be narrowed to, and how many of them there are of each. */
 export function FilterMenu() {
-  const open = useMenu((store) => store.open);
-  const around = useRef<HTMLDivElement>(null);
+  const open = useFilterMenu((store) => store.open);
+  const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!open) return;
-    const elsewhere = ({ target }: Event) => {
-      if (target instanceof Node && !around.current?.contains(target)) close();
+    const closeOutside = ({ target }: Event) => {
+      if (target instanceof Node && !root.current?.contains(target)) closeFilterMenu();
     };
-    document.addEventListener("pointerdown", elsewhere);
-    document.addEventListener("focusin", elsewhere);
+    document.addEventListener("pointerdown", closeOutside);
+    document.addEventListener("focusin", closeOutside);
     return () => {
-      document.removeEventListener("pointerdown", elsewhere);
-      document.removeEventListener("focusin", elsewhere);
+      document.removeEventListener("pointerdown", closeOutside);
+      document.removeEventListener("focusin", closeOutside);
     };
   }, [open]);
-  useEffect(() => close, []);
-  const pressed = (event: KeyboardEvent) => {
+  useEffect(() => closeFilterMenu, []);
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || !open) return;
     event.preventDefault();
-    close();
-    around.current?.querySelector("button")?.focus();
+    closeFilterMenu();
+    root.current?.querySelector("button")?.focus();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what is open in it
-    <div ref={around} className={styles.around} onKeyDown={pressed}>
-      <Button aria-expanded={open} aria-haspopup="dialog" onClick={() => useMenu.setState({ open: !open })}>
+    <div ref={root} className={styles.around} onKeyDown={onKeyDown}>
+      <Button
+        aria-expanded={open}
+        aria-haspopup="dialog"
+        onClick={() => useFilterMenu.setState({ open: !open })}
+      >
         Filter
       </Button>
-      {open && <Menu />}
+      {open && <FilterMenuContent />}
     </div>
   );
 }
 
-function Menu() {
+function FilterMenuContent() {
   const tasks = useBoard(({ board }) => board.tasks);
-  const filter = useView((store) => store.filter);
+  const filter = useViewSettings((store) => store.filter);
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => menu.current?.focus(), []);
-  const found = useMemo(
-    () => KINDS.map((kind) => [kind, choices(tasks.values(), kind, filter.only[kind])] as const),
+  const options = useMemo(
+    () => FILTER_KINDS.map((kind) => [kind, filterOptions(tasks.values(), kind, filter.only[kind])] as const),
     [tasks, filter],
   );
   return (
     <div ref={menu} className={styles.menu} role="dialog" aria-label="Filter" tabIndex={-1}>
-      {found
+      {options
         .filter(([, values]) => values.size > 0)
         .map(([kind, values]) => (
-          <Choice key={kind} kind={kind} values={values} />
+          <FilterGroup key={kind} kind={kind} values={values} />
         ))}
     </div>
   );
 }
 
-function Choice({ kind, values }: { kind: Kind; values: ReadonlyMap<string, number> }) {
-  const filter = useView((store) => store.filter);
+function FilterGroup({ kind, values }: { kind: FilterKind; values: ReadonlyMap<string, number> }) {
+  const filter = useViewSettings((store) => store.filter);
   return (
     <fieldset className={styles.kind}>
-      <legend>{KIND_NAMES[kind]}</legend>
+      <legend>{FILTER_KIND_NAMES[kind]}</legend>
       <div className={styles.values}>
         {[...values].map(([value, tasks]) => (
           <label key={value} className={styles.value}>
             <input
               type="checkbox"
               checked={filter.only[kind].includes(value)}
-              onChange={() => setFilter(toggled(filter, kind, value))}
+              onChange={() => setFilter(toggleFilter(filter, kind, value))}
             />
-            <bdi className={styles.name}>{valueWords(kind, value)}</bdi>
+            <bdi className={styles.name}>{formatFilterValue(kind, value)}</bdi>
             <span className={styles.count}>{tasks}</span>
           </label>
         ))}

@@ -2,18 +2,18 @@ import { useEffect, useRef } from "react";
 
 interface Props {
   label: string;
-  chosen: number;
-  of: number;
+  selected: number;
+  total: number;
   className?: string | undefined;
   tabIndex?: number;
   onToggle(): void;
 }
 
 /** A checkbox for many: checked when all are chosen, mixed when some are. */
-export function Mixed({ label, chosen, of, className, tabIndex, onToggle }: Props) {
+export function MixedCheckbox({ label, selected, total, className, tabIndex, onToggle }: Props) {
   const box = useRef<HTMLInputElement>(null);
-  const all = of > 0 && chosen >= of;
-  const mixed = chosen > 0 && !all;
+  const all = total > 0 && selected >= total;
+  const mixed = selected > 0 && !all;
   useEffect(() => {
     if (box.current !== null) box.current.indeterminate = mixed;
   }, [mixed]);

@@ -1,24 +1,24 @@
-import { count } from "../model/format";
+import { pluralize } from "../model/format";
 import { Icon } from "../parts/Icon";
 import { useBoard } from "../store/board";
 import styles from "./Problems.module.css";
 
-const MOST = 200;
+const MAX_PROBLEMS = 200;
 
 /** What is wrong with the sources: said quietly, and in full to whoever asks. */
-export function Problems() {
+export function SourceProblems() {
   const problems = useBoard(({ board }) => board.problems);
-  const none = useBoard(({ board }) => board.tasks.size === 0);
+  const empty = useBoard(({ board }) => board.tasks.size === 0);
   // That there are no sources yet is what an empty board says itself.
-  if (problems.length === 0 || (none && problems.every(({ file }) => file === null))) return null;
+  if (problems.length === 0 || (empty && problems.every(({ file }) => file === null))) return null;
   return (
     <details className={styles.problems}>
       <summary>
         <Icon name="warning" />
-        {count(problems.length, "problem")} in the sources
+        {pluralize(problems.length, "problem")} in the sources
       </summary>
       <ul>
-        {problems.slice(0, MOST).map((problem, at) => (
+        {problems.slice(0, MAX_PROBLEMS).map((problem, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: nothing else tells two alike ones apart
           <li key={at} dir="auto">
             <span className={styles.severity}>{problem.severity}</span>{" "}
@@ -33,7 +33,9 @@ export function Problems() {
           </li>
         ))}
       </ul>
-      {problems.length > MOST && <p>And {problems.length - MOST} more: plait plan tells all of them.</p>}
+      {problems.length > MAX_PROBLEMS && (
+        <p>And {problems.length - MAX_PROBLEMS} more: plait plan tells all of them.</p>
+      )}
     </details>
   );
 }

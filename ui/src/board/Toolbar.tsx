@@ -1,14 +1,14 @@
-import { useMayNot } from "../app/me";
+import { useReadOnlyReason } from "../app/me";
 import { openEditor } from "../editing/editor";
 import type { Grouping } from "../model/arrangement";
-import { count } from "../model/format";
+import { pluralize } from "../model/format";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { Chips } from "./Chips";
+import { FilterChips } from "./Chips";
 import { FilterMenu } from "./FilterMenu";
-import { useHiddenSelected } from "./selecting";
+import { useHiddenSelectionCount } from "./selecting";
 import styles from "./Toolbar.module.css";
-import { setFilter, setGrouping, useView } from "./view";
+import { setFilter, setGrouping, useViewSettings } from "./view";
 
 const GROUPINGS: Record<Grouping, string> = {
   none: "No groups",
@@ -18,11 +18,11 @@ const GROUPINGS: Record<Grouping, string> = {
 
 /** What is looked for, what is looked at, and a new task. */
 export function Toolbar() {
-  const grouping = useView((store) => store.grouping);
-  const mayNot = useMayNot();
+  const grouping = useViewSettings((store) => store.grouping);
+  const readOnlyReason = useReadOnlyReason();
   return (
     <div className={styles.toolbar} role="toolbar" aria-label="Search and filter">
-      <Search />
+      <SearchField />
       <FilterMenu />
       <select
         className={styles.group}
@@ -36,10 +36,10 @@ export function Toolbar() {
           </option>
         ))}
       </select>
-      <Chips />
-      <HiddenSelected />
+      <FilterChips />
+      <HiddenSelectionNote />
       <span className={styles.space} />
-      <Button disabled={mayNot} onClick={() => openEditor(null)}>
+      <Button disabled={readOnlyReason} onClick={() => openEditor(null)}>
         <Icon name="plus" />
         New task
       </Button>
@@ -47,33 +47,33 @@ export function Toolbar() {
   );
 }
 
-export const SEARCH = "search";
+export const SEARCH_ID = "search";
 
-function Search() {
-  const filter = useView((store) => store.filter);
+function SearchField() {
+  const filter = useViewSettings((store) => store.filter);
   return (
     <label className={styles.search}>
       <Icon name="search" />
       <span className="unseen">Search tasks</span>
       <input
-        id={SEARCH}
+        id={SEARCH_ID}
         type="search"
         placeholder="Search"
         autoComplete="off"
         spellCheck={false}
-        value={filter.words}
-        onChange={(event) => setFilter({ ...filter, words: event.target.value })}
+        value={filter.query}
+        onChange={(event) => setFilter({ ...filter, query: event.target.value })}
         onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
       />
     </label>
   );
 }
 
-function HiddenSelected() {
-  const hidden = useHiddenSelected();
+function HiddenSelectionNote() {
+  const hidden = useHiddenSelectionCount();
   return (
     <span role="status" className={styles.hidden}>
-      {hidden > 0 && `${count(hidden, "selected task")} not shown`}
+      {hidden > 0 && `${pluralize(hidden, "selected task")} not shown`}
     </span>
   );
 }

@@ -1,24 +1,24 @@
 /* What a card says, as words. Pure. */
 
-import type { Mark, Task } from "../api/types";
+import type { SourceStatus, Task } from "../api/types";
 import { type Column, columnOf } from "../model/columns";
 
-export const SHORT = 92; // px: cards of one column are of one height, so that nothing below them moves
-export const TALL = 114;
-export const HEADING = 30;
+export const SHORT_HEIGHT = 92; // px: cards of one column are of one height, so that nothing below them moves
+export const TALL_HEIGHT = 114;
+export const HEADING_HEIGHT = 30;
 
 /** In the first column nothing has happened yet that a line would be needed for. */
-export function heightIn(column: Column): number {
-  return column === "todo" ? SHORT : TALL;
+export function cardHeight(column: Column): number {
+  return column === "todo" ? SHORT_HEIGHT : TALL_HEIGHT;
 }
 
-const LONGEST = 400; // characters: more than fits into two lines, and less than would be slow to lay out
+const MAX_LENGTH = 400; // characters: more than fits into two lines, and less than would be slow to lay out
 
-export function clipped(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+export function truncate(text: string): string {
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
 }
 
-const MARKS: Record<Mark, string> = {
+const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {
   pending: "",
   in_progress: "in progress, says its source",
   completed: "completed, says its source",
@@ -31,11 +31,11 @@ const MARKS: Record<Mark, string> = {
 };
 
 /** How far it is where no batch has it. */
-export function markWords(mark: Mark): string {
-  return MARKS[mark];
+export function sourceStatusText(mark: SourceStatus): string {
+  return SOURCE_STATUS_TEXT[mark];
 }
 
-const NOW: Record<Column, string> = {
+const MOVED_TEXT: Record<Column, string> = {
   todo: "now to do",
   waiting: "now waiting",
   running: "now running",
@@ -46,15 +46,15 @@ const NOW: Record<Column, string> = {
 };
 
 /** Where a card belongs that is held where it was. */
-export function elsewhere(task: Task, column: Column): string | null {
+export function describeMove(task: Task, column: Column): string | null {
   const now = columnOf(task);
-  return now === column ? null : NOW[now];
+  return now === column ? null : MOVED_TEXT[now];
 }
 
 /** What is said of it beside its status: what it does while it is at work, and otherwise why it is where it is. */
-export function line(task: Task, activity: string | undefined): string {
+export function statusLine(task: Task, activity: string | undefined): string {
   const { batch } = task;
-  if (batch === null) return markWords(task.status);
-  const atWork = batch.status === "running" || batch.status === "verifying" || batch.status === "merging";
-  return clipped((atWork ? (activity ?? batch.phase ?? batch.reason) : batch.reason) ?? "");
+  if (batch === null) return sourceStatusText(task.status);
+  const active = batch.status === "running" || batch.status === "verifying" || batch.status === "merging";
+  return truncate((active ? (activity ?? batch.phase ?? batch.reason) : batch.reason) ?? "");
 }

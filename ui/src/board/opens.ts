@@ -2,4 +2,4 @@ import { createContext } from "react";
 import type { Task } from "../api/types";
 
 /** Opens a task's panel. Never another function, so that no card is drawn again for it. */
-export const Opens = createContext<(task: Task) => void>(() => undefined);
+export const OpenTaskContext = createContext<(task: Task) => void>(() => undefined);

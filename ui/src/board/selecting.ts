@@ -4,10 +4,10 @@ import { COLUMNS } from "../model/columns";
 import { isGroup } from "../model/groups";
 import { useBoard } from "../store/board";
 import { useSelection } from "../store/selection";
-import { useShown } from "./shown";
+import { useBoardLayout } from "./shown";
 
 /** Those that can be run: groups are selected by their parts. */
-export function selectable(ids: readonly string[]): readonly string[] {
+export function selectableIds(ids: readonly string[]): readonly string[] {
   const { tasks } = useBoard.getState().board;
   return ids.filter((id) => {
     const task = tasks.get(id);
@@ -16,17 +16,17 @@ export function selectable(ids: readonly string[]): readonly string[] {
 }
 
 /** Column by column. */
-export function allSeen(): readonly string[] {
-  const { columns } = useShown.getState();
-  return COLUMNS.flatMap((column) => selectable(columns[column]));
+export function visibleIds(): readonly string[] {
+  const { columns } = useBoardLayout.getState();
+  return COLUMNS.flatMap((column) => selectableIds(columns[column]));
 }
 
 /** How many are selected that the filter hides. */
-export function useHiddenSelected(): number {
-  const chosen = useSelection((store) => store.chosen);
-  return useShown(({ columns }) => {
-    if (chosen.size === 0) return 0;
-    const seen = new Set(COLUMNS.flatMap((column) => columns[column]));
-    return [...chosen].filter((id) => !seen.has(id)).length;
+export function useHiddenSelectionCount(): number {
+  const selected = useSelection((store) => store.selected);
+  return useBoardLayout(({ columns }) => {
+    if (selected.size === 0) return 0;
+    const visible = new Set(COLUMNS.flatMap((column) => columns[column]));
+    return [...selected].filter((id) => !visible.has(id)).length;
   });
 }

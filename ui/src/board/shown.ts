@@ -2,84 +2,91 @@
    somebody has a hand on. */
 
 import { create } from "zustand";
-import { type Arrangement, arrange, EMPTY, shared } from "../model/arrangement";
+import { type Arrangement, arrange, EMPTY_ARRANGEMENT, reuseUnchanged } from "../model/arrangement";
 import { COLUMNS, type Column } from "../model/columns";
-import { matcher } from "../model/filter";
-import { type Hands, heldBy, hold, letGoAt, NO_HANDS, narrow } from "../model/hold";
-import { columnHolding, type Direction, firstOf, step } from "../model/walk";
+import { createMatcher } from "../model/filter";
+import {
+  collapseEmpty,
+  freezeColumns,
+  frozenColumns,
+  type Interaction,
+  NO_INTERACTION,
+  unfreezeTime,
+} from "../model/hold";
+import { type Direction, findColumn, firstCard, nextCard } from "../model/walk";
 import { useBoard } from "../store/board";
-import { useView } from "./view";
+import { useViewSettings } from "./view";
 
-interface Shown {
+interface BoardLayout {
   readonly columns: Arrangement;
   /** Where everything belongs: what is held may stand elsewhere. */
-  readonly belongs: Arrangement;
+  readonly unfrozen: Arrangement;
   readonly narrow: ReadonlySet<Column>;
   /** The card that the keys are at, and by which one comes into the board. */
   readonly cursor: string | null;
   /** It is to have the focus as soon as it is drawn. */
-  readonly wanted: { readonly id: string; readonly scroll: boolean } | null;
+  readonly focusRequest: { readonly id: string; readonly scroll: boolean } | null;
   /** The one whose panel is open. */
   readonly open: string | null;
 }
 
-export const useShown = create<Shown>(() => ({
-  columns: EMPTY,
-  belongs: EMPTY,
+export const useBoardLayout = create<BoardLayout>(() => ({
+  columns: EMPTY_ARRANGEMENT,
+  unfrozen: EMPTY_ARRANGEMENT,
   narrow: new Set(COLUMNS),
   cursor: null,
-  wanted: null,
+  focusRequest: null,
   open: null,
 }));
 
-let hands: Hands = NO_HANDS;
+let interaction: Interaction = NO_INTERACTION;
 let timer = 0;
 
 /** As long as the board is there. */
-export function watchBoard(): () => void {
-  look(true);
+export function trackBoard(): () => void {
+  updateLayout(true);
   const stops = [
     useBoard.subscribe(({ board }, before) => {
-      if (board.tasks !== before.board.tasks) look(false);
+      if (board.tasks !== before.board.tasks) updateLayout(false);
     }),
-    useView.subscribe(({ filter, grouping }, before) => {
-      if (filter !== before.filter || grouping !== before.grouping) look(true);
+    useViewSettings.subscribe(({ filter, grouping }, before) => {
+      if (filter !== before.filter || grouping !== before.grouping) updateLayout(true);
     }),
   ];
   return () => {
     for (const stop of stops) stop();
     window.clearTimeout(timer);
-    hands = NO_HANDS;
+    interaction = NO_INTERACTION;
   };
 }
 
 /** `anew`: another view was asked for, and nothing is held. */
-function look(anew: boolean): void {
-  const { filter, grouping } = useView.getState();
-  const before = useShown.getState();
-  const held = anew ? new Set<Column>() : heldBy(hands, Date.now());
-  const now = arrange(useBoard.getState().board.tasks.values(), matcher(filter), grouping);
-  const belongs = shared(before.belongs, now);
-  const columns = hold(before.columns, now, held);
-  const narrowed = narrow(before.narrow, columns, held);
-  if (columns === before.columns && belongs === before.belongs && narrowed === before.narrow) return;
+function updateLayout(reset: boolean): void {
+  const { filter, grouping } = useViewSettings.getState();
+  const before = useBoardLayout.getState();
+  const frozen = reset ? new Set<Column>() : frozenColumns(interaction, Date.now());
+  const now = arrange(useBoard.getState().board.tasks.values(), createMatcher(filter), grouping);
+  const belongs = reuseUnchanged(before.unfrozen, now);
+  const columns = freezeColumns(before.columns, now, frozen);
+  const collapsed = collapseEmpty(before.narrow, columns, frozen);
+  if (columns === before.columns && belongs === before.unfrozen && collapsed === before.narrow) return;
   const cursor =
-    before.cursor !== null && columnHolding(columns, before.cursor) ? before.cursor : firstOf(columns);
-  useShown.setState({
+    before.cursor !== null && findColumn(columns, before.cursor) ? before.cursor : firstCard(columns);
+  useBoardLayout.setState({
     columns,
-    belongs,
-    narrow: narrowed,
+    unfrozen: belongs,
+    narrow: collapsed,
     cursor,
-    wanted: focusLost(before.columns, columns) ?? before.wanted,
+    focusRequest: followFocusedCard(before.columns, columns) ?? before.focusRequest,
   });
 }
 
 /** A card that goes to another column takes the focus with it. */
-function focusLost(before: Arrangement, now: Arrangement): Shown["wanted"] {
+function followFocusedCard(before: Arrangement, now: Arrangement): BoardLayout["focusRequest"] {
   const id = focusedCard();
   if (id === null) return null;
-  const there = columnHolding(now, id);
-  return there !== undefined && there !== columnHolding(before, id) ? { id, scroll: false } : null;
+  const column = findColumn(now, id);
+  return column !== undefined && column !== findColumn(before, id) ? { id, scroll: false } : null;
 }
 
 export function focusedCard(): string | null {
@@ -87,57 +94,57 @@ export function focusedCard(): string | null {
   return card?.dataset.card ?? null;
 }
 
-function take(next: Hands): void {
-  hands = next;
+function setInteraction(next: Interaction): void {
+  interaction = next;
   const now = Date.now();
-  const end = letGoAt(hands, now);
+  const end = unfreezeTime(interaction, now);
   window.clearTimeout(timer);
-  if (end !== null) timer = window.setTimeout(letGo, end - now + 1);
+  if (end !== null) timer = window.setTimeout(releaseFreeze, end - now + 1);
 }
 
-function letGo(): void {
-  take(hands);
-  look(false);
+function releaseFreeze(): void {
+  setInteraction(interaction);
+  updateLayout(false);
 }
 
-export const pointer = {
-  moved: (column: Column) => take({ ...hands, pointer: { column, at: Date.now() } }),
-  left: () => {
-    take({ ...hands, pointer: null });
-    look(false);
+export const pointerActivity = {
+  move: (column: Column) => setInteraction({ ...interaction, pointer: { column, at: Date.now() } }),
+  leave: () => {
+    setInteraction({ ...interaction, pointer: null });
+    updateLayout(false);
   },
 };
 
-export const keys = {
-  moved: (column: Column) => take({ ...hands, keys: { column, at: Date.now() } }),
-  left: () => {
-    take({ ...hands, keys: null });
-    look(false);
+export const keyActivity = {
+  move: (column: Column) => setInteraction({ ...interaction, keys: { column, at: Date.now() } }),
+  leave: () => {
+    setInteraction({ ...interaction, keys: null });
+    updateLayout(false);
   },
 };
 
 export function setCursor(cursor: string): void {
-  useShown.setState({ cursor });
+  useBoardLayout.setState({ cursor });
 }
 
 /** Puts the focus on the card in that direction. */
-export function go(direction: Direction): void {
-  const { columns, cursor } = useShown.getState();
-  const from = focusedCard() ?? (isNowhere(document.activeElement) ? null : cursor);
-  const id = from === null ? cursor : step(columns, from, direction);
-  if (id !== null) goTo(id);
+export function moveFocus(direction: Direction): void {
+  const { columns, cursor } = useBoardLayout.getState();
+  const from = focusedCard() ?? (isFocusLost(document.activeElement) ? null : cursor);
+  const id = from === null ? cursor : nextCard(columns, from, direction);
+  if (id !== null) focusCard(id);
 }
 
 /** Where the focus is when what had it is gone. */
-function isNowhere(element: Element | null): boolean {
+function isFocusLost(element: Element | null): boolean {
   return element === null || element === document.body || element.id === "main";
 }
 
-export function goTo(id: string): void {
-  const { columns, narrow: before } = useShown.getState();
-  const column = columnHolding(columns, id);
+export function focusCard(id: string): void {
+  const { columns, narrow: before } = useBoardLayout.getState();
+  const column = findColumn(columns, id);
   if (column === undefined) return;
-  useView.setState({ column });
-  const narrowed = before.has(column) ? narrow(null, columns, new Set()) : before;
-  useShown.setState({ cursor: id, wanted: { id, scroll: true }, narrow: narrowed });
+  useViewSettings.setState({ column });
+  const collapsed = before.has(column) ? collapseEmpty(null, columns, new Set()) : before;
+  useBoardLayout.setState({ cursor: id, focusRequest: { id, scroll: true }, narrow: collapsed });
 }

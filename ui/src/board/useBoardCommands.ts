@@ -1,95 +1,118 @@
 import { useEffect, useState } from "react";
 import type { Task } from "../api/types";
-import { useMayNot } from "../app/me";
+import { useReadOnlyReason } from "../app/me";
 import { useCommands } from "../commands/commands";
 import { openEditor } from "../editing/editor";
-import { isGroup, members } from "../model/groups";
-import { columnHolding, type Direction } from "../model/walk";
+import { groupMembers, isGroup } from "../model/groups";
+import { type Direction, findColumn } from "../model/walk";
 import { useBoard } from "../store/board";
-import { chooseAll, choosePast, clear, toggle, useSelection } from "../store/selection";
+import { clearSelection, selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
 import { openFilterMenu } from "./FilterMenu";
-import { allSeen, selectable } from "./selecting";
-import { focusedCard, go, useShown } from "./shown";
-import { SEARCH } from "./Toolbar";
+import { selectableIds, visibleIds } from "./selecting";
+import { focusedCard, moveFocus, useBoardLayout } from "./shown";
+import { SEARCH_ID } from "./Toolbar";
 
 const BOARD = { group: "Board" };
 const SELECTION = { group: "Selection" };
 
 /** The card that a key means: the one that has the focus, else the one under the pointer, else where the keys were last. */
-function meant(): Task | undefined {
-  const under = document.querySelector<HTMLElement>("[data-card]:hover")?.dataset.card;
-  const id = focusedCard() ?? under ?? useShown.getState().cursor;
+function targetTask(): Task | undefined {
+  const hovered = document.querySelector<HTMLElement>("[data-card]:hover")?.dataset.card;
+  const id = focusedCard() ?? hovered ?? useBoardLayout.getState().cursor;
   return id === null ? undefined : useBoard.getState().board.tasks.get(id);
 }
 
-function select(range: boolean): void {
-  const task = meant();
+function selectTarget(range: boolean): void {
+  const task = targetTask();
   if (task === undefined) return;
-  const { columns } = useShown.getState();
-  const column = columnHolding(columns, task.id);
-  if (isGroup(task)) chooseAll(members(useBoard.getState().board.tasks, task.id));
-  else if (range && column !== undefined) choosePast(task.id, selectable(columns[column]));
-  else toggle(task.id);
+  const { columns } = useBoardLayout.getState();
+  const column = findColumn(columns, task.id);
+  if (isGroup(task)) toggleAll(groupMembers(useBoard.getState().board.tasks, task.id));
+  else if (range && column !== undefined) selectRange(task.id, selectableIds(columns[column]));
+  else toggleSelected(task.id);
 }
 
-function edit(): void {
-  const task = meant();
+function editTarget(): void {
+  const task = targetTask();
   if (task !== undefined) openEditor(task.id);
 }
 
-function open(opens: (task: Task) => void): void {
-  const task = meant();
-  if (task !== undefined) opens(task);
+function openTarget(openTask: (task: Task) => void): void {
+  const task = targetTask();
+  if (task !== undefined) openTask(task);
 }
 
 /** What the keys and the palette can do with the board. */
-export function useBoardCommands(opens: (task: Task) => void, panelOpen: boolean): void {
-  const mayNot = useMayNot();
-  const none = useSelection((store) => store.chosen.size === 0);
+export function useBoardCommands(openTask: (task: Task) => void, panelOpen: boolean): void {
+  const readOnlyReason = useReadOnlyReason();
+  const nothingSelected = useSelection((store) => store.selected.size === 0);
   useCommands([
     {
       id: "new-task",
       title: "New task",
       ...BOARD,
       keys: ["c"],
-      disabled: mayNot,
+      disabled: readOnlyReason,
       run: () => openEditor(null),
     },
-    { id: "edit-task", title: "Edit the task", ...BOARD, keys: ["e"], disabled: mayNot, run: edit },
+    {
+      id: "edit-task",
+      title: "Edit the task",
+      ...BOARD,
+      keys: ["e"],
+      disabled: readOnlyReason,
+      run: editTarget,
+    },
     {
       id: "search",
       title: "Search",
       ...BOARD,
       keys: ["/"],
-      run: () => document.getElementById(SEARCH)?.focus(),
+      run: () => document.getElementById(SEARCH_ID)?.focus(),
     },
     { id: "filter", title: "Filter", ...BOARD, keys: ["f"], run: openFilterMenu },
-    { id: "select", title: "Select the task, or not", ...SELECTION, keys: ["x"], run: () => select(false) },
+    {
+      id: "select",
+      title: "Select the task, or not",
+      ...SELECTION,
+      keys: ["x"],
+      run: () => selectTarget(false),
+    },
     {
       id: "select-range",
       title: "Select up to here",
       ...SELECTION,
       keys: ["Shift+X"],
-      run: () => select(true),
+      run: () => selectTarget(true),
     },
-    { id: "select-all", title: "Select all", ...SELECTION, keys: ["Mod+A"], run: () => chooseAll(allSeen()) },
+    {
+      id: "select-all",
+      title: "Select all",
+      ...SELECTION,
+      keys: ["Mod+A"],
+      run: () => toggleAll(visibleIds()),
+    },
     {
       id: "select-none",
       title: "Clear the selection",
       ...SELECTION,
       keys: ["Escape"],
-      disabled: none ? "Nothing is selected." : panelOpen ? "A task is open: close it first." : null,
-      run: clear,
+      disabled: nothingSelected
+        ? "Nothing is selected."
+        : panelOpen
+          ? "A task is open: close it first."
+          : null,
+      run: clearSelection,
     },
   ]);
-  useWalk(opens);
+  useCardNavigation(openTask);
 }
 
 /** The arrows and Enter are the cards' while the focus is on one: elsewhere they scroll and press as everywhere. */
-function useWalk(opens: (task: Task) => void): void {
-  const onCard = useOnCard();
+function useCardNavigation(openTask: (task: Task) => void): void {
+  const onCard = useCardFocused();
   const keys = (letter: string, ...own: string[]) => ({ keys: onCard ? [letter, ...own] : [letter] });
-  const step = (direction: Direction) => ({ ...BOARD, hidden: true, run: () => go(direction) });
+  const step = (direction: Direction) => ({ ...BOARD, hidden: true, run: () => moveFocus(direction) });
   useCommands([
     { id: "next-card", title: "Next task", ...keys("j", "ArrowDown"), ...step("down") },
     { id: "last-card", title: "Task before", ...keys("k", "ArrowUp"), ...step("up") },
@@ -103,26 +126,26 @@ function useWalk(opens: (task: Task) => void): void {
       ...BOARD,
       hidden: true,
       ...keys("o", "Enter"),
-      run: () => open(opens),
+      run: () => openTarget(openTask),
     },
   ]);
 }
 
 /** Whether a card has the focus; a dialog in front of it changes nothing about that. */
-function useOnCard(): boolean {
+function useCardFocused(): boolean {
   const [onCard, setOnCard] = useState(false);
   useEffect(() => {
-    const moved = (to: EventTarget | null) => {
+    const update = (to: EventTarget | null) => {
       const element = to instanceof Element ? to : null;
       if (element?.closest("dialog") == null) setOnCard(element?.closest("[data-card]") != null);
     };
-    const came = ({ target }: FocusEvent) => moved(target);
-    const left = ({ relatedTarget }: FocusEvent) => moved(relatedTarget);
-    document.addEventListener("focusin", came);
-    document.addEventListener("focusout", left);
+    const onFocusIn = ({ target }: FocusEvent) => update(target);
+    const onFocusOut = ({ relatedTarget }: FocusEvent) => update(relatedTarget);
+    document.addEventListener("focusin", onFocusIn);
+    document.addEventListener("focusout", onFocusOut);
     return () => {
-      document.removeEventListener("focusin", came);
-      document.removeEventListener("focusout", left);
+      document.removeEventListener("focusin", onFocusIn);
+      document.removeEventListener("focusout", onFocusOut);
     };
   }, []);
   return onCard;

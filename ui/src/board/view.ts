@@ -5,29 +5,32 @@ import { useSearchParams } from "wouter";
 import { create } from "zustand";
 import { GROUPINGS, type Grouping } from "../model/arrangement";
 import type { Column } from "../model/columns";
-import { type Filter, filterIn, NO_FILTER, withFilter } from "../model/filter";
+import { type Filter, NO_FILTER, parseFilter, withFilter } from "../model/filter";
 
-interface View {
+interface ViewSettings {
   readonly filter: Filter;
   readonly grouping: Grouping;
   /** The one that is seen where there is room for one. */
   readonly column: Column;
 }
 
-const WRITE = 250; // ms: an address that changes with each letter is refused by browsers
+const URL_DELAY_MS = 250; // ms: an address that changes with each letter is refused by browsers
 
-export const useView = create<View>(() => ({ ...viewIn(window.location.search), column: "todo" }));
+export const useViewSettings = create<ViewSettings>(() => ({
+  ...parseView(window.location.search),
+  column: "todo",
+}));
 
-function viewIn(search: string): Pick<View, "filter" | "grouping"> {
-  const said = new URLSearchParams(search);
-  const group = said.get("group") as Grouping | null;
+function parseView(search: string): Pick<ViewSettings, "filter" | "grouping"> {
+  const params = new URLSearchParams(search);
+  const group = params.get("group") as Grouping | null;
   return {
-    filter: filterIn(said),
+    filter: parseFilter(params),
     grouping: group !== null && GROUPINGS.includes(group) ? group : "none",
   };
 }
 
-function withView(search: URLSearchParams, { filter, grouping }: View): URLSearchParams {
+function withView(search: URLSearchParams, { filter, grouping }: ViewSettings): URLSearchParams {
   const next = withFilter(search, filter);
   next.delete("group");
   if (grouping !== "none") next.set("group", grouping);
@@ -35,7 +38,7 @@ function withView(search: URLSearchParams, { filter, grouping }: View): URLSearc
 }
 
 export function setFilter(filter: Filter): void {
-  useView.setState({ filter });
+  useViewSettings.setState({ filter });
 }
 
 export function clearFilter(): void {
@@ -43,37 +46,37 @@ export function clearFilter(): void {
 }
 
 export function setGrouping(grouping: Grouping): void {
-  useView.setState({ grouping });
+  useViewSettings.setState({ grouping });
 }
 
 export function setColumn(column: Column): void {
-  useView.setState({ column });
+  useViewSettings.setState({ column });
 }
 
 /** The address follows the view, and the view follows whoever goes to another address. */
-export function useViewInAddress(): void {
+export function useViewInUrl(): void {
   const [search, setSearch] = useSearchParams();
-  const said = withView(new URLSearchParams(), { ...viewIn(`?${search}`), column: "todo" }).toString();
+  const current = withView(new URLSearchParams(), { ...parseView(`?${search}`), column: "todo" }).toString();
   const written = useRef<string | null>(null);
   const set = useRef(setSearch);
   set.current = setSearch;
   useEffect(() => {
-    if (said === written.current) return;
-    written.current = said;
-    useView.setState(viewIn(`?${said}`));
-  }, [said]);
+    if (current === written.current) return;
+    written.current = current;
+    useViewSettings.setState(parseView(`?${current}`));
+  }, [current]);
   useEffect(() => {
     let timer = 0;
     const write = () => {
-      const view = useView.getState();
+      const view = useViewSettings.getState();
       const text = withView(new URLSearchParams(), view).toString();
       if (text === written.current) return;
       written.current = text;
       set.current((now) => withView(now, view), { replace: true });
     };
-    const stop = useView.subscribe(() => {
+    const stop = useViewSettings.subscribe(() => {
       window.clearTimeout(timer);
-      timer = window.setTimeout(write, WRITE);
+      timer = window.setTimeout(write, URL_DELAY_MS);
     });
     return () => {
       stop();

@@ -32,7 +32,7 @@ export function useCommands(commands: readonly Command[]): void {
   const owner = useId();
   const latest = useRef(commands);
   latest.current = commands;
-  const said = JSON.stringify(commands.map(({ run: _, ...rest }) => rest));
+  const description = JSON.stringify(commands.map(({ run: _, ...rest }) => rest));
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is said of the commands, and not their identity
   useEffect(() => {
     const now = (id: string) => latest.current.find((command) => command.id === id);
@@ -40,24 +40,24 @@ export function useCommands(commands: readonly Command[]): void {
       owner,
       latest.current.map((command) => ({ ...command, run: () => now(command.id)?.run() })),
     );
-  }, [owner, said]);
+  }, [owner, description]);
   useEffect(() => () => unregister(owner), [owner]);
 }
 
 /** What an owner says anew stays where it was among the others. */
 export function register(owner: string, commands: readonly Command[]): void {
-  useCommandRegistry.setState(({ owners }) => all(new Map(owners).set(owner, commands)));
+  useCommandRegistry.setState(({ owners }) => indexCommands(new Map(owners).set(owner, commands)));
 }
 
 export function unregister(owner: string): void {
   useCommandRegistry.setState(({ owners }) => {
     const next = new Map(owners);
     next.delete(owner);
-    return all(next);
+    return indexCommands(next);
   });
 }
 
-function all(owners: Registry["owners"]): Registry {
+function indexCommands(owners: Registry["owners"]): Registry {
   const commands = new Map<string, Command>();
   for (const command of [...owners.values()].flat()) {
     commands.delete(command.id);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Command } from "./commands";
-import { meant, type Pressed, spelling } from "./keys";
+import { findCommand, type KeyPress, keyName } from "./keys";
 
 function key(
   name: string,
   held: Partial<Record<"meta" | "ctrl" | "alt" | "shift", true>> = {},
   more = {},
-): Pressed {
+): KeyPress {
   return {
     key: name,
     code: "",
@@ -25,39 +25,39 @@ function command(id: string, keys: string[], more: Partial<Command> = {}): Comma
 
 describe("a key is spelled", () => {
   it("as a command spells it", () => {
-    expect(spelling(key("x"), false)).toBe("x");
-    expect(spelling(key("X", { shift: true }), false)).toBe("Shift+X");
-    expect(spelling(key("k", { ctrl: true }), false)).toBe("Mod+K");
-    expect(spelling(key("Enter", { ctrl: true }), false)).toBe("Mod+Enter");
-    expect(spelling(key(" "), false)).toBe("Space");
-    expect(spelling(key("ArrowDown", { shift: true }), false)).toBe("Shift+ArrowDown");
+    expect(keyName(key("x"), false)).toBe("x");
+    expect(keyName(key("X", { shift: true }), false)).toBe("Shift+X");
+    expect(keyName(key("k", { ctrl: true }), false)).toBe("Mod+K");
+    expect(keyName(key("Enter", { ctrl: true }), false)).toBe("Mod+Enter");
+    expect(keyName(key(" "), false)).toBe("Space");
+    expect(keyName(key("ArrowDown", { shift: true }), false)).toBe("Shift+ArrowDown");
   });
 
   it("by what it prints: Shift belongs to the character where it makes one", () => {
-    expect(spelling(key("?", { shift: true }), false)).toBe("?");
-    expect(spelling(key("X"), false)).toBe("x"); // caps lock
+    expect(keyName(key("?", { shift: true }), false)).toBe("?");
+    expect(keyName(key("X"), false)).toBe("x"); // caps lock
   });
 
   it("by the system's own modifier, and the other one is another key", () => {
-    expect(spelling(key("k", { meta: true }), true)).toBe("Mod+K");
-    expect(spelling(key("k", { ctrl: true }), true)).not.toBe("Mod+K"); // on a Mac: cut to the end of the line
-    expect(spelling(key("k", { meta: true }), false)).not.toBe("Mod+K");
+    expect(keyName(key("k", { meta: true }), true)).toBe("Mod+K");
+    expect(keyName(key("k", { ctrl: true }), true)).not.toBe("Mod+K"); // on a Mac: cut to the end of the line
+    expect(keyName(key("k", { meta: true }), false)).not.toBe("Mod+K");
   });
 
   it("without AltGr, which makes characters as Shift does", () => {
     const held = { getModifierState: (name: string) => name === "AltGraph" };
-    expect(spelling(key("[", { ctrl: true, alt: true }, held), false)).toBe("[");
+    expect(keyName(key("[", { ctrl: true, alt: true }, held), false)).toBe("[");
   });
 
   it("by its place where the layout has no Latin letters", () => {
-    expect(spelling(key("л", { ctrl: true }, { code: "KeyK" }), false)).toBe("Mod+K");
-    expect(spelling(key("ч", {}, { code: "KeyX" }), false)).toBe("x");
-    expect(spelling(key("y", {}, { code: "KeyZ" }), false)).toBe("y"); // a German layout: what is printed counts
+    expect(keyName(key("л", { ctrl: true }, { code: "KeyK" }), false)).toBe("Mod+K");
+    expect(keyName(key("ч", {}, { code: "KeyX" }), false)).toBe("x");
+    expect(keyName(key("y", {}, { code: "KeyZ" }), false)).toBe("y"); // a German layout: what is printed counts
   });
 
   it("not at all where it is only held, or has no name", () => {
-    expect(spelling(key("Shift", { shift: true }), false)).toBe("");
-    expect(spelling({ ...key("x"), key: undefined as unknown as string }, false)).toBe("");
+    expect(keyName(key("Shift", { shift: true }), false)).toBe("");
+    expect(keyName({ ...key("x"), key: undefined as unknown as string }, false)).toBe("");
   });
 });
 
@@ -66,30 +66,30 @@ describe("the command that is meant", () => {
   const plain = command("plain", ["b"]);
 
   it("is that of a chord before that of its second key", () => {
-    expect(meant([board, plain], "g", "b", false)).toBe(board);
-    expect(meant([board, plain], "", "b", false)).toBe(plain);
-    expect(meant([board], "x", "b", false)).toBeUndefined();
+    expect(findCommand([board, plain], "g", "b", false)).toBe(board);
+    expect(findCommand([board, plain], "", "b", false)).toBe(plain);
+    expect(findCommand([board], "x", "b", false)).toBeUndefined();
   });
 
   it("is the one registered last", () => {
     const later = command("later", ["b"]);
-    expect(meant([plain, later], "", "b", false)).toBe(later);
+    expect(findCommand([plain, later], "", "b", false)).toBe(later);
   });
 
   it("is one that can be done, before one that can't", () => {
     const off = command("off", ["b"], { disabled: "Nothing is selected." });
-    expect(meant([plain, off], "", "b", false)).toBe(plain);
-    expect(meant([off], "", "b", false)).toBe(off);
+    expect(findCommand([plain, off], "", "b", false)).toBe(plain);
+    expect(findCommand([off], "", "b", false)).toBe(off);
   });
 
   it("is none while somebody types, unless it says so", () => {
     const palette = command("palette", ["Mod+K"], { typing: true });
-    expect(meant([plain, palette], "", "b", true)).toBeUndefined();
-    expect(meant([plain, palette], "", "Mod+K", true)).toBe(palette);
+    expect(findCommand([plain, palette], "", "b", true)).toBeUndefined();
+    expect(findCommand([plain, palette], "", "Mod+K", true)).toBe(palette);
   });
 
   it("is none for keys of the browser that nobody has registered", () => {
-    expect(meant([board, plain], "", "Mod+B", false)).toBeUndefined();
-    expect(meant([board, plain], "", "Alt+b", false)).toBeUndefined();
+    expect(findCommand([board, plain], "", "Mod+B", false)).toBeUndefined();
+    expect(findCommand([board, plain], "", "Alt+b", false)).toBeUndefined();
   });
 });

@@ -1,38 +1,48 @@
 /* From a key that was pressed to the command that it means. Pure but for the hook. */
 
 import { useEffect } from "react";
-import { say } from "../parts/Toasts";
+import { showToast } from "../parts/Toasts";
 import { type Command, useCommandRegistry } from "./commands";
 
-const CHORD = 1200; // ms within which the second key of "g b" must come
+const CHORD_MS = 1200; // ms within which the second key of "g b" must come
 
-export type Pressed = Pick<
+export type KeyPress = Pick<
   KeyboardEvent,
   "key" | "code" | "metaKey" | "ctrlKey" | "altKey" | "shiftKey" | "getModifierState"
 >;
 
 export const MAC = typeof navigator !== "undefined" && navigator.platform.startsWith("Mac");
-const ALONE = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "Dead", "Process", "Fn"]);
-const HELD = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "j", "k", "h", "l"]);
+const IGNORED_KEYS = new Set([
+  "Shift",
+  "Control",
+  "Alt",
+  "Meta",
+  "AltGraph",
+  "CapsLock",
+  "Dead",
+  "Process",
+  "Fn",
+]);
+const REPEATABLE_KEYS = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "j", "k", "h", "l"]);
 
 /** As commands spell it: "Mod+K", "Shift+X", "x", "?". "": a key that means nothing by itself.
 
     What is printed on the key counts and not its place, so that it holds on every layout; only on those without Latin
     letters the place does. Mod is the system's own: on a Mac, Control stays what it is there. */
-export function spelling(event: Pressed, mac = MAC): string {
-  const key = latin(event);
-  if (key === undefined || ALONE.has(key)) return "";
+export function keyName(event: KeyPress, mac = MAC): string {
+  const key = latinKey(event);
+  if (key === undefined || IGNORED_KEYS.has(key)) return "";
   const graph = event.getModifierState("AltGraph"); // makes the character, as Shift does
   const [mod, other] = mac ? [event.metaKey, event.ctrlKey] : [event.ctrlKey && !graph, event.metaKey];
   const alt = event.altKey && !graph ? "Alt+" : "";
   const letter = /^[a-z]$/i.test(key);
   const shift = event.shiftKey && (letter || key.length > 1) ? "Shift+" : "";
-  const loud = mod || shift !== "";
-  const name = letter ? (loud ? key.toUpperCase() : key.toLowerCase()) : key === " " ? "Space" : key;
+  const upper = mod || shift !== "";
+  const name = letter ? (upper ? key.toUpperCase() : key.toLowerCase()) : key === " " ? "Space" : key;
   return `${mod ? "Mod+" : ""}${other ? (mac ? "Ctrl+" : "Meta+") : ""}${alt}${shift}${name}`;
 }
 
-function latin({ key, code }: Pressed): string | undefined {
+function latinKey({ key, code }: KeyPress): string | undefined {
   const place = /^Key([A-Z])$/.exec(code ?? "")?.[1];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   return place !== undefined && key?.length === 1 && !/^[\x00-\x7f]$/.test(key) ? place.toLowerCase() : key;
@@ -40,7 +50,7 @@ function latin({ key, code }: Pressed): string | undefined {
 
 /** The command that these keys mean; `before` was pressed just before. Of several the one registered last counts, and one
     that can be done before one that can't. */
-export function meant(
+export function findCommand(
   commands: Iterable<Command>,
   before: string,
   now: string,
@@ -55,16 +65,16 @@ export function meant(
 }
 
 const FIELD = "input:not([type=checkbox], [type=radio])";
-const CHOSEN = "[role=tab], [role=option], [role=menuitem]";
-const PRESSED = `button, a[href], summary, select, ${FIELD}, [role=button], ${CHOSEN}`;
-const MOVED = `${FIELD}, [type=radio], select, [role=slider], [role=listbox], ${CHOSEN}`;
+const ITEMS = "[role=tab], [role=option], [role=menuitem]";
+const CLICKABLE = `button, a[href], summary, select, ${FIELD}, [role=button], ${ITEMS}`;
+const ARROW_CONTROLS = `${FIELD}, [type=radio], select, [role=slider], [role=listbox], ${ITEMS}`;
 
 /** What has the focus does something of its own with this key: it is not ours. */
-export function isTaken(target: EventTarget | null, keys: string): boolean {
+export function isHandledByTarget(target: EventTarget | null, keys: string): boolean {
   if (!(target instanceof Element)) return false;
-  if (keys === "Enter") return target.closest(PRESSED) !== null;
-  if (keys === "Space") return target.closest(`${PRESSED}, input`) !== null;
-  return /^(Arrow|Home|End|Page)/.test(keys) && target.closest(MOVED) !== null;
+  if (keys === "Enter") return target.closest(CLICKABLE) !== null;
+  if (keys === "Space") return target.closest(`${CLICKABLE}, input`) !== null;
+  return /^(Arrow|Home|End|Page)/.test(keys) && target.closest(ARROW_CONTROLS) !== null;
 }
 
 /** Somebody types into a field: plain keys are letters then. */
@@ -78,25 +88,26 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 /** Once, at the top of the page. */
-export function useKeys(): void {
+export function useKeyboardShortcuts(): void {
   useEffect(() => {
     let before = "";
     let at = 0;
-    const pressed = (event: KeyboardEvent) => {
-      const now = spelling(event);
-      if (event.defaultPrevented || event.isComposing || now === "" || isTaken(event.target, now)) return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const now = keyName(event);
+      if (event.defaultPrevented || event.isComposing || now === "" || isHandledByTarget(event.target, now))
+        return;
       const typing = isTyping(event.target) || document.querySelector("dialog:modal") !== null;
-      const chord = event.timeStamp - at < CHORD ? before : "";
-      const command = meant(useCommandRegistry.getState().commands.values(), chord, now, typing);
+      const chord = event.timeStamp - at < CHORD_MS ? before : "";
+      const command = findCommand(useCommandRegistry.getState().commands.values(), chord, now, typing);
       before = command || typing ? "" : now;
       at = event.timeStamp;
       if (command === undefined) return;
       event.preventDefault();
-      if (event.repeat && !HELD.has(now)) return;
-      if (command.disabled) say(command.disabled);
+      if (event.repeat && !REPEATABLE_KEYS.has(now)) return;
+      if (command.disabled) showToast(command.disabled);
       else command.run();
     };
-    window.addEventListener("keydown", pressed);
-    return () => window.removeEventListener("keydown", pressed);
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
   }, []);
 }

@@ -3,85 +3,89 @@
 import { useRef, useState } from "react";
 import type { Diff } from "../api/types";
 import { Button } from "../parts/Button";
-import { sayError } from "../parts/Toasts";
+import { showError } from "../parts/Toasts";
 import styles from "./Changes.module.css";
 import { DraftBar } from "./DraftBar";
 import { FileList } from "./FileList";
-import { span } from "./pointing";
-import { Sheet } from "./Sheet";
-import { Toolbar } from "./Toolbar";
-import { lineOf, type Reading, useChanges } from "./useChanges";
-import { type Asked, useText } from "./useDiff";
-import { setView } from "./view";
+import { selectedRange } from "./pointing";
+import { DiffRowList } from "./Sheet";
+import { DiffToolbar } from "./Toolbar";
+import { commentLocation, type Reading, useDiffState } from "./useChanges";
+import { type DiffTarget, useDiffText } from "./useDiff";
+import { setDiffMode } from "./view";
 import { useWidth } from "./width";
 
-const TWO_SIDES = 760; // px
-const WITH_LIST = 1000; // px
+const SPLIT_MIN_WIDTH = 760; // px
+const FILE_LIST_MIN_WIDTH = 1000; // px
 
 interface Props {
-  asked: Asked;
+  target: DiffTarget;
   diff: Diff;
   newestAttempt: number;
   reading: Reading;
 }
 
-export function Changes({ asked, diff, newestAttempt, reading }: Props) {
-  const rest = useText(asked, diff);
+export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
+  const textState = useDiffText(target, diff);
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
-  const narrow = width < TWO_SIDES;
-  const [listed, setListed] = useState<boolean | null>(null);
-  const list = listed ?? width >= WITH_LIST;
-  const change = useChanges({ asked, diff, text: rest.text, narrow, reading });
-  const { files, rows, find, pointed, show, draftKey } = change;
+  const narrow = width < SPLIT_MIN_WIDTH;
+  const [listToggled, setListToggled] = useState<boolean | null>(null);
+  const list = listToggled ?? width >= FILE_LIST_MIN_WIDTH;
+  const state = useDiffState({ target, diff, text: textState.text, narrow, reading });
+  const { files, rows, find, selection, scrollTo, draftKey } = state;
   return (
     <div ref={root} className={styles.changes}>
-      <Toolbar
+      <DiffToolbar
         files={files.length}
         plus={diff.plus}
         minus={diff.minus}
         attempt={diff.attempt}
-        view={change.view}
+        view={state.view}
         narrow={narrow}
-        listed={list}
-        allFolded={change.allFolded}
+        listShown={list}
+        allFolded={state.allFolded}
         find={find}
-        onView={setView}
-        onList={() => setListed(!list)}
-        onFoldAll={change.foldAll}
+        onView={setDiffMode}
+        onList={() => setListToggled(!list)}
+        onFoldAll={state.foldAll}
       />
-      <div className={styles.body} data-narrow={width < WITH_LIST || undefined}>
+      <div className={styles.body} data-narrow={width < FILE_LIST_MIN_WIDTH || undefined}>
         {list && (
-          <FileList files={files} current={change.current} onGo={(file) => show({ file, line: null })} />
+          <FileList
+            files={files}
+            current={state.current}
+            onSelect={(file) => scrollTo({ file, line: null })}
+          />
         )}
-        <Sheet
-          ref={change.sheet}
+        <DiffRowList
+          ref={state.rowList}
           rows={rows}
           width={width}
-          drawing={change.drawing}
-          chosen={span(rows, pointed)}
-          side={pointed?.side ?? null}
-          current={find.open ? change.wanted : null}
-          onFile={change.setTop}
-          onHand={change.letGo}
+          context={state.context}
+          selectedRange={selectedRange(rows, selection)}
+          side={selection?.side ?? null}
+          current={find.open ? state.target : null}
+          onFile={state.setTop}
+          onUserScroll={state.clearTarget}
           onReading={(now) => {
             reading.current.sheet = now;
           }}
-          onKeyDown={change.keyDown}
+          onKeyDown={state.keyDown}
         />
       </div>
-      {rest.cut && <Cut {...rest} read={rest.text !== diff.diff} />}
-      {asked.taskId !== null && draftKey !== null && (
+      {textState.truncated && <TruncatedNote {...textState} exhausted={textState.text !== diff.diff} />}
+      {target.taskId !== null && draftKey !== null && (
         <DraftBar
-          batchId={asked.batchId}
-          taskId={asked.taskId}
+          batchId={target.batchId}
+          taskId={target.taskId}
           draftKey={draftKey}
-          draft={change.draft}
+          draft={state.draft}
           attempt={newestAttempt}
-          homeless={change.homeless}
-          onGo={(comment) => {
-            const line = lineOf(files, comment);
-            if (line !== null) show(line);
+          detached={state.detached}
+          onSelect={(comment) => {
+            const line = commentLocation(files, comment);
+            if (line !== null) scrollTo(line);
           }}
         />
       )}
@@ -90,12 +94,20 @@ export function Changes({ asked, diff, newestAttempt, reading }: Props) {
 }
 
 /** `read`: as far as can be. */
-function Cut({ busy, more, read }: { busy: boolean; more(): Promise<void>; read: boolean }) {
+function TruncatedNote({
+  busy,
+  loadMore,
+  exhausted,
+}: {
+  busy: boolean;
+  loadMore(): Promise<void>;
+  exhausted: boolean;
+}) {
   return (
     <div className={styles.cut}>
       <span>The change is long: not all of its text is here.</span>
-      {!read && (
-        <Button busy={busy} onClick={() => void more().catch((error) => sayError(error))}>
+      {!exhausted && (
+        <Button busy={busy} onClick={() => void loadMore().catch((error) => showError(error))}>
           Read the rest
         </Button>
       )}

@@ -1,59 +1,59 @@
 import { memo } from "react";
 import styles from "./Code.module.css";
 import type { Line } from "./change";
-import { ranges } from "./find";
-import { LONGEST, pieces } from "./pieces";
-import { marks } from "./words";
+import { findRanges } from "./find";
+import { MAX_LINE_LENGTH, segmentLine } from "./pieces";
+import { diffWords } from "./words";
 
-const NOWHERE: never[] = [];
+const NO_RANGES: never[] = [];
 
 interface Props {
   line: Line;
   /** The line that it is compared with. */
-  mate: Line | null;
+  counterpart: Line | null;
   /** What somebody looks for. */
-  words: string;
+  query: string;
 }
 
 /** The text of a line. Whatever it holds, it is text. */
-export const Code = memo(function Code({ line, mate, words }: Props) {
+export const LineText = memo(function Code({ line, counterpart, query }: Props) {
   const changed =
-    mate === null || line.kind === "same"
-      ? NOWHERE
+    counterpart === null || line.kind === "same"
+      ? NO_RANGES
       : line.kind === "removed"
-        ? marks(line.text, mate.text).old
-        : marks(mate.text, line.text).new;
-  const found = words === "" ? NOWHERE : ranges(line.text, words);
+        ? diffWords(line.text, counterpart.text).old
+        : diffWords(counterpart.text, line.text).new;
+  const matched = query === "" ? NO_RANGES : findRanges(line.text, query);
   return (
     <span className={styles.code}>
-      {pieces(line.text, changed, found).map((piece, place) =>
-        piece.marked || piece.found || piece.odd ? (
+      {segmentLine(line.text, changed, matched).map((segment, index) =>
+        segment.changed || segment.matched || segment.special ? (
           <span
             // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and never move
-            key={place}
+            key={index}
             className={styles.piece}
-            data-marked={piece.marked || undefined}
-            data-found={piece.found || undefined}
-            data-odd={piece.odd || undefined}
+            data-marked={segment.changed || undefined}
+            data-found={segment.matched || undefined}
+            data-odd={segment.special || undefined}
           >
-            {piece.text}
+            {segment.text}
           </span>
         ) : (
-          piece.text
+          segment.text
         ),
       )}
-      {line.text.length > LONGEST && (
+      {line.text.length > MAX_LINE_LENGTH && (
         <span className={styles.aside}>
           {" "}
-          … {(line.text.length - LONGEST).toLocaleString("en")} more letters
+          … {(line.text.length - MAX_LINE_LENGTH).toLocaleString("en")} more letters
         </span>
       )}
-      {line.cr && line.kind !== "same" && (
+      {line.endsWithCr && line.kind !== "same" && (
         <span className={styles.aside} title="This line ends with a carriage return">
           ␍
         </span>
       )}
-      {line.bare && <span className={styles.aside}> no newline at the end</span>}
+      {line.noNewline && <span className={styles.aside}> no newline at the end</span>}
     </span>
   );
 });

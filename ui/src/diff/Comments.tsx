@@ -4,21 +4,29 @@ import { useEffect, useId, useRef } from "react";
 import { Button } from "../parts/Button";
 import { Kbd } from "../parts/Kbd";
 import styles from "./Comments.module.css";
-import { type Comment, type Draft, edit, finish, giveUp, remove, write } from "./comments";
-import { where } from "./feedback";
+import {
+  addComment,
+  type Comment,
+  type CommentDraft,
+  cancelComment,
+  editComment,
+  removeComment,
+  updateComment,
+} from "./comments";
+import { formatLocation } from "./feedback";
 
-export function Written({ draft, comment }: { draft: string; comment: Comment }) {
+export function SavedComment({ draft, comment }: { draft: string; comment: Comment }) {
   return (
-    <article className={styles.comment} aria-label={`Comment on ${where(comment)}`}>
+    <article className={styles.comment} aria-label={`Comment on ${formatLocation(comment)}`}>
       <p className={styles.text} dir="auto">
         {comment.text}
       </p>
       <div className={styles.actions}>
         <span className={styles.where}>Not sent yet</span>
-        <Button kind="quiet" onClick={() => edit(draft, comment)}>
+        <Button kind="quiet" onClick={() => editComment(draft, comment)}>
           Edit
         </Button>
-        <Button kind="quiet" onClick={() => remove(draft, comment.id)}>
+        <Button kind="quiet" onClick={() => removeComment(draft, comment.id)}>
           Remove
         </Button>
       </div>
@@ -26,32 +34,32 @@ export function Written({ draft, comment }: { draft: string; comment: Comment })
   );
 }
 
-interface WritingProps {
+interface CommentFormProps {
   draft: string;
-  writing: NonNullable<Draft["writing"]>;
+  writing: NonNullable<CommentDraft["writing"]>;
   /** Its lines are not shown. */
-  away?: boolean;
+  detached?: boolean;
 }
 
-export function Writing({ draft, writing, away = false }: WritingProps) {
+export function CommentForm({ draft, writing, detached = false }: CommentFormProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const name = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever points at other lines goes on writing
   useEffect(() => {
-    if (!away) field.current?.focus({ preventScroll: true });
+    if (!detached) field.current?.focus({ preventScroll: true });
   }, [writing.path, writing.from, writing.to]);
   return (
     <form
       className={styles.comment}
       onSubmit={(event) => {
         event.preventDefault();
-        finish(draft);
+        addComment(draft);
       }}
     >
       <label htmlFor={name} className={styles.where}>
-        Comment on {where(writing)}
+        Comment on {formatLocation(writing)}
         {writing.side === "old" ? ", as it was before" : ""}
-        {away && ", which is not shown now"}
+        {detached && ", which is not shown now"}
       </label>
       <textarea
         id={name}
@@ -60,10 +68,10 @@ export function Writing({ draft, writing, away = false }: WritingProps) {
         maxLength={20_000}
         value={writing.text}
         placeholder="What should be different, and why"
-        onChange={(event) => write(draft, event.target.value)}
+        onChange={(event) => updateComment(draft, event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) finish(draft);
-          else if (event.key === "Escape") giveUp(draft);
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) addComment(draft);
+          else if (event.key === "Escape") cancelComment(draft);
           else return;
           event.preventDefault();
           event.stopPropagation();
@@ -77,7 +85,7 @@ export function Writing({ draft, writing, away = false }: WritingProps) {
         >
           Add comment
         </Button>
-        <Button kind="quiet" onClick={() => giveUp(draft)}>
+        <Button kind="quiet" onClick={() => cancelComment(draft)}>
           Discard
         </Button>
         <span className={styles.hint}>

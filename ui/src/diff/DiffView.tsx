@@ -3,12 +3,12 @@
 import { useEffect, useRef, useState } from "react";
 import type { Diff } from "../api/types";
 import { Button } from "../parts/Button";
-import { Empty, Failure, Loading } from "../parts/Empty";
+import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
 import { useBatch } from "../review/useBatch";
-import { useInBatch } from "../task/useRun";
-import { Changes } from "./Changes";
+import { useTaskInBatch } from "../task/useRun";
+import { DiffPanel } from "./Changes";
 import styles from "./DiffView.module.css";
-import { ofBatch, ofTask, type Standing } from "./standing";
+import { batchDiffAvailability, type DiffAvailability, taskDiffAvailability } from "./standing";
 import { useDiff } from "./useDiff";
 
 interface Props {
@@ -19,28 +19,29 @@ interface Props {
 }
 
 export default function DiffView({ batchId, taskId, attempt = null }: Props) {
-  const { standing, error, again, newestAttempt } = useStanding(batchId, taskId);
-  const query = useDiff({ batchId, taskId, attempt }, standing?.mark ?? null);
+  const { availability, error, retry, newestAttempt } = useDiffAvailability(batchId, taskId);
+  const query = useDiff({ batchId, taskId, attempt }, availability?.version ?? null);
   const [shown, setShown] = useState<Diff | null>(null);
   const reading = useRef({ sheet: false, writing: false });
-  const newest = query.data;
+  const latest = query.data;
   useEffect(() => {
-    if (newest !== undefined && !reading.current.sheet && !reading.current.writing) setShown(newest);
-  }, [newest]);
-  const held = shown ?? newest;
-  if (held === undefined) {
-    if (error !== null) return <Failure error={error} again={again} />;
-    if (query.error !== null) return <Failure error={query.error} again={() => void query.refetch()} />;
-    if (standing !== null && standing.mark === null)
-      return <Empty title={standing.title}>{standing.more}</Empty>;
-    return <Loading what="Reading the change" />;
+    if (latest !== undefined && !reading.current.sheet && !reading.current.writing) setShown(latest);
+  }, [latest]);
+  const displayed = shown ?? latest;
+  if (displayed === undefined) {
+    if (error !== null) return <ErrorState error={error} onRetry={retry} />;
+    if (query.error !== null) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+    if (availability !== null && availability.version === null)
+      return <EmptyState title={availability.title}>{availability.detail}</EmptyState>;
+    return <LoadingState what="Reading the change" />;
   }
-  const newer = newest !== undefined && newest !== held && different(newest, held) ? newest : null;
+  const newer =
+    latest !== undefined && latest !== displayed && isDifferent(latest, displayed) ? latest : null;
   return (
     <div className={styles.view}>
       {newer !== null && (
         <div className={styles.newer} role="status">
-          <span>{newerWords(newer, held)}</span>
+          <span>{describeNewer(newer, displayed)}</span>
           <Button onClick={() => setShown(newer)}>Show it</Button>
         </div>
       )}
@@ -50,15 +51,15 @@ export default function DiffView({ batchId, taskId, attempt = null }: Props) {
           <Button onClick={() => void query.refetch()}>Try again</Button>
         </div>
       )}
-      {held.files.length === 0 ? (
-        <Empty title="Nothing is changed">
-          {held.tip === null ? "The attempt is at work: what it writes is shown here." : null}
-        </Empty>
+      {displayed.files.length === 0 ? (
+        <EmptyState title="Nothing is changed">
+          {displayed.tip === null ? "The attempt is at work: what it writes is shown here." : null}
+        </EmptyState>
       ) : (
-        <Changes
-          asked={{ batchId, taskId, attempt }}
-          diff={held}
-          newestAttempt={Math.max(newestAttempt, held.attempt ?? 0)}
+        <DiffPanel
+          target={{ batchId, taskId, attempt }}
+          diff={displayed}
+          newestAttempt={Math.max(newestAttempt, displayed.attempt ?? 0)}
           reading={reading}
         />
       )}
@@ -66,31 +67,31 @@ export default function DiffView({ batchId, taskId, attempt = null }: Props) {
   );
 }
 
-interface Known {
-  standing: Standing | null;
+interface LoadedAvailability {
+  availability: DiffAvailability | null;
   error: unknown;
   newestAttempt: number;
-  again(): void;
+  retry(): void;
 }
 
-function useStanding(batchId: string, taskId: string | null): Known {
+function useDiffAvailability(batchId: string, taskId: string | null): LoadedAvailability {
   const batch = useBatch(taskId === null ? batchId : null);
-  const run = useInBatch(taskId === null ? null : { batchId, taskId });
+  const run = useTaskInBatch(taskId === null ? null : { batchId, taskId });
   if (taskId === null) {
     const { data, error } = batch;
-    const standing = data === undefined ? null : ofBatch(data, data.tasks);
-    return { standing, error, newestAttempt: 0, again: () => void batch.refetch() };
+    const availability = data === undefined ? null : batchDiffAvailability(data, data.tasks);
+    return { availability, error, newestAttempt: 0, retry: () => void batch.refetch() };
   }
   const { data, error } = run;
-  const standing = data === undefined ? null : ofTask(data.head, data.task);
-  return { standing, error, newestAttempt: data?.task.attempt ?? 0, again: () => void run.refetch() };
+  const availability = data === undefined ? null : taskDiffAvailability(data.batch, data.task);
+  return { availability, error, newestAttempt: data?.task.attempt ?? 0, retry: () => void run.refetch() };
 }
 
-function different(a: Diff, b: Diff): boolean {
+function isDifferent(a: Diff, b: Diff): boolean {
   return a.base !== b.base || a.tip !== b.tip || a.attempt !== b.attempt || a.diff !== b.diff;
 }
 
-function newerWords(newer: Diff, held: Diff): string {
-  if (newer.attempt !== held.attempt) return `Attempt ${newer.attempt} has made another change.`;
+function describeNewer(newer: Diff, displayed: Diff): string {
+  if (newer.attempt !== displayed.attempt) return `Attempt ${newer.attempt} has made another change.`;
   return "There is a newer version of this change.";
 }

@@ -1,12 +1,12 @@
-import { changes } from "../model/format";
+import { formatDiffstat } from "../model/format";
 import { Button } from "../parts/Button";
-import { copy } from "../parts/clipboard";
+import { copyToClipboard } from "../parts/clipboard";
 import { Icon } from "../parts/Icon";
 import type { FileChange } from "./change";
 import styles from "./FileHead.module.css";
-import { plain } from "./pieces";
+import { escapeSpecial } from "./pieces";
 
-const WORDS = {
+const STATUS_LABELS = {
   added: "new",
   deleted: "deleted",
   renamed: "renamed",
@@ -22,9 +22,9 @@ interface Props {
 }
 
 /** Stays in sight as long as its file does. */
-export function FileHead({ file, folded, comments, onFold }: Props) {
-  const name = plain(file.path);
-  const word = WORDS[file.status];
+export function FileHeader({ file, folded, comments, onFold }: Props) {
+  const name = escapeSpecial(file.path);
+  const label = STATUS_LABELS[file.status];
   return (
     <div className={styles.head}>
       <h3 className={styles.name}>
@@ -38,24 +38,24 @@ export function FileHead({ file, folded, comments, onFold }: Props) {
             <Icon name="chevron" size={14} />
           </span>
           <bdi className={styles.path}>
-            {file.before !== null && <span className={styles.before}>{plain(file.before)} → </span>}
+            {file.before !== null && <span className={styles.before}>{escapeSpecial(file.before)} → </span>}
             {name}
           </bdi>
         </button>
       </h3>
-      {word !== null && <span className={styles.word}>{word}</span>}
+      {label !== null && <span className={styles.word}>{label}</span>}
       {file.mode !== null && <span className={styles.word}>mode {file.mode}</span>}
       {comments > 0 && (
         <span className={styles.word}>{comments === 1 ? "1 comment" : `${comments} comments`}</span>
       )}
       <span className={styles.counts}>
-        {file.binary ? "binary" : changes({ files: 1, added: file.plus, removed: file.minus })}
+        {file.binary ? "binary" : formatDiffstat({ files: 1, added: file.plus, removed: file.minus })}
       </span>
       <Button
         kind="quiet"
         icon
         label={`Copy the path of ${name}`}
-        onClick={() => void copy(file.path, "the path")}
+        onClick={() => void copyToClipboard(file.path, "the path")}
       >
         <Icon name="copy" size={14} />
       </Button>

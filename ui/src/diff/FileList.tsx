@@ -1,20 +1,20 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
-import { changes } from "../model/format";
+import { formatDiffstat } from "../model/format";
 import type { FileChange } from "./change";
 import styles from "./FileList.module.css";
-import { byFolder } from "./folders";
-import { plain } from "./pieces";
+import { groupByFolder } from "./folders";
+import { escapeSpecial } from "./pieces";
 
 interface Props {
   files: readonly FileChange[];
   current: FileChange | undefined;
-  onGo(file: FileChange): void;
+  onSelect(file: FileChange): void;
 }
 
 /** All files by folder; a press goes there. */
-export function FileList({ files, current, onGo }: Props) {
-  const entries = useMemo(() => byFolder(files), [files]);
+export function FileList({ files, current, onSelect }: Props) {
+  const entries = useMemo(() => groupByFolder(files), [files]);
   const scroller = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
     count: entries.length,
@@ -32,22 +32,22 @@ export function FileList({ files, current, onGo }: Props) {
           return (
             <li key={key} className={styles.entry} style={{ transform: `translateY(${start}px)` }}>
               {entry.kind === "folder" ? (
-                <span className={styles.folder} title={plain(entry.name)}>
-                  <bdi>{plain(entry.name)}</bdi>
+                <span className={styles.folder} title={escapeSpecial(entry.name)}>
+                  <bdi>{escapeSpecial(entry.name)}</bdi>
                 </span>
               ) : (
                 <button
                   type="button"
                   className={styles.file}
                   aria-current={entry.file === current || undefined}
-                  title={plain(entry.file.path)}
-                  onClick={() => onGo(entry.file)}
+                  title={escapeSpecial(entry.file.path)}
+                  onClick={() => onSelect(entry.file)}
                 >
-                  <bdi className={styles.name}>{plain(entry.name)}</bdi>
+                  <bdi className={styles.name}>{escapeSpecial(entry.name)}</bdi>
                   <span className={styles.counts}>
                     {entry.file.binary
                       ? "binary"
-                      : changes({ files: 1, added: entry.file.plus, removed: entry.file.minus })}
+                      : formatDiffstat({ files: 1, added: entry.file.plus, removed: entry.file.minus })}
                   </span>
                 </button>
               )}

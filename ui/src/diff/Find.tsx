@@ -2,19 +2,19 @@ import { useEffect, useRef } from "react";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import styles from "./Find.module.css";
-import { MOST_MATCHES } from "./find";
+import { MAX_MATCHES } from "./find";
 
-interface Props {
-  words: string;
+interface DiffFindProps {
+  query: string;
   /** How many lines hold them, and which of these is shown. */
   total: number;
   at: number;
-  onWords(words: string): void;
+  onQuery(query: string): void;
   onStep(step: 1 | -1): void;
   onClose(): void;
 }
 
-export function Find({ words, total, at, onWords, onStep, onClose }: Props) {
+export function DiffFind({ query, total, at, onQuery, onStep, onClose }: DiffFindProps) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.select(), []);
   return (
@@ -24,8 +24,8 @@ export function Find({ words, total, at, onWords, onStep, onClose }: Props) {
         type="search"
         aria-label="Find in the change"
         placeholder="Find in the change"
-        value={words}
-        onChange={(event) => onWords(event.target.value)}
+        value={query}
+        onChange={(event) => onQuery(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter") onStep(event.shiftKey ? -1 : 1);
           else if (event.key === "Escape") onClose();
@@ -35,7 +35,7 @@ export function Find({ words, total, at, onWords, onStep, onClose }: Props) {
         }}
       />
       <span className={styles.count} role="status">
-        {words === "" ? "" : found(total, at)}
+        {query === "" ? "" : formatMatchCount(total, at)}
       </span>
       <Button kind="quiet" icon label="Previous line found" onClick={() => onStep(-1)}>
         <span className={styles.up}>
@@ -54,10 +54,10 @@ export function Find({ words, total, at, onWords, onStep, onClose }: Props) {
   );
 }
 
-function found(total: number, at: number): string {
+function formatMatchCount(total: number, at: number): string {
   if (total === 0) return "Not found";
   const all =
-    total === MOST_MATCHES ? `${MOST_MATCHES.toLocaleString("en")} or more` : total.toLocaleString("en");
+    total === MAX_MATCHES ? `${MAX_MATCHES.toLocaleString("en")} or more` : total.toLocaleString("en");
   if (at < 0) return total === 1 ? "1 line" : `${all} lines`;
   return `${(at + 1).toLocaleString("en")} of ${all} lines`;
 }

@@ -1,37 +1,37 @@
 import { memo } from "react";
 import { Button } from "../parts/Button";
-import { Writing, Written } from "./Comments";
-import type { Draft } from "./comments";
-import { FileHead } from "./FileHead";
-import { type Commenting, SideBySide, Unified } from "./Lines";
-import { plain } from "./pieces";
+import { CommentForm, SavedComment } from "./Comments";
+import type { CommentDraft } from "./comments";
+import { FileHeader } from "./FileHead";
+import { type CommentTarget, SplitLine, UnifiedLine } from "./Lines";
+import { escapeSpecial } from "./pieces";
 import styles from "./RowView.module.css";
 import type { Row, Side } from "./rows";
 
 /** What all rows are drawn with. */
-export interface Drawing {
+export interface RowContext {
   readonly folded: ReadonlyMap<string, string>;
-  readonly words: string;
-  readonly commenting: Commenting | null;
+  readonly query: string;
+  readonly commentTarget: CommentTarget | null;
   readonly draftKey: string | null;
-  readonly draft: Draft;
+  readonly draft: CommentDraft;
   fold(path: string, on: boolean): void;
 }
 
 interface Props {
   row: Row;
-  drawing: Drawing;
-  chosen: Side | null;
+  context: RowContext;
+  selected: Side | null;
   current: boolean;
 }
 
-export const RowView = memo(function RowView({ row, drawing, chosen, current }: Props) {
-  const { words, commenting, draftKey, draft, folded, fold } = drawing;
-  const common = { id: row.key, file: row.file, words, commenting, chosen, current };
+export const DiffRow = memo(function RowView({ row, context, selected, current }: Props) {
+  const { query, commentTarget, draftKey, draft, folded, fold } = context;
+  const common = { id: row.key, file: row.file, query, commentTarget, selected, current };
   switch (row.kind) {
     case "file":
       return (
-        <FileHead
+        <FileHeader
           file={row.file}
           folded={folded.has(row.file.path)}
           comments={draft.comments.filter(({ path }) => path === row.file.path).length}
@@ -45,7 +45,7 @@ export const RowView = memo(function RowView({ row, drawing, chosen, current }: 
           {row.fold && (
             <Button
               kind="quiet"
-              label={`Show it: ${plain(row.file.path)}`}
+              label={`Show it: ${escapeSpecial(row.file.path)}`}
               onClick={() => fold(row.file.path, false)}
             >
               Show it
@@ -54,16 +54,16 @@ export const RowView = memo(function RowView({ row, drawing, chosen, current }: 
         </p>
       );
     case "hunk":
-      return <p className={styles.hunk}>{plain(row.text)}</p>;
+      return <p className={styles.hunk}>{escapeSpecial(row.text)}</p>;
     case "line":
-      return <Unified {...common} line={row.line} mate={row.mate} />;
+      return <UnifiedLine {...common} line={row.line} counterpart={row.counterpart} />;
     case "pair":
-      return <SideBySide {...common} left={row.left} right={row.right} />;
+      return <SplitLine {...common} left={row.left} right={row.right} />;
     case "comment":
-      return draftKey === null ? null : <Written draft={draftKey} comment={row.comment} />;
+      return draftKey === null ? null : <SavedComment draft={draftKey} comment={row.comment} />;
     case "writing":
       return draftKey === null || draft.writing === null ? null : (
-        <Writing draft={draftKey} writing={draft.writing} />
+        <CommentForm draft={draftKey} writing={draft.writing} />
       );
   }
 });

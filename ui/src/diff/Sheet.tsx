@@ -1,13 +1,13 @@
 /* The rows of a change, of which only those in sight are drawn. The head of the file that is read stays on top. */
 
-import { defaultRangeExtractor, type Range as Seen, useVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import type { FileChange } from "./change";
-import { type Drawing, RowView } from "./RowView";
+import { DiffRow, type RowContext } from "./RowView";
 import type { Row, Side } from "./rows";
 import styles from "./Sheet.module.css";
 
-const SIZES: Record<Row["kind"], number> = {
+const ROW_HEIGHTS: Record<Row["kind"], number> = {
   file: 36,
   note: 36,
   hunk: 24,
@@ -17,66 +17,66 @@ const SIZES: Record<Row["kind"], number> = {
   writing: 170,
 };
 
-export interface SheetHandle {
+export interface RowListHandle {
   /** Brings a row into sight. */
-  go(index: number, align: "start" | "center" | "auto"): void;
+  scrollTo(index: number, align: "start" | "center" | "auto"): void;
   /** The row at the top. */
-  top(): number;
+  topIndex(): number;
 }
 
 interface Props {
-  ref: Ref<SheetHandle>;
+  ref: Ref<RowListHandle>;
   rows: readonly Row[];
   width: number;
-  drawing: Drawing;
-  chosen: readonly [number, number] | null;
+  context: RowContext;
+  selectedRange: readonly [number, number] | null;
   side: Side | null;
   /** The row that was found. */
   current: number | null;
   onFile(file: FileChange): void;
   /** Somebody scrolls by hand. */
-  onHand(): void;
+  onUserScroll(): void;
   onReading(now: boolean): void;
   onKeyDown(event: React.KeyboardEvent): void;
 }
 
-export function Sheet({
+export function DiffRowList({
   ref,
   rows,
   width,
-  drawing,
-  chosen,
+  context,
+  selectedRange,
   side,
   current,
   onFile,
-  onHand,
+  onUserScroll,
   onReading,
   onKeyDown,
 }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const hovered = useRef(false);
   const [selecting, setSelecting] = useState<string | undefined>(undefined);
-  const heads = useMemo(() => headsOf(rows), [rows]);
-  const stuck = useRef(0);
+  const fileStarts = useMemo(() => findFileStarts(rows), [rows]);
+  const sticky = useRef(0);
   const extract = useCallback(
-    (seen: Seen) => {
-      stuck.current = heads.findLast((head) => head <= seen.startIndex) ?? 0;
-      return [...new Set([stuck.current, ...defaultRangeExtractor(seen)])].sort((a, b) => a - b);
+    (visible: Range) => {
+      sticky.current = fileStarts.findLast((head) => head <= visible.startIndex) ?? 0;
+      return [...new Set([sticky.current, ...defaultRangeExtractor(visible)])].sort((a, b) => a - b);
     },
-    [heads],
+    [fileStarts],
   );
-  const keyOf = useCallback((index: number) => rows[index]?.key ?? index, [rows]); // another one measures all rows anew
+  const getKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]); // another one measures all rows anew
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => SIZES[rows[index]?.kind ?? "line"],
-    getItemKey: keyOf,
+    estimateSize: (index) => ROW_HEIGHTS[rows[index]?.kind ?? "line"],
+    getItemKey: getKey,
     overscan: 12,
     rangeExtractor: extract,
     useFlushSync: false,
   });
   const items = virtual.getVirtualItems();
-  const file = rows[stuck.current]?.file;
+  const file = rows[sticky.current]?.file;
   useEffect(() => {
     if (file !== undefined) onFile(file);
   }, [file, onFile]);
@@ -88,13 +88,13 @@ export function Sheet({
     for (const row of scroller.current?.querySelectorAll("[data-index]") ?? []) virtual.measureElement(row);
   }, [width]);
   useImperativeHandle(ref, () => ({
-    go: (index, align) => virtual.scrollToIndex(index, { align }),
-    top: () => virtual.range?.startIndex ?? 0,
+    scrollTo: (index, align) => virtual.scrollToIndex(index, { align }),
+    topIndex: () => virtual.range?.startIndex ?? 0,
   }));
-  const tell = () => onReading(hovered.current || (scroller.current?.scrollTop ?? 0) > 0);
-  const hover = (now: boolean) => {
+  const reportReading = () => onReading(hovered.current || (scroller.current?.scrollTop ?? 0) > 0);
+  const onHover = (now: boolean) => {
     hovered.current = now;
-    tell();
+    reportReading();
   };
   return (
     <section
@@ -104,20 +104,20 @@ export function Sheet({
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys
       tabIndex={0}
       data-selecting={selecting}
-      onScroll={tell}
-      onWheel={onHand}
-      onTouchMove={onHand}
-      onPointerEnter={() => hover(true)}
-      onPointerLeave={() => hover(false)}
-      onPointerDown={(event) => setSelecting(sideOf(event.target))}
+      onScroll={reportReading}
+      onWheel={onUserScroll}
+      onTouchMove={onUserScroll}
+      onPointerEnter={() => onHover(true)}
+      onPointerLeave={() => onHover(false)}
+      onPointerDown={(event) => setSelecting(selectionSide(event.target))}
       onKeyDown={onKeyDown}
     >
       <div className={styles.inside} style={{ height: virtual.getTotalSize() }}>
         {items.map(({ key, index, start }) => {
           const row = rows[index];
           if (row === undefined) return null;
-          const top = index === stuck.current;
-          const within = chosen !== null && chosen[0] <= index && index <= chosen[1];
+          const top = index === sticky.current;
+          const inRange = selectedRange !== null && selectedRange[0] <= index && index <= selectedRange[1];
           return (
             <div
               key={key}
@@ -126,10 +126,10 @@ export function Sheet({
               className={top ? styles.stuck : styles.row}
               style={top ? undefined : { transform: `translateY(${start}px)` }}
             >
-              <RowView
+              <DiffRow
                 row={row}
-                drawing={drawing}
-                chosen={within ? side : null}
+                context={context}
+                selected={inRange ? side : null}
                 current={index === current}
               />
             </div>
@@ -141,14 +141,14 @@ export function Sheet({
 }
 
 /** Where the files begin. */
-function headsOf(rows: readonly Row[]): number[] {
+function findFileStarts(rows: readonly Row[]): number[] {
   const found: number[] = [];
   for (let at = 0; at < rows.length; at++) if (rows[at]?.kind === "file") found.push(at);
   return found;
 }
 
 /** Of two sides, only the one where the pointer went down is selected. */
-function sideOf(target: EventTarget): string | undefined {
+function selectionSide(target: EventTarget): string | undefined {
   if (!(target instanceof Element)) return undefined;
   return target.closest("[data-side]")?.getAttribute("data-side") ?? undefined;
 }

@@ -1,54 +1,54 @@
-import { changes, count } from "../model/format";
+import { formatDiffstat, pluralize } from "../model/format";
 import { Button } from "../parts/Button";
-import { Choice } from "../parts/Choice";
+import { SegmentedControl } from "../parts/Choice";
 import { Icon } from "../parts/Icon";
-import { Find } from "./Find";
-import type { View } from "./rows";
+import { DiffFind } from "./Find";
+import type { DiffMode } from "./rows";
 import styles from "./Toolbar.module.css";
-import type { useFind } from "./useFind";
+import type { useDiffFind } from "./useFind";
 
-const VIEWS: Record<View, string> = { split: "Side by side", unified: "Unified" };
+const VIEW_LABELS: Record<DiffMode, string> = { split: "Side by side", unified: "Unified" };
 
-interface Props {
+interface DiffToolbarProps {
   files: number;
   plus: number;
   minus: number;
   /** Which attempt's it is, where one is known. */
   attempt: number | null;
-  view: View;
+  view: DiffMode;
   /** Too narrow for two sides. */
   narrow: boolean;
-  listed: boolean;
+  listShown: boolean;
   allFolded: boolean;
-  find: ReturnType<typeof useFind>;
-  onView(view: View): void;
+  find: ReturnType<typeof useDiffFind>;
+  onView(view: DiffMode): void;
   onList(): void;
   onFoldAll(on: boolean): void;
 }
 
-export function Toolbar(props: Props) {
+export function DiffToolbar(props: DiffToolbarProps) {
   const { find, view, narrow } = props;
   return (
     <div className={styles.bar}>
-      <Button kind="quiet" aria-expanded={props.listed} onClick={props.onList}>
-        {count(props.files, "file")}
+      <Button kind="quiet" aria-expanded={props.listShown} onClick={props.onList}>
+        {pluralize(props.files, "file")}
         <span className={styles.counts}>
-          {changes({ files: props.files, added: props.plus, removed: props.minus })}
+          {formatDiffstat({ files: props.files, added: props.plus, removed: props.minus })}
         </span>
       </Button>
       {props.attempt !== null && <span className={styles.attempt}>attempt {props.attempt}</span>}
       <div className={styles.right}>
         {find.open ? (
-          <Find
-            words={find.words}
-            total={find.found.length}
+          <DiffFind
+            query={find.query}
+            total={find.matches.length}
             at={find.at}
-            onWords={find.look}
+            onQuery={find.search}
             onStep={find.step}
-            onClose={() => find.look(null)}
+            onClose={() => find.search(null)}
           />
         ) : (
-          <Button kind="quiet" icon label="Find in the change" onClick={() => find.look("")}>
+          <Button kind="quiet" icon label="Find in the change" onClick={() => find.search("")}>
             <Icon name="search" />
           </Button>
         )}
@@ -56,7 +56,12 @@ export function Toolbar(props: Props) {
           {props.allFolded ? "Unfold all" : "Fold all"}
         </Button>
         {!narrow && (
-          <Choice legend="How the change is shown" options={VIEWS} chosen={view} onChoose={props.onView} />
+          <SegmentedControl
+            legend="How the change is shown"
+            options={VIEW_LABELS}
+            selected={view}
+            onSelect={props.onView}
+          />
         )}
       </div>
     </div>

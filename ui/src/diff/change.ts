@@ -1,18 +1,18 @@
 /* A change as it is shown: files, their hunks, and lines with their numbers on both sides. */
 
-export type Kind = "same" | "added" | "removed";
+export type LineKind = "same" | "added" | "removed";
 
 export interface Line {
-  readonly kind: Kind;
+  readonly kind: LineKind;
   /** Its number before and after; 0 on the side where it is not. */
   readonly old: number;
   readonly new: number;
   /** Without its end. */
   readonly text: string;
   /** It ends with a carriage return and a newline. */
-  readonly cr: boolean;
+  readonly endsWithCr: boolean;
   /** The file ends here without a newline. */
-  readonly bare: boolean;
+  readonly noNewline: boolean;
 }
 
 export interface Hunk {

@@ -1,11 +1,11 @@
 /* Comments that were written and not sent: a draft for each task, kept by the browser until it was granted. */
 
 import { create } from "zustand";
-import { draftName, keepDraft, keptDraft } from "../store/drafts";
+import { draftKey, loadDraft, saveDraft } from "../store/drafts";
 import type { Side } from "./rows";
 
 /** Lines of one file, by their numbers on one side. */
-export interface Place {
+export interface CommentAnchor {
   readonly path: string;
   readonly side: Side;
   readonly from: number;
@@ -17,106 +17,109 @@ export interface Place {
   readonly attempt: number;
 }
 
-export interface Comment extends Place {
+export interface Comment extends CommentAnchor {
   readonly id: number;
   readonly text: string;
 }
 
-export interface Draft {
+export interface CommentDraft {
   readonly comments: readonly Comment[];
   /** What is being written; `id` where a comment is being changed. */
-  readonly writing: (Place & { readonly text: string; readonly id: number | null }) | null;
+  readonly writing: (CommentAnchor & { readonly text: string; readonly id: number | null }) | null;
 }
 
-export const EMPTY: Draft = { comments: [], writing: null };
+export const EMPTY_DRAFT: CommentDraft = { comments: [], writing: null };
 
-const useDrafts = create<{ drafts: Readonly<Record<string, Draft>> }>(() => ({ drafts: {} }));
+const useDrafts = create<{ drafts: Readonly<Record<string, CommentDraft>> }>(() => ({ drafts: {} }));
 
-export function draftKey(batchId: string, taskId: string): string {
-  return draftName("comments", batchId, taskId);
+export function commentDraftKey(batchId: string, taskId: string): string {
+  return draftKey("comments", batchId, taskId);
 }
 
-export function useDraft(key: string): Draft {
-  return useDrafts(({ drafts }) => drafts[key]) ?? kept(key);
+export function useCommentDraft(key: string): CommentDraft {
+  return useDrafts(({ drafts }) => drafts[key]) ?? storedDraft(key);
 }
 
-export function begin(key: string, place: Place): void {
-  const { writing } = now(key);
-  change(key, { writing: { ...place, text: writing?.text ?? "", id: writing?.id ?? null } });
+export function startComment(key: string, place: CommentAnchor): void {
+  const { writing } = currentDraft(key);
+  updateDraft(key, { writing: { ...place, text: writing?.text ?? "", id: writing?.id ?? null } });
 }
 
-export function write(key: string, text: string): void {
-  const { writing } = now(key);
-  if (writing !== null) change(key, { writing: { ...writing, text } });
+export function updateComment(key: string, text: string): void {
+  const { writing } = currentDraft(key);
+  if (writing !== null) updateDraft(key, { writing: { ...writing, text } });
 }
 
 /** What is being written is a comment now; without words it is none. */
-export function finish(key: string): void {
-  const { comments, writing } = now(key);
+export function addComment(key: string): void {
+  const { comments, writing } = currentDraft(key);
   if (writing === null) return;
   if (writing.text.trim() === "") {
-    giveUp(key);
+    cancelComment(key);
     return;
   }
   const { id, ...rest } = writing;
   const others = comments.filter((each) => each.id !== id);
   const next = Math.max(0, ...comments.map((each) => each.id)) + 1;
-  change(key, { comments: [...others, { ...rest, text: rest.text.trim(), id: id ?? next }], writing: null });
+  updateDraft(key, {
+    comments: [...others, { ...rest, text: rest.text.trim(), id: id ?? next }],
+    writing: null,
+  });
 }
 
-export function giveUp(key: string): void {
-  change(key, { writing: null });
+export function cancelComment(key: string): void {
+  updateDraft(key, { writing: null });
 }
 
-export function edit(key: string, comment: Comment): void {
-  change(key, { writing: comment });
+export function editComment(key: string, comment: Comment): void {
+  updateDraft(key, { writing: comment });
 }
 
-export function remove(key: string, id: number): void {
-  change(key, { comments: now(key).comments.filter((each) => each.id !== id) });
+export function removeComment(key: string, id: number): void {
+  updateDraft(key, { comments: currentDraft(key).comments.filter((each) => each.id !== id) });
 }
 
 /** These were sent. What was written or changed meanwhile stays. */
-export function sent(key: string, comments: readonly Comment[]): void {
-  change(key, { comments: now(key).comments.filter((each) => !comments.includes(each)) });
+export function removeComments(key: string, comments: readonly Comment[]): void {
+  updateDraft(key, { comments: currentDraft(key).comments.filter((each) => !comments.includes(each)) });
 }
 
-function now(key: string): Draft {
-  return useDrafts.getState().drafts[key] ?? kept(key);
+function currentDraft(key: string): CommentDraft {
+  return useDrafts.getState().drafts[key] ?? storedDraft(key);
 }
 
-function change(key: string, part: Partial<Draft>): void {
-  const next = { ...now(key), ...part };
+function updateDraft(key: string, part: Partial<CommentDraft>): void {
+  const next = { ...currentDraft(key), ...part };
   useDrafts.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: next } }));
-  keepDraft(key, next.comments.length === 0 && next.writing === null ? null : next);
+  saveDraft(key, next.comments.length === 0 && next.writing === null ? null : next);
 }
 
-const read = new Map<string, Draft>();
+const cache = new Map<string, CommentDraft>();
 
-function kept(key: string): Draft {
-  const known = read.get(key) ?? draftOf(keptDraft(key));
-  read.set(key, known);
+function storedDraft(key: string): CommentDraft {
+  const known = cache.get(key) ?? parseDraft(loadDraft(key));
+  cache.set(key, known);
   return known;
 }
 
 /** Of the shape of today: an older page may have kept another. */
-function draftOf(said: unknown): Draft {
-  const told = said as Partial<Record<keyof Draft, unknown>> | null;
-  const comments = Array.isArray(told?.comments) ? told.comments.filter(isPlace) : [];
+function parseDraft(value: unknown): CommentDraft {
+  const stored = value as Partial<Record<keyof CommentDraft, unknown>> | null;
+  const comments = Array.isArray(stored?.comments) ? stored.comments.filter(isAnchor) : [];
   return {
     comments: comments as Comment[],
-    writing: isPlace(told?.writing) ? (told.writing as Draft["writing"]) : null,
+    writing: isAnchor(stored?.writing) ? (stored.writing as CommentDraft["writing"]) : null,
   };
 }
 
-function isPlace(said: unknown): said is Place & { text: string } {
-  const { path, quote, text } = (said ?? {}) as Partial<Record<keyof Comment, unknown>>;
+function isAnchor(value: unknown): value is CommentAnchor & { text: string } {
+  const { path, quote, text } = (value ?? {}) as Partial<Record<keyof Comment, unknown>>;
   return typeof path === "string" && typeof text === "string" && Array.isArray(quote);
 }
 
 /** Another window has written: what it kept counts here too. */
 window.addEventListener("storage", ({ key }) => {
   if (key === null) return;
-  read.delete(key);
+  cache.delete(key);
   useDrafts.setState(({ drafts: { [key]: _, ...others } }) => ({ drafts: others }));
 });

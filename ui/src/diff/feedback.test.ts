@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Line } from "./change";
 import type { Comment } from "./comments";
-import { feedback, placeAt, where } from "./feedback";
+import { anchorAt, formatFeedback, formatLocation } from "./feedback";
 
 const comment = (part: Partial<Comment>): Comment => ({
   id: 1,
@@ -20,20 +20,20 @@ const line = (part: Partial<Line>): Line => ({
   old: 0,
   new: 0,
   text: "",
-  cr: false,
-  bare: false,
+  endsWithCr: false,
+  noNewline: false,
   ...part,
 });
 
 describe("comments as feedback", () => {
   it("name the file and the line, quote it, and say what was said", () => {
-    expect(feedback([comment({})], 2)).toBe(
+    expect(formatFeedback([comment({})], 2)).toBe(
       "A comment on what was changed, by file and line:\n\nsrc/roof.py:3\n> +wood\nMake it of stone.",
     );
   });
 
   it("come in the order of files and lines, with ranges and older attempts told", () => {
-    const told = feedback(
+    const told = formatFeedback(
       [
         comment({ id: 1, from: 9, to: 11, quote: [" a", "-b", "+c"], text: "Why?\nReally." }),
         comment({ id: 2, path: "a.py", attempt: 1, text: "Too long." }),
@@ -53,12 +53,12 @@ describe("comments as feedback", () => {
 
   it("quote no more than can be read, and hide nothing in a name", () => {
     const many = Array.from({ length: 200_000 }, (_, n) => line({ new: n + 1, text: "x".repeat(1000) }));
-    const place = placeAt("src/roof.py", many, "new", 2);
+    const place = anchorAt("src/roof.py", many, "new", 2);
     expect(place).toMatchObject({ from: 1, to: 200_000, more: 199_980 });
-    const long = feedback([comment({ ...place })], 2);
+    const long = formatFeedback([comment({ ...place })], 2);
     expect(long).toContain("> … 199980 more lines");
     expect(long.length).toBeLessThan(10_000);
-    expect(where({ path: "a\n\u202eb", from: 1, to: 2 })).toBe("a␊<U+202E>b:1-2");
+    expect(formatLocation({ path: "a\n\u202eb", from: 1, to: 2 })).toBe("a␊<U+202E>b:1-2");
   });
 });
 
@@ -70,17 +70,17 @@ describe("a place in a file", () => {
   ];
 
   it("goes by the side that was pointed at", () => {
-    expect(placeAt("p", lines, "new", 1)).toMatchObject({
+    expect(anchorAt("p", lines, "new", 1)).toMatchObject({
       side: "new",
       from: 4,
       to: 5,
       quote: [" a", "-b", "+c"],
     });
-    expect(placeAt("p", lines, "old", 1)).toMatchObject({ side: "old", from: 4, to: 5 });
+    expect(anchorAt("p", lines, "old", 1)).toMatchObject({ side: "old", from: 4, to: 5 });
   });
 
   it("goes by the other side where the lines are on that alone", () => {
-    expect(placeAt("p", [lines[1] as Line], "new", 1)).toMatchObject({ side: "old", from: 5, to: 5 });
-    expect(placeAt("p", [line({})], "new", 1)).toBeNull();
+    expect(anchorAt("p", [lines[1] as Line], "new", 1)).toMatchObject({ side: "old", from: 5, to: 5 });
+    expect(anchorAt("p", [line({})], "new", 1)).toBeNull();
   });
 });

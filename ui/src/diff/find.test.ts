@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { matches, ranges } from "./find";
-import { byFolder } from "./folders";
-import { parse } from "./parse";
-import { whole } from "./whole";
+import { findMatches, findRanges } from "./find";
+import { groupByFolder } from "./folders";
+import { parseDiff } from "./parse";
+import { listFiles } from "./whole";
 
 const TEXT = `diff --git a/README b/README
 --- a/README
@@ -20,27 +20,27 @@ diff --git a/src/roof.py b/src/roof.py
 
 describe("looking for words", () => {
   it("finds lines whatever the case, in order", () => {
-    expect(matches(parse(TEXT), "ROOF").map(({ file, line }) => [file.path, line.text])).toEqual([
+    expect(findMatches(parseDiff(TEXT), "ROOF").map(({ file, line }) => [file.path, line.text])).toEqual([
       ["README", "With a Roof."],
       ["src/roof.py", "roof = 1"],
       ["src/roof.py", "roof = 2"],
     ]);
-    expect(matches(parse(TEXT), "")).toEqual([]);
+    expect(findMatches(parseDiff(TEXT), "")).toEqual([]);
   });
 
   it("says where they stand", () => {
-    expect(ranges("a roof, a ROOF", "roof")).toEqual([
+    expect(findRanges("a roof, a ROOF", "roof")).toEqual([
       [2, 6],
       [10, 14],
     ]);
-    expect(ranges("aaa", "aa")).toEqual([[0, 2]]);
-    expect(ranges("aaa", "")).toEqual([]);
+    expect(findRanges("aaa", "aa")).toEqual([[0, 2]]);
+    expect(findRanges("aaa", "")).toEqual([]);
   });
 });
 
 describe("the list of files", () => {
   it("names folders where they begin", () => {
-    expect(byFolder(parse(TEXT)).map(({ kind, name }) => [kind, name])).toEqual([
+    expect(groupByFolder(parseDiff(TEXT)).map(({ kind, name }) => [kind, name])).toEqual([
       ["file", "README"],
       ["folder", "src"],
       ["file", "roof.py"],
@@ -48,7 +48,7 @@ describe("the list of files", () => {
   });
 
   it("has files whose text did not come, and says so", () => {
-    const files = whole(
+    const files = listFiles(
       {
         files: [
           { path: "README", before: null, plus: 1, minus: 0, binary: false },

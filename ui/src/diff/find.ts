@@ -8,11 +8,11 @@ export interface Match {
   readonly line: Line;
 }
 
-export const MOST_MATCHES = 5000;
+export const MAX_MATCHES = 5000;
 
 /** Lines that hold the words, whatever the case, from top to bottom. */
-export function matches(files: readonly FileChange[], words: string): Match[] {
-  const wanted = words.toLowerCase();
+export function findMatches(files: readonly FileChange[], query: string): Match[] {
+  const wanted = query.toLowerCase();
   const found: Match[] = [];
   if (wanted === "") return found;
   for (const file of files) {
@@ -20,7 +20,7 @@ export function matches(files: readonly FileChange[], words: string): Match[] {
       for (const line of lines) {
         if (!line.text.toLowerCase().includes(wanted)) continue;
         found.push({ file, line });
-        if (found.length === MOST_MATCHES) return found;
+        if (found.length === MAX_MATCHES) return found;
       }
     }
   }
@@ -28,8 +28,8 @@ export function matches(files: readonly FileChange[], words: string): Match[] {
 }
 
 /** Where the words stand in a line. */
-export function ranges(text: string, words: string): Range[] {
-  const [lower, wanted] = [text.toLowerCase(), words.toLowerCase()];
+export function findRanges(text: string, query: string): Range[] {
+  const [lower, wanted] = [text.toLowerCase(), query.toLowerCase()];
   const found: Range[] = [];
   if (wanted === "" || lower.length !== text.length) return found;
   for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length))

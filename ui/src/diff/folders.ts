@@ -2,21 +2,21 @@
 
 import type { FileChange } from "./change";
 
-export type Entry =
+export type FileListEntry =
   | { readonly kind: "folder"; readonly key: string; readonly name: string }
   | { readonly kind: "file"; readonly key: string; readonly name: string; readonly file: FileChange };
 
 /** Git's order: a folder is named where it begins, and the top is not. */
-export function byFolder(files: readonly FileChange[]): Entry[] {
-  const entries: Entry[] = [];
+export function groupByFolder(files: readonly FileChange[]): FileListEntry[] {
+  const entries: FileListEntry[] = [];
   let folder = "";
-  for (const [place, file] of files.entries()) {
+  for (const [index, file] of files.entries()) {
     const cut = file.path.lastIndexOf("/");
     const inside = file.path.slice(0, Math.max(0, cut));
     if (inside !== folder)
-      entries.push({ kind: "folder", key: `${place}/`, name: inside === "" ? "/" : inside });
+      entries.push({ kind: "folder", key: `${index}/`, name: inside === "" ? "/" : inside });
     folder = inside;
-    entries.push({ kind: "file", key: `${place}`, name: file.path.slice(cut + 1), file });
+    entries.push({ kind: "file", key: `${index}`, name: file.path.slice(cut + 1), file });
   }
   return entries;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parse } from "./parse";
+import { parseDiff } from "./parse";
 
 const diff = (...lines: string[]) => `${lines.join("\n")}\n`;
 const one = (...lines: string[]) => {
-  const [file] = parse(diff(...lines));
+  const [file] = parseDiff(diff(...lines));
   if (file === undefined) throw new Error("no file");
   return file;
 };
@@ -54,7 +54,7 @@ describe("a change as git tells it", () => {
   });
 
   it("tells new, deleted, renamed and copied files", () => {
-    const files = parse(
+    const files = parseDiff(
       diff(
         "diff --git a/new.txt b/new.txt",
         "new file mode 100644",
@@ -93,7 +93,7 @@ describe("a change as git tells it", () => {
   });
 
   it("tells empty files and binary ones", () => {
-    const files = parse(
+    const files = parseDiff(
       diff(
         "diff --git a/empty b/empty",
         "new file mode 100644",
@@ -120,7 +120,7 @@ describe("a change as git tells it", () => {
       "+y",
       "\\ No newline at end of file",
     );
-    expect(file.hunks[0]?.lines.map(({ text, bare }) => [text, bare])).toEqual([
+    expect(file.hunks[0]?.lines.map(({ text, noNewline }) => [text, noNewline])).toEqual([
       ["x", true],
       ["y", true],
     ]);
@@ -150,7 +150,7 @@ describe("a change as git tells it", () => {
 
   it("keeps carriage returns apart from the text", () => {
     const file = one("diff --git a/a b/a", "--- a/a", "+++ b/a", "@@ -1,2 +1,2 @@", "-x\r", "+x", " y\r");
-    expect(file.hunks[0]?.lines.map(({ text, cr }) => [text, cr])).toEqual([
+    expect(file.hunks[0]?.lines.map(({ text, endsWithCr }) => [text, endsWithCr])).toEqual([
       ["x", true],
       ["x", false],
       ["y", true],
@@ -181,10 +181,10 @@ describe("a change as git tells it", () => {
   });
 
   it("makes nothing of nothing, and ends on whatever it is given", () => {
-    expect(parse("")).toEqual([]);
-    expect(parse("hello\nthere")).toEqual([]);
-    expect(parse("@@ -1 +1 @@\n-x\n+y")).toEqual([]);
-    const odd = parse('diff --git "a/\\777 b/x\n@@ nonsense @@\n@@ -1 +1 @@\nwhat\n\u202e<script>');
+    expect(parseDiff("")).toEqual([]);
+    expect(parseDiff("hello\nthere")).toEqual([]);
+    expect(parseDiff("@@ -1 +1 @@\n-x\n+y")).toEqual([]);
+    const odd = parseDiff('diff --git "a/\\777 b/x\n@@ nonsense @@\n@@ -1 +1 @@\nwhat\n\u202e<script>');
     expect(odd).toHaveLength(1);
   });
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { LONGEST, pieces, plain } from "./pieces";
+import { escapeSpecial, MAX_LINE_LENGTH, segmentLine } from "./pieces";
 
 describe("a line in pieces", () => {
   it("is one piece where there is nothing to tell apart", () => {
-    expect(pieces("<b>plain</b>")).toEqual([
-      { text: "<b>plain</b>", marked: false, found: false, odd: false },
+    expect(segmentLine("<b>plain</b>")).toEqual([
+      { text: "<b>plain</b>", changed: false, matched: false, special: false },
     ]);
-    expect(pieces("")).toEqual([]);
+    expect(segmentLine("")).toEqual([]);
   });
 
   it("is cut where words changed or were found", () => {
-    const made = pieces("roof of wood", [[8, 12]], [[5, 10]]);
-    expect(made.map(({ text, marked, found }) => [text, marked, found])).toEqual([
+    const made = segmentLine("roof of wood", [[8, 12]], [[5, 10]]);
+    expect(made.map(({ text, changed, matched }) => [text, changed, matched])).toEqual([
       ["roof ", false, false],
       ["of ", false, true],
       ["wo", true, true],
@@ -20,7 +20,7 @@ describe("a line in pieces", () => {
   });
 
   it("spells out what would hide or deceive", () => {
-    expect(pieces("a\u202eb\x1b[31m\u200bc").map(({ text, odd }) => [text, odd])).toEqual([
+    expect(segmentLine("a\u202eb\x1b[31m\u200bc").map(({ text, special }) => [text, special])).toEqual([
       ["a", false],
       ["<U+202E>", true],
       ["b", false],
@@ -29,12 +29,12 @@ describe("a line in pieces", () => {
       ["<U+200B>", true],
       ["c", false],
     ]);
-    expect(plain("evil\u202egpj.exe\n")).toBe("evil<U+202E>gpj.exe␊");
-    expect(plain("schön/日本.txt")).toBe("schön/日本.txt");
+    expect(escapeSpecial("evil\u202egpj.exe\n")).toBe("evil<U+202E>gpj.exe␊");
+    expect(escapeSpecial("schön/日本.txt")).toBe("schön/日本.txt");
   });
 
   it("ends after so many letters", () => {
-    const [only] = pieces("x".repeat(10_000));
-    expect(only?.text).toHaveLength(LONGEST);
+    const [only] = segmentLine("x".repeat(10_000));
+    expect(only?.text).toHaveLength(MAX_LINE_LENGTH);
   });
 });

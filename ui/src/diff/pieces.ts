@@ -2,52 +2,56 @@
 
 import type { Range } from "./words";
 
-export interface Piece {
+export interface Segment {
   readonly text: string;
   /** A word that changed. */
-  readonly marked: boolean;
+  readonly changed: boolean;
   /** What somebody looks for. */
-  readonly found: boolean;
+  readonly matched: boolean;
   /** Spelled out: a control character, a mark of direction, a letter without width. */
-  readonly odd: boolean;
+  readonly special: boolean;
 }
 
-export const LONGEST = 5000; // letters of a line that are drawn
-const ODD = /(?!\t)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+export const MAX_LINE_LENGTH = 5000; // letters of a line that are drawn
+const SPECIAL = /(?!\t)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-export function pieces(text: string, marked: readonly Range[] = [], found: readonly Range[] = []): Piece[] {
-  const shown = text.length > LONGEST ? text.slice(0, LONGEST) : text;
-  if (marked.length === 0 && found.length === 0 && !ODD.test(shown)) {
-    return shown === "" ? [] : [{ text: shown, marked: false, found: false, odd: false }];
+export function segmentLine(
+  text: string,
+  changed: readonly Range[] = [],
+  matched: readonly Range[] = [],
+): Segment[] {
+  const shown = text.length > MAX_LINE_LENGTH ? text.slice(0, MAX_LINE_LENGTH) : text;
+  if (changed.length === 0 && matched.length === 0 && !SPECIAL.test(shown)) {
+    return shown === "" ? [] : [{ text: shown, changed: false, matched: false, special: false }];
   }
-  const made: { text: string; marked: boolean; found: boolean; odd: boolean }[] = [];
-  const [isMarked, isFound] = [along(marked), along(found)];
+  const segments: { text: string; changed: boolean; matched: boolean; special: boolean }[] = [];
+  const [isChanged, isMatched] = [rangeTest(changed), rangeTest(matched)];
   let place = 0;
   for (const letter of shown) {
     const next = {
       text: letter,
-      marked: isMarked(place),
-      found: isFound(place),
-      odd: ODD.test(letter),
+      changed: isChanged(place),
+      matched: isMatched(place),
+      special: SPECIAL.test(letter),
     };
-    const last = made.at(-1);
-    if (next.odd) next.text = spelled(letter);
-    if (last?.marked === next.marked && last.found === next.found && last.odd === next.odd)
+    const last = segments.at(-1);
+    if (next.special) next.text = spellOut(letter);
+    if (last?.changed === next.changed && last.matched === next.matched && last.special === next.special)
       last.text += next.text;
-    else made.push(next);
+    else segments.push(next);
     place += letter.length;
   }
-  return made;
+  return segments;
 }
 
 /** A name or a path without anything that could hide in it. */
-export function plain(text: string): string {
-  return ODD.test(text)
-    ? Array.from(text, (letter) => (ODD.test(letter) ? spelled(letter) : letter)).join("")
+export function escapeSpecial(text: string): string {
+  return SPECIAL.test(text)
+    ? Array.from(text, (letter) => (SPECIAL.test(letter) ? spellOut(letter) : letter)).join("")
     : text;
 }
 
-function spelled(letter: string): string {
+function spellOut(letter: string): string {
   const code = letter.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return "\u2421";
@@ -55,7 +59,7 @@ function spelled(letter: string): string {
 }
 
 /** Whether a place is in one of the ranges, which are in order; asked from left to right. */
-function along(ranges: readonly Range[]): (place: number) => boolean {
+function rangeTest(ranges: readonly Range[]): (place: number) => boolean {
   let next = 0;
   return (place) => {
     for (let at = ranges[next]; at !== undefined && at[1] <= place; at = ranges[next]) next += 1;

@@ -2,83 +2,90 @@
 
 import { useCallback, useRef, useState } from "react";
 import type { Line } from "./change";
-import { begin, type Place } from "./comments";
-import { placeAt } from "./feedback";
-import { type Key, linesOf, type Row, type Side } from "./rows";
+import { type CommentAnchor, startComment } from "./comments";
+import { anchorAt } from "./feedback";
+import { type Row, type RowKey, rowLines, type Side } from "./rows";
 
-export interface Pointed {
-  readonly anchor: Key;
-  readonly at: Key;
+export interface LineSelection {
+  readonly anchor: RowKey;
+  readonly at: RowKey;
   readonly side: Side;
 }
 
 /** `draft` is where comments are kept; `null`: there is nothing to comment on. */
-export function usePointing(rows: readonly Row[], draft: string | null, attempt: number) {
-  const [pointed, setPointed] = useState<Pointed | null>(null);
-  const latest = useRef({ rows, pointed });
-  latest.current = { rows, pointed };
+export function useLineSelection(rows: readonly Row[], draft: string | null, attempt: number) {
+  const [selection, setSelection] = useState<LineSelection | null>(null);
+  const latest = useRef({ rows, selection });
+  latest.current = { rows, selection };
 
-  const comment = useCallback(
-    (what: Pointed) => {
-      const place = placeOf(latest.current.rows, what, attempt);
-      if (draft !== null && place !== null) begin(draft, place);
+  const startCommentOn = useCallback(
+    (what: LineSelection) => {
+      const place = anchorOf(latest.current.rows, what, attempt);
+      if (draft !== null && place !== null) startComment(draft, place);
     },
     [draft, attempt],
   );
-  const point = useCallback(
-    (key: Key, side: Side, extend: boolean) => {
-      const next = extended(latest.current.rows, latest.current.pointed, key, side, extend);
-      setPointed(next);
-      comment(next);
+  const select = useCallback(
+    (key: RowKey, side: Side, extend: boolean) => {
+      const next = extendSelection(latest.current.rows, latest.current.selection, key, side, extend);
+      setSelection(next);
+      startCommentOn(next);
     },
-    [comment],
+    [startCommentOn],
   );
   /** To the next line that is one, and where that is. */
   const move = useCallback((step: 1 | -1, extend: boolean, first: number): number | null => {
-    const { rows: all, pointed: before } = latest.current;
+    const { rows: all, selection: before } = latest.current;
     const from = before === null ? first - step : all.findIndex(({ key }) => key === before.at);
     for (let i = from + step; i >= 0 && i < all.length; i += step) {
       const row = all[i] as Row;
-      const lines = linesOf(row);
+      const lines = rowLines(row);
       const side = before !== null && lines[before.side] !== null ? before.side : lines.new ? "new" : "old";
       if (lines[side] === null) continue;
-      setPointed(extended(all, before, row.key, side, extend));
+      setSelection(extendSelection(all, before, row.key, side, extend));
       return i;
     }
     return null;
   }, []);
-  return { pointed, point, move, comment };
+  return { selection, select, move, startCommentOn };
 }
 
 /** The places of the first and the last row that are pointed at. */
-export function span(rows: readonly Row[], pointed: Pointed | null): readonly [number, number] | null {
-  if (pointed === null) return null;
-  const a = rows.findIndex(({ key }) => key === pointed.anchor);
-  const b = rows.findIndex(({ key }) => key === pointed.at);
+export function selectedRange(
+  rows: readonly Row[],
+  selection: LineSelection | null,
+): readonly [number, number] | null {
+  if (selection === null) return null;
+  const a = rows.findIndex(({ key }) => key === selection.anchor);
+  const b = rows.findIndex(({ key }) => key === selection.at);
   return a < 0 || b < 0 ? null : [Math.min(a, b), Math.max(a, b)];
 }
 
-function extended(
+function extendSelection(
   rows: readonly Row[],
-  before: Pointed | null,
-  key: Key,
+  before: LineSelection | null,
+  key: RowKey,
   side: Side,
   extend: boolean,
-): Pointed {
-  const file = (of: Key) => rows.find((row) => row.key === of)?.file;
+): LineSelection {
+  const file = (of: RowKey) => rows.find((row) => row.key === of)?.file;
   if (!extend || before === null || file(before.anchor) !== file(key)) return { anchor: key, at: key, side };
   return { anchor: before.anchor, at: key, side: before.side };
 }
 
-export function placeOf(rows: readonly Row[], pointed: Pointed, attempt: number): Place | null {
-  const found = span(rows, pointed);
-  if (found === null) return null;
-  const chosen = rows.slice(found[0], found[1] + 1);
-  const lines = chosen.flatMap((row): Line[] => {
+export function anchorOf(
+  rows: readonly Row[],
+  selection: LineSelection,
+  attempt: number,
+): CommentAnchor | null {
+  const range = selectedRange(rows, selection);
+  if (range === null) return null;
+  const selected = rows.slice(range[0], range[1] + 1);
+  const lines = selected.flatMap((row): Line[] => {
     if (row.kind === "line") return [row.line];
-    const line = row.kind === "pair" ? linesOf(row)[pointed.side] : null;
+    const line = row.kind === "pair" ? rowLines(row)[selection.side] : null;
     return line === null ? [] : [line];
   });
-  const path = chosen[0]?.file.path;
-  return path === undefined ? null : placeAt(path, lines, pointed.side, attempt);
+  const path = selected[0]?.file.path;
+  return path === undefined ? null : anchorAt(path, lines, selection.side, attempt);
 }

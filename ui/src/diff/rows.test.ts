@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { FileChange } from "./change";
 import type { Comment } from "./comments";
-import { whyFolded } from "./folding";
-import { parse } from "./parse";
-import { type Row, rows, type Shown } from "./rows";
+import { foldReason } from "./folding";
+import { parseDiff } from "./parse";
+import { buildRows, type Row, type RowOptions } from "./rows";
 
 const TEXT = `diff --git a/a.py b/a.py
 --- a/a.py
@@ -17,8 +17,8 @@ const TEXT = `diff --git a/a.py b/a.py
 diff --git a/logo.png b/logo.png
 Binary files a/logo.png and b/logo.png differ
 `;
-const files = parse(TEXT);
-const shown = (part: Partial<Shown> = {}): Shown => ({
+const files = parseDiff(TEXT);
+const shown = (part: Partial<RowOptions> = {}): RowOptions => ({
   view: "unified",
   folded: new Map(),
   comments: [],
@@ -33,7 +33,7 @@ const said = (row: Row): string => {
     case "hunk":
       return row.text;
     case "line":
-      return `${row.line.kind} ${row.line.text}${row.mate ? ` ~ ${row.mate.text}` : ""}`;
+      return `${row.line.kind} ${row.line.text}${row.counterpart ? ` ~ ${row.counterpart.text}` : ""}`;
     case "pair":
       return `${row.left?.text ?? ""} | ${row.right?.text ?? ""}`;
     default:
@@ -43,7 +43,7 @@ const said = (row: Row): string => {
 
 describe("the rows of a change", () => {
   it("are git's lines in the unified view, each with its counterpart", () => {
-    expect(rows(files, shown()).map(said)).toEqual([
+    expect(buildRows(files, shown()).map(said)).toEqual([
       "a.py",
       "@@ -1,4 +1,3 @@",
       "same one",
@@ -58,14 +58,14 @@ describe("the rows of a change", () => {
 
   it("are pairs side by side", () => {
     expect(
-      rows(files, shown({ view: "split" }))
+      buildRows(files, shown({ view: "split" }))
         .map(said)
         .slice(2, 6),
     ).toEqual(["one | one", "two | zwei", "three | ", "four | four"]);
   });
 
   it("are a reason where a file is folded", () => {
-    const made = rows(files, shown({ folded: new Map([["a.py", "A lock file, folded at first."]]) }));
+    const made = buildRows(files, shown({ folded: new Map([["a.py", "A lock file, folded at first."]]) }));
     expect(made.map(said).slice(0, 3)).toEqual(["a.py", "A lock file, folded at first.", "logo.png"]);
   });
 
@@ -82,8 +82,8 @@ describe("the rows of a change", () => {
       text: "no",
     };
     const writing = { ...comment, side: "new" as const, from: 2, to: 2 };
-    const order = (view: Shown["view"]) =>
-      rows(files, shown({ view, comments: [comment], writing })).map(said);
+    const order = (view: RowOptions["view"]) =>
+      buildRows(files, shown({ view, comments: [comment], writing })).map(said);
     expect(order("unified").slice(3, 8)).toEqual([
       "removed two ~ zwei",
       "removed three",
@@ -95,19 +95,19 @@ describe("the rows of a change", () => {
   });
 
   it("have keys of their own, which those of the other view do not meet", () => {
-    const two = parse(TEXT + TEXT.replaceAll("a.py", "b.py"));
-    const keys = (view: Shown["view"], kind: Row["kind"]) =>
-      rows(two, shown({ view })).flatMap((row) => (row.kind === kind ? [row.key] : []));
+    const two = parseDiff(TEXT + TEXT.replaceAll("a.py", "b.py"));
+    const keys = (view: RowOptions["view"], kind: Row["kind"]) =>
+      buildRows(two, shown({ view })).flatMap((row) => (row.kind === kind ? [row.key] : []));
     const lines = [...keys("unified", "line"), ...keys("split", "pair")];
     expect(new Set(lines).size).toBe(lines.length);
-    const all = rows(two, shown()).map(({ key }) => key);
+    const all = buildRows(two, shown()).map(({ key }) => key);
     expect(new Set(all).size).toBe(all.length);
   });
 
   it("are the same ones whatever is folded or said elsewhere, and have the same keys", () => {
-    const two = parse(TEXT + TEXT.replaceAll("a.py", "b.py"));
-    const lines = (part: Partial<Shown>) =>
-      rows(two, shown(part)).filter(({ kind, file }) => kind === "line" && file.path === "b.py");
+    const two = parseDiff(TEXT + TEXT.replaceAll("a.py", "b.py"));
+    const lines = (part: Partial<RowOptions>) =>
+      buildRows(two, shown(part)).filter(({ kind, file }) => kind === "line" && file.path === "b.py");
     const before = lines({});
     const writing = { path: "b.py", side: "new" as const, from: 1, to: 1, quote: [], more: 0, attempt: 1 };
     const after = lines({ folded: new Map([["a.py", "Folded."]]), writing });
@@ -125,14 +125,14 @@ describe("files that are folded at first", () => {
   });
 
   it("say why", () => {
-    expect(whyFolded(file("ui/package-lock.json"))).toContain("lock file");
-    expect(whyFolded(file("uv.lock"))).toContain("lock file");
-    expect(whyFolded(file("web/app.min.js"))).toContain("by a program");
-    expect(whyFolded(file("src/app.py", 2000))).toContain("2,000 changed lines");
+    expect(foldReason(file("ui/package-lock.json"))).toContain("lock file");
+    expect(foldReason(file("uv.lock"))).toContain("lock file");
+    expect(foldReason(file("web/app.min.js"))).toContain("by a program");
+    expect(foldReason(file("src/app.py", 2000))).toContain("2,000 changed lines");
   });
 
   it("are none that a person wrote", () => {
-    expect(whyFolded(file("src/lock.py"))).toBeNull();
-    expect(whyFolded(file("docs/map.md"))).toBeNull();
+    expect(foldReason(file("src/lock.py"))).toBeNull();
+    expect(foldReason(file("docs/map.md"))).toBeNull();
   });
 });

@@ -1,39 +1,45 @@
 /* Whether there is a change to be read, and what it depends on. What the server would refuse is not asked for. Pure. */
 
-import type { BatchHead, BatchTask } from "../api/types";
+import type { BatchSummary, BatchTask } from "../api/types";
 
-export interface Standing {
+export interface DiffAvailability {
   /** As long as it stays, so does the change; `null`: there is none. */
-  readonly mark: string | null;
+  readonly version: string | null;
   /** Why there is none. */
   readonly title: string;
-  readonly more: string | null;
+  readonly detail: string | null;
 }
 
-const IN_PLACE: Standing = {
-  mark: null,
+const IN_PLACE: DiffAvailability = {
+  version: null,
   title: "The tasks of this batch work in the checkout itself",
-  more: "git diff shows what has changed there since the last commit, whoever did it.",
+  detail: "git diff shows what has changed there since the last commit, whoever did it.",
 };
 
-export function ofBatch(head: Pick<BatchHead, "settings">, tasks: readonly BatchTask[]): Standing {
+export function batchDiffAvailability(
+  head: Pick<BatchSummary, "settings">,
+  tasks: readonly BatchTask[],
+): DiffAvailability {
   if (head.settings.isolation === "in-place") return IN_PLACE;
   const commits = tasks.flatMap(({ commit }) => commit ?? []);
   return {
-    mark: commits.length === 0 ? null : commits.join(" "),
+    version: commits.length === 0 ? null : commits.join(" "),
     title: "Nothing is merged yet",
-    more: null,
+    detail: null,
   };
 }
 
-export function ofTask(head: Pick<BatchHead, "settings">, task: BatchTask): Standing {
+export function taskDiffAvailability(
+  head: Pick<BatchSummary, "settings">,
+  task: BatchTask,
+): DiffAvailability {
   if (head.settings.isolation === "in-place") return IN_PLACE;
   const { attempt, status, commit, worktreePath, reason } = task;
-  if (attempt === 0) return { mark: null, title: "It has made no attempt yet", more: reason || null };
+  if (attempt === 0) return { version: null, title: "It has made no attempt yet", detail: reason || null };
   const preparing = status === "running" && worktreePath === null;
   return {
-    mark: preparing ? null : [attempt, status, commit ?? ""].join(" "),
+    version: preparing ? null : [attempt, status, commit ?? ""].join(" "),
     title: "Its workspace is being prepared",
-    more: null,
+    detail: null,
   };
 }

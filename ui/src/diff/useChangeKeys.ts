@@ -3,42 +3,42 @@
 import type { KeyboardEvent, RefObject } from "react";
 import { useCommands } from "../commands/commands";
 import type { FileChange } from "./change";
-import type { Commenting } from "./Lines";
-import type { usePointing } from "./pointing";
-import type { View } from "./rows";
-import type { SheetHandle } from "./Sheet";
-import type { Wanted } from "./showing";
-import type { useFind } from "./useFind";
-import { setView } from "./view";
+import type { CommentTarget } from "./Lines";
+import type { useLineSelection } from "./pointing";
+import type { DiffMode } from "./rows";
+import type { RowListHandle } from "./Sheet";
+import type { ScrollTarget } from "./showing";
+import type { useDiffFind } from "./useFind";
+import { setDiffMode } from "./view";
 
-interface What {
+interface DiffKeysOptions {
   files: readonly FileChange[];
   current: FileChange | undefined;
-  show(wanted: Wanted): void;
-  view: View;
+  scrollTo(wanted: ScrollTarget): void;
+  view: DiffMode;
   narrow: boolean;
-  find: ReturnType<typeof useFind>;
-  pointing: ReturnType<typeof usePointing>;
-  commenting: Commenting | null;
-  sheet: RefObject<SheetHandle | null>;
+  find: ReturnType<typeof useDiffFind>;
+  lineSelection: ReturnType<typeof useLineSelection>;
+  commentTarget: CommentTarget | null;
+  rowList: RefObject<RowListHandle | null>;
 }
 
 /** Gives what the lines do with a key. */
-export function useChangeKeys({
+export function useDiffKeys({
   files,
   current,
-  show,
+  scrollTo,
   view,
   narrow,
   find,
-  pointing,
-  commenting,
-  sheet,
-}: What) {
+  lineSelection,
+  commentTarget,
+  rowList,
+}: DiffKeysOptions) {
   const jump = (step: 1 | -1) => {
     const at = current === undefined ? 0 : files.indexOf(current);
     const next = files[Math.min(files.length - 1, Math.max(0, at + step))];
-    if (next !== undefined) show({ file: next, line: null });
+    if (next !== undefined) scrollTo({ file: next, line: null });
   };
   useCommands([
     { id: "diff-next", title: "Next file", group: "Change", keys: ["n"], run: () => jump(1) },
@@ -49,24 +49,24 @@ export function useChangeKeys({
       group: "Change",
       keys: ["u"],
       disabled: narrow ? "There is no room for two sides." : null,
-      run: () => setView(view === "split" ? "unified" : "split"),
+      run: () => setDiffMode(view === "split" ? "unified" : "split"),
     },
     {
       id: "diff-find",
       title: "Find in the change",
       group: "Change",
       keys: ["Mod+F", "/"],
-      run: () => find.look(find.words),
+      run: () => find.search(find.query),
     },
   ]);
   return (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return;
     const key = event.key.toLowerCase();
     if (key === "j" || key === "k") {
-      const at = pointing.move(key === "j" ? 1 : -1, event.shiftKey, sheet.current?.top() ?? 0);
-      if (at !== null) sheet.current?.go(at, "auto");
-    } else if (key === "c" && pointing.pointed !== null && commenting?.disabled === null) {
-      pointing.comment(pointing.pointed);
+      const at = lineSelection.move(key === "j" ? 1 : -1, event.shiftKey, rowList.current?.topIndex() ?? 0);
+      if (at !== null) rowList.current?.scrollTo(at, "auto");
+    } else if (key === "c" && lineSelection.selection !== null && commentTarget?.disabled === null) {
+      lineSelection.startCommentOn(lineSelection.selection);
     } else return;
     event.preventDefault();
   };

@@ -1,26 +1,26 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Diff } from "../api/types";
-import { useMayNot } from "../app/me";
+import { useReadOnlyReason } from "../app/me";
 import type { FileChange } from "./change";
 import type { Comment } from "./comments";
 import type { Match } from "./find";
-import { usePointing } from "./pointing";
-import type { Drawing } from "./RowView";
-import type { SheetHandle } from "./Sheet";
-import { useShowing } from "./showing";
-import { useChangeKeys } from "./useChangeKeys";
-import type { Asked } from "./useDiff";
+import { useLineSelection } from "./pointing";
+import type { RowContext } from "./RowView";
+import type { RowListHandle } from "./Sheet";
+import { useScrollTarget } from "./showing";
+import { useDiffKeys } from "./useChangeKeys";
+import type { DiffTarget } from "./useDiff";
 import { useDraftRows } from "./useDraftRows";
-import { useFind } from "./useFind";
+import { useDiffFind } from "./useFind";
 import { useFolding } from "./useFolding";
-import { useView } from "./view";
-import { whole } from "./whole";
+import { useDiffMode } from "./view";
+import { listFiles } from "./whole";
 
 /** Whoever reads or writes keeps what is there. */
 export type Reading = RefObject<{ sheet: boolean; writing: boolean }>;
 
-interface What {
-  asked: Asked;
+interface DiffStateOptions {
+  target: DiffTarget;
   diff: Diff;
   text: string;
   /** There is no room for two sides. */
@@ -29,60 +29,70 @@ interface What {
 }
 
 /** A change as somebody reads it: its rows, what is folded, found, shown, pointed at and said about it. */
-export function useChanges({ asked, diff, text, narrow, reading }: What) {
-  const files = useMemo(() => whole(diff, text), [diff, text]);
+export function useDiffState({ target, diff, text, narrow, reading }: DiffStateOptions) {
+  const files = useMemo(() => listFiles(diff, text), [diff, text]);
   const { folded, fold, foldAll } = useFolding(files);
-  const liked = useView((store) => store.view);
-  const view = narrow ? "unified" : liked;
+  const preferred = useDiffMode((store) => store.view);
+  const view = narrow ? "unified" : preferred;
   const attempt = diff.attempt ?? 0;
-  const drafted = useDraftRows(asked, attempt, files, view, folded);
-  const { draftKey, draft, writing, rows } = drafted;
+  const draftRows = useDraftRows(target, attempt, files, view, folded);
+  const { draftKey, draft, writing, rows } = draftRows;
   useEffect(() => {
     reading.current.writing = writing;
   }, [writing, reading]);
-  const sheet = useRef<SheetHandle>(null);
-  const showing = useShowing(rows, sheet, folded, fold);
-  const { show } = showing;
-  const find = useFind(
+  const rowList = useRef<RowListHandle>(null);
+  const scrolling = useScrollTarget(rows, rowList, folded, fold);
+  const { scrollTo } = scrolling;
+  const find = useDiffFind(
     files,
-    useCallback((match: Match) => show({ file: match.file, line: match.line }), [show]),
+    useCallback((match: Match) => scrollTo({ file: match.file, line: match.line }), [scrollTo]),
   );
-  const pointing = usePointing(rows, draftKey, attempt);
-  const commenting = useCommenting(draftKey, pointing.point);
-  const words = find.open ? find.looked : "";
-  const drawing: Drawing = useMemo(
-    () => ({ folded, words, commenting, draftKey, draft, fold }),
-    [folded, words, commenting, draftKey, draft, fold],
+  const lineSelection = useLineSelection(rows, draftKey, attempt);
+  const commentTarget = useCommentTarget(draftKey, lineSelection.select);
+  const query = find.open ? find.deferredQuery : "";
+  const context: RowContext = useMemo(
+    () => ({ folded, query, commentTarget, draftKey, draft, fold }),
+    [folded, query, commentTarget, draftKey, draft, fold],
   );
   const [top, setTop] = useState<FileChange | undefined>(undefined);
-  const current = showing.goal ?? top;
-  const keyDown = useChangeKeys({ files, current, show, view, narrow, find, pointing, commenting, sheet });
+  const current = scrolling.targetFile ?? top;
+  const keyDown = useDiffKeys({
+    files,
+    current,
+    scrollTo,
+    view,
+    narrow,
+    find,
+    lineSelection,
+    commentTarget,
+    rowList,
+  });
   const allFolded = folded.size === files.length;
-  const { pointed } = pointing;
+  const { selection } = lineSelection;
   return {
-    ...drafted,
-    ...showing,
+    ...draftRows,
+    ...scrolling,
     files,
     view,
     allFolded,
     foldAll,
     find,
-    pointed,
-    drawing,
+    selection,
+    context,
     current,
     setTop,
-    sheet,
+    rowList,
     keyDown,
   };
 }
 
-function useCommenting(draftKey: string | null, point: ReturnType<typeof usePointing>["point"]) {
-  const disabled = useMayNot();
-  return useMemo(() => (draftKey === null ? null : { disabled, point }), [draftKey, disabled, point]);
+function useCommentTarget(draftKey: string | null, select: ReturnType<typeof useLineSelection>["select"]) {
+  const disabled = useReadOnlyReason();
+  return useMemo(() => (draftKey === null ? null : { disabled, select }), [draftKey, disabled, select]);
 }
 
 /** The line that a comment is about, where it is still there. */
-export function lineOf(files: readonly FileChange[], { path, side, to }: Comment) {
+export function commentLocation(files: readonly FileChange[], { path, side, to }: Comment) {
   const file = files.find((each) => each.path === path);
   return file === undefined ? null : { file, line: { side, n: to } };
 }

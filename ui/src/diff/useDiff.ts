@@ -2,74 +2,79 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, told } from "../api/client";
+import { api, unwrap } from "../api/client";
 import type { Diff } from "../api/types";
 
-const FARTHEST = 64 << 20; // bytes of text that a page can bear
-const AT_WORK = 15_000; // ms between two looks at files that are being written
+const MAX_TEXT_BYTES = 64 << 20; // bytes of text that a page can bear
+const POLL_MS = 15_000; // ms between two looks at files that are being written
 
-export interface Asked {
+export interface DiffTarget {
   readonly batchId: string;
   readonly taskId: string | null;
   readonly attempt: number | null;
 }
 
 /** `mark`: what it depends on; `null`: there is nothing to ask for. */
-export function useDiff({ batchId, taskId, attempt }: Asked, mark: string | null) {
+export function useDiff({ batchId, taskId, attempt }: DiffTarget, version: string | null) {
   return useQuery({
-    queryKey: ["diff", batchId, taskId, attempt, mark],
-    queryFn: () => read({ batchId, taskId, attempt }),
-    enabled: mark !== null,
+    queryKey: ["diff", batchId, taskId, attempt, version],
+    queryFn: () => fetchDiff({ batchId, taskId, attempt }),
+    enabled: version !== null,
     placeholderData: (before, query) =>
       query?.queryKey[1] === batchId && query.queryKey[2] === taskId ? before : undefined,
-    refetchInterval: ({ state }) => (state.data?.tip === null ? AT_WORK : false),
+    refetchInterval: ({ state }) => (state.data?.tip === null ? POLL_MS : false),
   });
 }
 
 /** The text of a change, and how the rest of it is had where it was cut. */
-export function useText(
-  asked: Asked,
+export function useDiffText(
+  target: DiffTarget,
   diff: Diff,
-): { text: string; cut: boolean; busy: boolean; more(): Promise<void> } {
-  const [rest, setRest] = useState<{ of: Diff; text: string; cut: boolean } | null>(null);
+): { text: string; truncated: boolean; busy: boolean; loadMore(): Promise<void> } {
+  const [rest, setRest] = useState<{ of: Diff; text: string; truncated: boolean } | null>(null);
   const [busy, setBusy] = useState(false);
-  const mine = rest?.of === diff ? rest : null;
-  const more = async () => {
+  const own = rest?.of === diff ? rest : null;
+  const loadMore = async () => {
     setBusy(true);
     try {
-      setRest({ of: diff, ...(await remaining(asked, diff.diff)) });
+      setRest({ of: diff, ...(await fetchRemaining(target, diff.diff)) });
     } finally {
       setBusy(false);
     }
   };
-  return { text: mine?.text ?? diff.diff, cut: mine?.cut ?? diff.cut, busy, more };
+  return { text: own?.text ?? diff.diff, truncated: own?.truncated ?? diff.cut, busy, loadMore };
 }
 
-async function read(asked: Asked): Promise<Diff> {
-  return (await told(ask(asked, 0, "json"))) as Diff;
+async function fetchDiff(target: DiffTarget): Promise<Diff> {
+  return (await unwrap(requestDiff(target, 0, "json"))) as Diff;
 }
 
 /** From where the text ends; where bytes were no text, nobody knows where that is, and it comes from the beginning. */
-async function remaining(asked: Asked, known: string): Promise<{ text: string; cut: boolean }> {
-  const anew = known.includes("\ufffd");
-  const from = anew ? 0 : new TextEncoder().encode(known).length;
-  const stream = (await told(ask(asked, from, "text", "stream"))) as unknown as ReadableStream<Uint8Array>;
+async function fetchRemaining(
+  target: DiffTarget,
+  loaded: string,
+): Promise<{ text: string; truncated: boolean }> {
+  const restart = loaded.includes("\ufffd");
+  const from = restart ? 0 : new TextEncoder().encode(loaded).length;
+  const stream = (await unwrap(
+    requestDiff(target, from, "text", "stream"),
+  )) as unknown as ReadableStream<Uint8Array>;
   const reader = stream.getReader();
   const decoder = new TextDecoder();
-  const parts = anew ? [] : [known];
+  const parts = restart ? [] : [loaded];
   for (let bytes = from; ; ) {
     const { done, value } = await reader.read();
-    if (done) return { text: parts.join("") + decoder.decode(), cut: false };
+    if (done) return { text: parts.join("") + decoder.decode(), truncated: false };
     parts.push(decoder.decode(value, { stream: true }));
     bytes += value.length;
-    if (bytes < FARTHEST) continue;
+    if (bytes < MAX_TEXT_BYTES) continue;
     await reader.cancel();
-    return { text: parts.join(""), cut: true };
+    return { text: parts.join(""), truncated: true };
   }
 }
 
-function ask(
-  { batchId, taskId, attempt }: Asked,
+function requestDiff(
+  { batchId, taskId, attempt }: DiffTarget,
   from: number,
   format: "json" | "text",
   parseAs: "json" | "stream" = "json",

@@ -1,35 +1,35 @@
 import { useMemo } from "react";
 import type { FileChange } from "./change";
-import { draftKey as keyOf, useDraft } from "./comments";
-import { rows as rowsOf, type View } from "./rows";
-import type { Asked } from "./useDiff";
+import { commentDraftKey as keyOf, useCommentDraft } from "./comments";
+import { type DiffMode, buildRows as rowsOf } from "./rows";
+import type { DiffTarget } from "./useDiff";
 
 /** The rows with the comments of this attempt among them. The words of a comment that is being written change no row. */
 export function useDraftRows(
-  asked: Asked,
+  target: DiffTarget,
   attempt: number,
   files: readonly FileChange[],
-  view: View,
+  view: DiffMode,
   folded: ReadonlyMap<string, string>,
 ) {
-  const draftKey = asked.taskId === null ? null : keyOf(asked.batchId, asked.taskId);
-  const draft = useDraft(draftKey ?? "");
-  const here = useMemo(
+  const draftKey = target.taskId === null ? null : keyOf(target.batchId, target.taskId);
+  const draft = useCommentDraft(draftKey ?? "");
+  const ownComments = useMemo(
     () => draft.comments.filter((each) => each.attempt === attempt),
     [draft.comments, attempt],
   );
-  const place = draft.writing?.attempt === attempt ? draft.writing : null;
-  const written = place?.id ?? null;
+  const current = draft.writing?.attempt === attempt ? draft.writing : null;
+  const editedId = current?.id ?? null;
   // biome-ignore lint/correctness/useExhaustiveDependencies: where it is, and not its words
-  const writing = useMemo(() => place, [place?.path, place?.side, place?.from, place?.to]);
+  const writing = useMemo(() => current, [current?.path, current?.side, current?.from, current?.to]);
   const rows = useMemo(
-    () => rowsOf(files, { view, folded, comments: here.filter(({ id }) => id !== written), writing }),
-    [files, view, folded, here, written, writing],
+    () => rowsOf(files, { view, folded, comments: ownComments.filter(({ id }) => id !== editedId), writing }),
+    [files, view, folded, ownComments, editedId, writing],
   );
   /** What is being written is about another attempt, or about lines that are folded or gone. */
-  const homeless = useMemo(
+  const detached = useMemo(
     () => draft.writing !== null && !rows.some(({ kind }) => kind === "writing"),
     [rows, draft.writing],
   );
-  return { draftKey, draft, writing: place !== null, homeless, rows };
+  return { draftKey, draft, writing: current !== null, detached, rows };
 }

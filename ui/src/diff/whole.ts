@@ -2,19 +2,29 @@
 
 import type { Diff } from "../api/types";
 import type { FileChange } from "./change";
-import { parse } from "./parse";
+import { parseDiff } from "./parse";
 
-const LATER = "The text ends before this file.";
+const NOT_SENT_NOTE = "The text ends before this file.";
 
 /** What the text says, and what the list says of files that are not in the text. */
-export function whole(diff: Pick<Diff, "files">, text: string): FileChange[] {
-  const read = parse(text);
-  const known = new Map(read.map((file) => [file.path, file]));
+export function listFiles(diff: Pick<Diff, "files">, text: string): FileChange[] {
+  const parsed = parseDiff(text);
+  const known = new Map(parsed.map((file) => [file.path, file]));
   const listed = diff.files.map(({ path, before, plus, minus, binary }): FileChange => {
     const file = known.get(path);
     known.delete(path);
     if (file !== undefined) return file.note === null ? file : { ...file, plus, minus };
-    return { path, before, plus, minus, binary, status: "modified", mode: null, hunks: [], note: LATER };
+    return {
+      path,
+      before,
+      plus,
+      minus,
+      binary,
+      status: "modified",
+      mode: null,
+      hunks: [],
+      note: NOT_SENT_NOTE,
+    };
   });
   return [...listed, ...known.values()];
 }

@@ -1,44 +1,44 @@
 /* Which words of a changed line are new: the longest common sequence of words is what stayed. */
 
 export type Range = readonly [start: number, end: number];
-export interface Marks {
+export interface ChangedRanges {
   readonly old: readonly Range[];
   readonly new: readonly Range[];
 }
 
-const MOST_WORDS = 300; // of a line; longer ones are a matter of milliseconds each
-const LEAST_COMMON = 0.2; // of the letters: below that, it is another line and not a changed one
-const NONE: Marks = { old: [], new: [] };
+const MAX_WORDS = 300; // of a line; longer ones are a matter of milliseconds each
+const MIN_COMMON = 0.2; // of the letters: below that, it is another line and not a changed one
+const NO_CHANGES: ChangedRanges = { old: [], new: [] };
 
 /** Nothing is marked where marks would say nothing: too long, too different, or the same. */
-export function marks(before: string, after: string): Marks {
-  if (before === after) return NONE;
-  const [a, b] = [words(before), words(after)];
-  if (a === null || b === null) return NONE;
-  const kept = common(a, b);
+export function diffWords(before: string, after: string): ChangedRanges {
+  if (before === after) return NO_CHANGES;
+  const [a, b] = [splitWords(before), splitWords(after)];
+  if (a === null || b === null) return NO_CHANGES;
+  const kept = commonWords(a, b);
   const letters = kept.reduce((sum, [i]) => sum + (a[i] ?? "").trim().length, 0);
   const longest = Math.max(before.trim().length, after.trim().length);
-  if (longest === 0 || letters / longest < LEAST_COMMON) return NONE;
+  if (longest === 0 || letters / longest < MIN_COMMON) return NO_CHANGES;
   return {
-    old: changed(
+    old: uncommonRanges(
       a,
       kept.map(([i]) => i),
     ),
-    new: changed(
+    new: uncommonRanges(
       b,
       kept.map(([, j]) => j),
     ),
   };
 }
 
-function words(text: string): string[] | null {
+function splitWords(text: string): string[] | null {
   if (text.length > 5000) return null;
   const found = text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
-  return found.length > MOST_WORDS ? null : found;
+  return found.length > MAX_WORDS ? null : found;
 }
 
 /** Pairs of places that are the same word, in order. */
-function common(a: readonly string[], b: readonly string[]): [number, number][] {
+function commonWords(a: readonly string[], b: readonly string[]): [number, number][] {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);
   const at = (i: number, j: number) => lengths[i * width + j] ?? 0;
@@ -57,14 +57,14 @@ function common(a: readonly string[], b: readonly string[]): [number, number][] 
 }
 
 /** What is not kept, as ranges of letters; neighbours are one. */
-function changed(all: readonly string[], kept: readonly number[]): Range[] {
-  const stays = new Set(kept);
+function uncommonRanges(all: readonly string[], kept: readonly number[]): Range[] {
+  const common = new Set(kept);
   const ranges: [number, number][] = [];
   let start = 0;
   for (const [place, word] of all.entries()) {
     const end = start + word.length;
     const last = ranges.at(-1);
-    if (!stays.has(place)) {
+    if (!common.has(place)) {
       if (last?.[1] === start) last[1] = end;
       else ranges.push([start, end]);
     }

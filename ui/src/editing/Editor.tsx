@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo } from "react";
-import type { WholeTask } from "../api/types";
-import { projectInAddress } from "../app/address";
+import type { TaskDetail } from "../api/types";
+import { currentProject } from "../app/address";
 import { Dialog } from "../parts/Dialog";
-import { Failure, Loading } from "../parts/Empty";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import styles from "./Editor.module.css";
 import { EditorForm } from "./EditorForm";
 import { closeEditor, useEditor } from "./editor";
-import { kept, place } from "./kept";
-import { read } from "./useEditing";
+import { loadTaskDraft, taskDraftKey } from "./kept";
+import { fetchTask } from "./useEditing";
 
 const Markdown = lazy(() => import("../parts/Markdown"));
 
@@ -16,41 +16,45 @@ const Markdown = lazy(() => import("../parts/Markdown"));
 export default function Editor() {
   const open = useEditor((store) => store.open);
   if (open === null) return null;
-  return open.task === null ? <Form key="new" task={null} /> : <Existing key={open.task} id={open.task} />;
+  return open.task === null ? (
+    <EditorWithDraft key="new" task={null} />
+  ) : (
+    <ExistingTask key={open.task} id={open.task} />
+  );
 }
 
-function Existing({ id }: { id: string }) {
-  const asked = useQuery({
+function ExistingTask({ id }: { id: string }) {
+  const query = useQuery({
     queryKey: ["editing", id],
-    queryFn: () => read(id),
+    queryFn: () => fetchTask(id),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
   });
-  if (asked.data?.editable) return <Form task={asked.data} />;
+  if (query.data?.editable) return <EditorWithDraft task={query.data} />;
   return (
     <Dialog title={`Edit ${id}`} size="large" onClose={closeEditor}>
-      {asked.data && <NotEditable task={asked.data} />}
-      {asked.isError && <Failure error={asked.error} again={() => void asked.refetch()} />}
-      {asked.isPending && <Loading what="Reading the task" />}
+      {query.data && <NotEditable task={query.data} />}
+      {query.isError && <ErrorState error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <LoadingState what="Reading the task" />}
     </Dialog>
   );
 }
 
-function Form({ task }: { task: WholeTask | null }) {
-  const where = place(projectInAddress(), task?.id ?? null);
-  const before = useMemo(() => kept(window.localStorage, where), [where]);
-  return <EditorForm task={task} before={before} where={where} />;
+function EditorWithDraft({ task }: { task: TaskDetail | null }) {
+  const storageKey = taskDraftKey(currentProject(), task?.id ?? null);
+  const stored = useMemo(() => loadTaskDraft(window.localStorage, storageKey), [storageKey]);
+  return <EditorForm task={task} stored={stored} storageKey={storageKey} />;
 }
 
-function NotEditable({ task }: { task: WholeTask }) {
+function NotEditable({ task }: { task: TaskDetail }) {
   return (
     <div className={styles.still}>
       <p className={styles.notice}>
         This task can't be edited here: {task.notEditable}. Edit the file itself, and the board follows.
       </p>
       {task.source !== null && <code>{task.source}</code>}
-      <Suspense fallback={<Loading what="Loading" />}>
+      <Suspense fallback={<LoadingState what="Loading" />}>
         <Markdown text={task.body} />
       </Suspense>
     </div>

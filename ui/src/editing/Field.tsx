@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
-import { inWords, Refused } from "../api/client";
-import { fieldIn, type Field as Name } from "./draft";
+import { ApiError, describeError } from "../api/client";
+import { type FieldName as Name, parseFieldName } from "./draft";
 import styles from "./Editor.module.css";
 
 /** What the server says of a field, at that field. */
-export function Refusal({ error, field }: { error: unknown; field: Name | "text" }) {
-  if (!(error instanceof Refused) || fieldIn(error.field) !== field) return null;
-  const { message, hint } = inWords(error);
+export function FieldError({ error, field }: { error: unknown; field: Name | "text" }) {
+  if (!(error instanceof ApiError) || parseFieldName(error.field) !== field) return null;
+  const { message, hint } = describeError(error);
   return (
     <span className={styles.refusal} role="alert">
       {message} {hint}
@@ -28,7 +28,7 @@ export function Field({ field, label, error, children }: Props) {
     <label className={styles.field}>
       <span className={styles.label}>{label}</span>
       {children}
-      <Refusal error={error} field={field} />
+      <FieldError error={error} field={field} />
     </label>
   );
 }

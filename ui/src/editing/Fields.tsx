@@ -1,123 +1,123 @@
 import { type ComponentProps, lazy, Suspense, useId, useState } from "react";
 import { useAgents } from "../api/agents";
-import type { WholeTask } from "../api/types";
+import type { TaskDetail } from "../api/types";
 import { Button } from "../parts/Button";
-import { Loading } from "../parts/Empty";
+import { LoadingState } from "../parts/Empty";
 import { useBoard } from "../store/board";
-import type { Draft } from "./draft";
+import type { TaskDraft } from "./draft";
 import styles from "./Editor.module.css";
-import { Field, Refusal } from "./Field";
-import { Tokens } from "./Tokens";
-import type { Editing } from "./useEditing";
+import { Field, FieldError } from "./Field";
+import { TokenInput } from "./Tokens";
+import type { TaskEditor } from "./useEditing";
 
 const Markdown = lazy(() => import("../parts/Markdown"));
 
 /** The dialog gives the focus to what has this attribute, and React would give it before the dialog is there. */
-function first(input: HTMLInputElement | null): void {
+function focusFirst(input: HTMLInputElement | null): void {
   input?.setAttribute("autofocus", "");
 }
 
-type Word = "phase" | "priority" | "agent" | "model" | "verify" | "run";
+type TextField = "phase" | "priority" | "agent" | "model" | "verify" | "run";
 
-export function Fields({ editing, task }: { editing: Editing; task: WholeTask | null }) {
-  const { draft, error, set } = editing;
-  const ids = useIds(task?.id ?? null);
+export function TaskFields({ editor, task }: { editor: TaskEditor; task: TaskDetail | null }) {
+  const { draft, error, set } = editor;
+  const ids = useOtherTaskIds(task?.id ?? null);
   return (
     <div className={styles.fields}>
       <div className={styles.main}>
         <Field field="title" label="Title" error={error}>
           <input
-            ref={first}
+            ref={focusFirst}
             value={draft.title}
             dir="auto"
             placeholder="What is to be done, in a few words"
             onChange={(event) => set({ title: event.target.value })}
           />
         </Field>
-        <Body editing={editing} />
+        <BodyField editor={editor} />
       </div>
       <div className={styles.side}>
-        <Tokens
+        <TokenInput
           label="Needs"
           hint="Starts only after these are done"
           values={draft.needs}
           suggestions={ids}
           onChange={(needs) => set({ needs })}
-          refusal={<Refusal error={error} field="needs" />}
+          error={<FieldError error={error} field="needs" />}
         />
-        <Tokens
+        <TokenInput
           label="Touches"
           hint="Files that no other task may change meanwhile"
           values={draft.touches}
           onChange={(touches) => set({ touches })}
-          refusal={<Refusal error={error} field="touches" />}
+          error={<FieldError error={error} field="touches" />}
         />
-        <Words editing={editing} />
+        <TextFields editor={editor} />
       </div>
     </div>
   );
 }
 
-function useIds(own: string | null): readonly string[] {
+function useOtherTaskIds(own: string | null): readonly string[] {
   const tasks = useBoard(({ board }) => board.tasks);
   return [...tasks.keys()].filter((id) => id !== own);
 }
 
-function Words({ editing }: { editing: Editing }) {
+function TextFields({ editor }: { editor: TaskEditor }) {
   const agents = useId();
   const known = useAgents();
   return (
     <>
       <div className={styles.pair}>
-        <Line editing={editing} field="phase" label="Phase" />
-        <Line editing={editing} field="priority" label="Priority" inputMode="numeric" />
-        <Line editing={editing} field="agent" label="Agent" list={agents} />
-        <Line editing={editing} field="model" label="Model" />
+        <LineField editor={editor} field="phase" label="Phase" />
+        <LineField editor={editor} field="priority" label="Priority" inputMode="numeric" />
+        <LineField editor={editor} field="agent" label="Agent" list={agents} />
+        <LineField editor={editor} field="model" label="Model" />
       </div>
       <datalist id={agents}>
         {known.data?.map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>
-      <Command editing={editing} field="verify" label="Verify" />
-      <Command editing={editing} field="run" label="Run" />
+      <CommandField editor={editor} field="verify" label="Verify" />
+      <CommandField editor={editor} field="run" label="Run" />
     </>
   );
 }
 
-type LineProps = { editing: Editing; field: Word; label: string } & Pick<
+type LineFieldProps = { editor: TaskEditor; field: TextField; label: string } & Pick<
   ComponentProps<"input">,
   "list" | "inputMode"
 >;
 
-function Line({ editing, field, label, ...rest }: LineProps) {
+function LineField({ editor, field, label, ...rest }: LineFieldProps) {
   return (
-    <Field field={field} label={label} error={editing.error}>
+    <Field field={field} label={label} error={editor.error}>
       <input
         {...rest}
-        value={editing.draft[field]}
+        value={editor.draft[field]}
         autoComplete="off"
-        onChange={(event) => editing.set({ [field]: event.target.value } as Partial<Draft>)}
+        onChange={(event) => editor.set({ [field]: event.target.value } as Partial<TaskDraft>)}
       />
     </Field>
   );
 }
 
-function Command({ editing, field, label }: { editing: Editing; field: Word; label: string }) {
+function CommandField({ editor, field, label }: { editor: TaskEditor; field: TextField; label: string }) {
   return (
-    <Field field={field} label={label} error={editing.error}>
+    <Field field={field} label={label} error={editor.error}>
       <textarea
         className={styles.code}
         rows={2}
         spellCheck={false}
-        value={editing.draft[field]}
-        onChange={(event) => editing.set({ [field]: event.target.value } as Partial<Draft>)}
+        value={editor.draft[field]}
+        onChange={(event) => editor.set({ [field]: event.target.value } as Partial<TaskDraft>)}
       />
     </Field>
   );
 }
 
-function Body({ editing }: { editing: Editing }) {
+function BodyField({ editor }: { editor: TaskEditor }) {
   const [preview, setPreview] = useState(false);
   const name = useId();
   return (
@@ -133,8 +133,8 @@ function Body({ editing }: { editing: Editing }) {
       </div>
       {preview ? (
         <section className={styles.preview} aria-label="Preview">
-          <Suspense fallback={<Loading what="Loading" />}>
-            <Markdown text={editing.draft.body || "*Nothing is written yet.*"} />
+          <Suspense fallback={<LoadingState what="Loading" />}>
+            <Markdown text={editor.draft.body || "*Nothing is written yet.*"} />
           </Suspense>
         </section>
       ) : (
@@ -148,12 +148,12 @@ function Body({ editing }: { editing: Editing }) {
             rows={16}
             dir="auto"
             placeholder="Everything the agent has to know, as markdown"
-            value={editing.draft.body}
-            onChange={(event) => editing.set({ body: event.target.value })}
+            value={editor.draft.body}
+            onChange={(event) => editor.set({ body: event.target.value })}
           />
         </>
       )}
-      <Refusal error={editing.error} field="body" />
+      <FieldError error={editor.error} field="body" />
     </div>
   );
 }

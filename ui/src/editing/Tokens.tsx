@@ -2,26 +2,26 @@ import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import { Icon } from "../parts/Icon";
 import styles from "./Editor.module.css";
 
-interface Props {
+interface TokenInputProps {
   label: string;
   hint: string;
   values: readonly string[];
   suggestions?: readonly string[];
   onChange(values: readonly string[]): void;
-  refusal: ReactNode;
+  error: ReactNode;
 }
 
 /** Several words, each of which can be taken away. Enter or a comma ends one; so does leaving the field. */
-export function Tokens({ label, hint, values, suggestions = [], onChange, refusal }: Props) {
+export function TokenInput({ label, hint, values, suggestions = [], onChange, error }: TokenInputProps) {
   const [typed, setTyped] = useState("");
   const name = useId();
-  const add = (said: string) => {
-    const more = said.split(",").map((each) => each.trim());
+  const add = (text: string) => {
+    const more = text.split(",").map((each) => each.trim());
     const next = [...new Set([...values, ...more.filter(Boolean)])];
     if (next.length > values.length) onChange(next);
     setTyped("");
   };
-  const pressed = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && typed.trim() !== "") {
       event.preventDefault();
       add(typed);
@@ -53,9 +53,11 @@ export function Tokens({ label, hint, values, suggestions = [], onChange, refusa
           placeholder={values.length === 0 ? hint : ""}
           autoComplete="off"
           onChange={({ target, nativeEvent }) =>
-            target.value.includes(",") || isPicked(nativeEvent) ? add(target.value) : setTyped(target.value)
+            target.value.includes(",") || isSuggestion(nativeEvent)
+              ? add(target.value)
+              : setTyped(target.value)
           }
-          onKeyDown={pressed}
+          onKeyDown={onKeyDown}
           onBlur={() => add(typed)}
         />
       </div>
@@ -66,12 +68,12 @@ export function Tokens({ label, hint, values, suggestions = [], onChange, refusa
             <option key={id} value={id} />
           ))}
       </datalist>
-      {refusal}
+      {error}
     </div>
   );
 }
 
 /** Out of the suggestions: what is typed may be the beginning of a longer one. */
-function isPicked(event: Event): boolean {
+function isSuggestion(event: Event): boolean {
   return !(event instanceof InputEvent) || event.inputType === "insertReplacementText";
 }

@@ -2,9 +2,9 @@
 
    Law: only what a person changed is sent. So what somebody else changed elsewhere in the task stays as they have it. */
 
-import type { WholeTask } from "../api/types";
+import type { TaskDetail } from "../api/types";
 
-export interface Draft {
+export interface TaskDraft {
   readonly title: string;
   readonly body: string;
   readonly needs: readonly string[];
@@ -17,9 +17,9 @@ export interface Draft {
   readonly run: string;
 }
 
-export type Field = keyof Draft;
+export type FieldName = keyof TaskDraft;
 
-export const FIELDS: readonly Field[] = [
+export const FIELDS: readonly FieldName[] = [
   "title",
   "body",
   "needs",
@@ -32,7 +32,7 @@ export const FIELDS: readonly Field[] = [
   "run",
 ];
 
-export const BLANK: Draft = {
+export const EMPTY_TASK: TaskDraft = {
   title: "",
   body: "",
   needs: [],
@@ -45,16 +45,16 @@ export const BLANK: Draft = {
   run: "",
 };
 
-const USUAL = 1; // the priority of a task that says nothing of it
+const DEFAULT_PRIORITY = 1; // the priority of a task that says nothing of it
 
-export function draftOf(task: WholeTask): Draft {
+export function toTaskDraft(task: TaskDetail): TaskDraft {
   return {
     title: task.title,
     body: task.body,
     needs: task.needs.filter(({ kind }) => kind === "need").map(({ id }) => id),
     touches: task.touches,
     phase: task.phase ?? "",
-    priority: task.priority === USUAL ? "" : String(task.priority),
+    priority: task.priority === DEFAULT_PRIORITY ? "" : String(task.priority),
     agent: task.agent ?? "",
     model: task.model ?? "",
     verify: task.verify ?? "",
@@ -63,42 +63,42 @@ export function draftOf(task: WholeTask): Draft {
 }
 
 /** A field in one text, to be compared. */
-export function spelt(draft: Draft, field: Field): string {
+export function fieldText(draft: TaskDraft, field: FieldName): string {
   const value = draft[field];
   return typeof value === "string" ? value : value.join("\n");
 }
 
-export function changed(base: Draft, draft: Draft): readonly Field[] {
-  return FIELDS.filter((field) => spelt(base, field) !== spelt(draft, field));
+export function changedFields(base: TaskDraft, draft: TaskDraft): readonly FieldName[] {
+  return FIELDS.filter((field) => fieldText(base, field) !== fieldText(draft, field));
 }
 
-type Said = { -readonly [F in Field]?: string | string[] };
+type TaskPatch = { -readonly [F in FieldName]?: string | string[] };
 
 /** What is to be sent: an empty text takes something away. */
-export function patch(base: Draft, draft: Draft): Said {
-  const said: Said = {};
-  for (const field of changed(base, draft)) {
+export function buildPatch(base: TaskDraft, draft: TaskDraft): TaskPatch {
+  const patch: TaskPatch = {};
+  for (const field of changedFields(base, draft)) {
     const value = draft[field];
-    said[field] = typeof value === "string" ? value : [...value];
+    patch[field] = typeof value === "string" ? value : [...value];
   }
-  return said;
+  return patch;
 }
 
 /** Fields that both have changed, and not to the same. */
-export function clashes(base: Draft, mine: Draft, theirs: Draft): readonly Field[] {
-  const other = new Set(changed(base, theirs));
-  const differs = new Set(changed(mine, theirs));
-  return changed(base, mine).filter((field) => other.has(field) && differs.has(field));
+export function conflictingFields(base: TaskDraft, mine: TaskDraft, theirs: TaskDraft): readonly FieldName[] {
+  const other = new Set(changedFields(base, theirs));
+  const differs = new Set(changedFields(mine, theirs));
+  return changedFields(base, mine).filter((field) => other.has(field) && differs.has(field));
 }
 
 /** Theirs, with what I changed. */
-export function merged(base: Draft, mine: Draft, theirs: Draft): Draft {
-  const own = Object.fromEntries(changed(base, mine).map((field) => [field, mine[field]]));
+export function mergeDrafts(base: TaskDraft, mine: TaskDraft, theirs: TaskDraft): TaskDraft {
+  const own = Object.fromEntries(changedFields(base, mine).map((field) => [field, mine[field]]));
   return { ...theirs, ...own };
 }
 
 /** The field that a refusal is about, if it is one of the form's. */
-export function fieldIn(said: string | null): Field | "text" | null {
-  const last = said?.split(".").at(-1) ?? null;
+export function parseFieldName(path: string | null): FieldName | "text" | null {
+  const last = path?.split(".").at(-1) ?? null;
   return last === "text" ? "text" : (FIELDS.find((field) => field === last) ?? null);
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { BLANK } from "./draft";
-import { forget, type Kept, keep, kept, NEW, place } from "./kept";
+import { EMPTY_TASK } from "./draft";
+import {
+  loadTaskDraft,
+  NEW_TASK,
+  removeTaskDraft,
+  type StoredDraft,
+  saveTaskDraft,
+  taskDraftKey,
+} from "./kept";
 
 function store(full = false) {
   const items = new Map<string, string>();
@@ -14,9 +21,9 @@ function store(full = false) {
   };
 }
 
-const written: Kept = {
-  base: NEW,
-  draft: { ...BLANK, title: "Roof" },
+const written: StoredDraft = {
+  base: NEW_TASK,
+  draft: { ...EMPTY_TASK, title: "Roof" },
   text: "",
   mode: "fields",
   at: "2026-11-15T10:00:00.000Z",
@@ -25,17 +32,17 @@ const written: Kept = {
 describe("what was written and not saved", () => {
   it("is there again, for that task of that project and for no other", () => {
     const shelf = store();
-    keep(shelf, place(null, "a"), written);
-    expect(kept(shelf, place(null, "a"))).toEqual(written);
-    expect(kept(shelf, place(null, null))).toBeNull();
-    expect(kept(shelf, place("p", "a"))).toBeNull();
+    saveTaskDraft(shelf, taskDraftKey(null, "a"), written);
+    expect(loadTaskDraft(shelf, taskDraftKey(null, "a"))).toEqual(written);
+    expect(loadTaskDraft(shelf, taskDraftKey(null, null))).toBeNull();
+    expect(loadTaskDraft(shelf, taskDraftKey("p", "a"))).toBeNull();
   });
 
   it("is gone once it is forgotten", () => {
     const shelf = store();
-    keep(shelf, "x", written);
-    forget(shelf, "x");
-    expect(kept(shelf, "x")).toBeNull();
+    saveTaskDraft(shelf, "x", written);
+    removeTaskDraft(shelf, "x");
+    expect(loadTaskDraft(shelf, "x")).toBeNull();
   });
 
   it("is nothing where it can't be understood, and where nothing can be kept", () => {
@@ -44,13 +51,13 @@ describe("what was written and not saved", () => {
       "{",
       "[]",
       '{"draft": {}}',
-      JSON.stringify({ ...written, draft: { ...BLANK, needs: [1] } }),
+      JSON.stringify({ ...written, draft: { ...EMPTY_TASK, needs: [1] } }),
     ]) {
       shelf.setItem("x", text);
-      expect(kept(shelf, "x"), text).toBeNull();
+      expect(loadTaskDraft(shelf, "x"), text).toBeNull();
     }
     const full = store(true);
-    keep(full, "x", written);
-    expect(kept(full, "x")).toBeNull();
+    saveTaskDraft(full, "x", written);
+    expect(loadTaskDraft(full, "x")).toBeNull();
   });
 });

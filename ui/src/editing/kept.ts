@@ -1,10 +1,10 @@
 /* What was written and not saved, kept by the browser: a window that is closed costs nothing. */
 
-import { BLANK, type Draft } from "./draft";
+import { EMPTY_TASK, type TaskDraft } from "./draft";
 
 /** What the text was written against. */
 export interface Base {
-  readonly draft: Draft;
+  readonly draft: TaskDraft;
   /** The whole file; `null`: it is new. */
   readonly text: string | null;
   readonly version: string | null;
@@ -12,61 +12,61 @@ export interface Base {
 
 export type Mode = "fields" | "text";
 
-export interface Kept {
+export interface StoredDraft {
   readonly base: Base;
-  readonly draft: Draft;
+  readonly draft: TaskDraft;
   readonly text: string;
   readonly mode: Mode;
   readonly at: string;
 }
 
-export const NEW: Base = { draft: BLANK, text: null, version: null };
+export const NEW_TASK: Base = { draft: EMPTY_TASK, text: null, version: null };
 
-export function place(project: string | null, task: string | null): string {
+export function taskDraftKey(project: string | null, task: string | null): string {
   return `plait.draft ${JSON.stringify([project, task])}`;
 }
 
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 /** A browser may refuse to keep anything: then nothing is kept. */
-export function keep(store: Store, where: string, kept: Kept): void {
+export function saveTaskDraft(store: Store, key: string, draft: StoredDraft): void {
   try {
-    store.setItem(where, JSON.stringify(kept));
+    store.setItem(key, JSON.stringify(draft));
   } catch {
-    forget(store, where);
+    removeTaskDraft(store, key);
   }
 }
 
-export function forget(store: Store, where: string): void {
+export function removeTaskDraft(store: Store, key: string): void {
   try {
-    store.removeItem(where);
+    store.removeItem(key);
   } catch {
     // then there is nothing of it either
   }
 }
 
-export function kept(store: Store, where: string): Kept | null {
+export function loadTaskDraft(store: Store, key: string): StoredDraft | null {
   try {
-    const said: unknown = JSON.parse(store.getItem(where) ?? "null");
-    return isKept(said) ? said : null;
+    const value: unknown = JSON.parse(store.getItem(key) ?? "null");
+    return isStoredDraft(value) ? value : null;
   } catch {
     return null;
   }
 }
 
-function isKept(said: unknown): said is Kept {
-  if (typeof said !== "object" || said === null) return false;
-  const { base, draft, text, at } = said as Partial<Kept>;
-  return isDraft(draft) && isDraft(base?.draft) && typeof text === "string" && typeof at === "string";
+function isStoredDraft(value: unknown): value is StoredDraft {
+  if (typeof value !== "object" || value === null) return false;
+  const { base, draft, text, at } = value as Partial<StoredDraft>;
+  return isTaskDraft(draft) && isTaskDraft(base?.draft) && typeof text === "string" && typeof at === "string";
 }
 
 /** Of the shape of today: one that an older page kept may have been of another. */
-function isDraft(said: unknown): said is Draft {
-  if (typeof said !== "object" || said === null) return false;
-  const found = said as Record<string, unknown>;
-  return Object.entries(BLANK).every(([field, blank]) =>
+function isTaskDraft(value: unknown): value is TaskDraft {
+  if (typeof value !== "object" || value === null) return false;
+  const record = value as Record<string, unknown>;
+  return Object.entries(EMPTY_TASK).every(([field, blank]) =>
     Array.isArray(blank)
-      ? Array.isArray(found[field]) && found[field].every((item) => typeof item === "string")
-      : typeof found[field] === "string",
+      ? Array.isArray(record[field]) && record[field].every((item) => typeof item === "string")
+      : typeof record[field] === "string",
   );
 }

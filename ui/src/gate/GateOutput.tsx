@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../parts/Button";
-import { Failure, Loading } from "../parts/Empty";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import styles from "./GateOutput.module.css";
-import { outputOf } from "./output";
+import { fetchGateLog } from "./output";
 
-const PATIENCE = 2000; // ms between two looks while it runs
+const OUTPUT_POLL_MS = 2000; // ms between two looks while it runs
 
 interface Props {
   batchId: string;
@@ -18,41 +18,41 @@ interface Props {
 export function GateOutput({ batchId, gate, named = false }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const words = open ? "Hide output" : "Show output";
+  const label = open ? "Hide output" : "Show output";
   return (
     <div className={styles.output}>
       <Button
-        {...(named && { label: `${words} of gate ${gate}` })}
+        {...(named && { label: `${label} of gate ${gate}` })}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
-        {words}
+        {label}
       </Button>
       {open && (
         <div id={id} className={styles.printed}>
-          <Printed batchId={batchId} gate={gate} />
+          <GateOutputText batchId={batchId} gate={gate} />
         </div>
       )}
     </div>
   );
 }
 
-function Printed({ batchId, gate }: { batchId: string; gate: number }) {
+function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["gate", batchId, gate],
-    queryFn: () => outputOf(batchId, gate),
+    queryFn: () => fetchGateLog(batchId, gate),
     staleTime: ({ state }) => (state.data?.ended ? Number.POSITIVE_INFINITY : 0),
-    refetchInterval: ({ state }) => (state.data?.ended || state.error ? false : PATIENCE),
+    refetchInterval: ({ state }) => (state.data?.ended || state.error ? false : OUTPUT_POLL_MS),
   });
-  const failure = error && <Failure error={error} again={() => void refetch()} />;
-  if (data === undefined) return failure ?? <Loading what="Reading what the gate printed" />;
+  const failure = error && <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return failure ?? <LoadingState what="Reading what the gate printed" />;
   return (
     <>
       {data.text === "" ? (
         <p className={styles.soft}>{data.ended ? "It printed nothing." : "It has printed nothing yet."}</p>
       ) : (
-        <Text text={data.text} name={`Output of gate ${gate}`} />
+        <ScrolledText text={data.text} name={`Output of gate ${gate}`} />
       )}
       {data.cut && (
         <p className={styles.soft}>
@@ -65,7 +65,7 @@ function Printed({ batchId, gate }: { batchId: string; gate: number }) {
 }
 
 /** Its end is seen, also while more comes, unless somebody reads elsewhere in it. */
-function Text({ text, name }: { text: string; name: string }) {
+function ScrolledText({ text, name }: { text: string; name: string }) {
   const box = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is longer when the text is

@@ -1,17 +1,17 @@
 import { useRef, useState } from "react";
 import { useCommands } from "../commands/commands";
-import { count } from "../model/format";
+import { pluralize } from "../model/format";
 import { Icon } from "../parts/Icon";
 import type { GraphNode } from "./elements";
 import styles from "./GraphView.module.css";
-import { lookAt, useLooking } from "./looking";
-import { matching } from "./matching";
+import { setGraphFocus, useGraphFocus } from "./looking";
+import { findTasks } from "./matching";
 
 /** Marks the tasks that a word is in; Enter goes from one to the next. */
-export function Find({ nodes }: { nodes: readonly GraphNode[] }) {
+export function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
-  const found = useLooking((looking) => looking.found);
+  const matches = useGraphFocus((looking) => looking.matches);
   useCommands([
     {
       id: "graph.find",
@@ -23,13 +23,13 @@ export function Find({ nodes }: { nodes: readonly GraphNode[] }) {
   ]);
   const search = (words: string) => {
     setText(words);
-    lookAt({ found: words.trim() === "" ? null : new Set(matching(nodes, words)) });
+    setGraphFocus({ matches: words.trim() === "" ? null : new Set(findTasks(nodes, words)) });
   };
   const next = () => {
-    const ids = [...(found ?? [])];
-    const at = ids.indexOf(useLooking.getState().current ?? "");
+    const ids = [...(matches ?? [])];
+    const at = ids.indexOf(useGraphFocus.getState().current ?? "");
     const id = ids[(at + 1) % ids.length];
-    if (id !== undefined) lookAt({ current: id, over: id });
+    if (id !== undefined) setGraphFocus({ current: id, hovered: id });
   };
   return (
     <search className={styles.find}>
@@ -49,7 +49,7 @@ export function Find({ nodes }: { nodes: readonly GraphNode[] }) {
         }}
       />
       <span className={styles.found} role="status">
-        {found === null ? "" : found.size === 0 ? "no task" : count(found.size, "task")}
+        {matches === null ? "" : matches.size === 0 ? "no task" : pluralize(matches.size, "task")}
       </span>
     </search>
   );

@@ -3,25 +3,25 @@ import { ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import type { Graph } from "../api/types";
 import { useTheme } from "../app/theme";
-import { Loading } from "../parts/Empty";
-import { Acts } from "./acts";
-import { linesOf } from "./elements";
+import { LoadingState } from "../parts/Empty";
+import { GraphActionsContext } from "./acts";
+import { routeEdges } from "./elements";
 import styles from "./Flow.module.css";
-import type { Kind } from "./kinds";
-import { Lines } from "./Lines";
-import { type Layout, type Shape, shapeOf } from "./layout";
-import { lookAt, useLooking } from "./looking";
-import { Overview } from "./Overview";
-import { Said } from "./Said";
-import { Tasks } from "./Tasks";
-import { useLayout } from "./useLayout";
-import { SMALLEST, useView } from "./useView";
+import type { EdgeKind } from "./kinds";
+import { EdgeLayer } from "./Lines";
+import { graphShape, type Layout, type Shape } from "./layout";
+import { setGraphFocus, useGraphFocus } from "./looking";
+import { MiniMap } from "./Overview";
+import { HoverText } from "./Said";
+import { TaskNodes } from "./Tasks";
+import { useGraphLayout } from "./useLayout";
+import { MIN_ZOOM, useViewport } from "./useView";
 import { type Arrow, neighbour } from "./walk";
-import { Zoom } from "./Zoom";
+import { ZoomControls } from "./Zoom";
 
-const AT_WORK: readonly string[] = ["running", "verifying", "merging"];
+const ACTIVE: readonly string[] = ["running", "verifying", "merging"];
 /** React Flow moves the view; whatever is in it is drawn here. */
-const SURFACE = {
+const CANVAS_PROPS = {
   disableKeyboardA11y: true,
   deleteKeyCode: null,
   selectionKeyCode: null,
@@ -29,85 +29,83 @@ const SURFACE = {
   panActivationKeyCode: null,
   panOnScroll: true,
   zoomOnDoubleClick: false,
-  minZoom: SMALLEST,
+  minZoom: MIN_ZOOM,
   maxZoom: 1.6,
   "aria-label": "Graph of the tasks",
 } as const;
 
-interface FlowProps {
+interface GraphCanvasProps {
   graph: Graph;
-  hidden: ReadonlySet<Kind>;
+  hidden: ReadonlySet<EdgeKind>;
   open(id: string): void;
 }
 
-export function Flow(props: FlowProps) {
+export function GraphCanvas(props: GraphCanvasProps) {
   return (
     <ReactFlowProvider>
-      <Drawing {...props} />
+      <LayoutLoader {...props} />
     </ReactFlowProvider>
   );
 }
 
-function Drawing({ graph, hidden, open }: FlowProps) {
+function LayoutLoader({ graph, hidden, open }: GraphCanvasProps) {
   const { waves, edges } = graph;
-  const shape = useMemo(() => shapeOf({ waves, edges }), [waves, edges]);
-  const layout = useLayout(shape);
+  const shape = useMemo(() => graphShape({ waves, edges }), [waves, edges]);
+  const layout = useGraphLayout(shape);
   return layout === null ? (
-    <Loading what="Laying out the graph" />
+    <LoadingState what="Laying out the graph" />
   ) : (
-    <Laid graph={graph} hidden={hidden} open={open} shape={shape} layout={layout} />
+    <Canvas graph={graph} hidden={hidden} open={open} shape={shape} layout={layout} />
   );
 }
 
-interface LaidProps extends FlowProps {
+interface CanvasProps extends GraphCanvasProps {
   shape: Shape;
   layout: Layout;
 }
 
-function Laid({ graph, hidden, open, shape, layout }: LaidProps) {
+function Canvas({ graph, hidden, open, shape, layout }: CanvasProps) {
   const { theme } = useTheme();
   const { edges, conflicts, criticalPath } = graph;
-  const lines = useMemo(
-    () => linesOf({ edges, conflicts, criticalPath }, layout),
+  const edgeRoutes = useMemo(
+    () => routeEdges({ edges, conflicts, criticalPath }, layout),
     [edges, conflicts, criticalPath, layout],
   );
   const frame = useRef<HTMLDivElement>(null);
-  const view = useView(layout, frame);
-  const walk = useCallback(
-    (from: string, arrow: Arrow) => lookAt({ current: neighbour(layout, shape, from, arrow), take: true }),
+  const view = useViewport(layout, frame);
+  const moveTo = useCallback(
+    (from: string, arrow: Arrow) =>
+      setGraphFocus({ current: neighbour(layout, shape, from, arrow), takeFocus: true }),
     [layout, shape],
   );
-  const acts = useMemo(() => ({ open, walk }), [open, walk]);
-  useFirst(graph);
+  const actions = useMemo(() => ({ open, moveTo }), [open, moveTo]);
+  useInitialFocus(graph);
   return (
-    <Acts value={acts}>
+    <GraphActionsContext value={actions}>
       <div ref={frame} className={styles.flow}>
-        <ReactFlow colorMode={theme} onInit={() => view.begin(first(graph))} {...SURFACE}>
-          <Lines lines={lines} hidden={hidden} />
-          <Tasks graph={graph} layout={layout} />
-          <Zoom fit={view.fit} />
-          <Overview nodes={graph.nodes} layout={layout} />
+        <ReactFlow colorMode={theme} onInit={() => view.showInitial(initialTask(graph))} {...CANVAS_PROPS}>
+          <EdgeLayer edges={edgeRoutes} hidden={hidden} />
+          <TaskNodes graph={graph} layout={layout} />
+          <ZoomControls fit={view.fit} />
+          <MiniMap nodes={graph.nodes} layout={layout} />
         </ReactFlow>
       </div>
-      <Said graph={graph} lines={lines} />
-    </Acts>
+      <HoverText graph={graph} edges={edgeRoutes} />
+    </GraphActionsContext>
   );
 }
 
 /** Tab leads to something as soon as there is anything. */
-function useFirst(graph: Graph): void {
-  const start = first(graph);
+function useInitialFocus(graph: Graph): void {
+  const start = initialTask(graph);
   useEffect(() => {
-    if (useLooking.getState().current === null) lookAt({ current: start });
+    if (useGraphFocus.getState().current === null) setGraphFocus({ current: start });
   }, [start]);
 }
 
 /** What is at work, or else where the longest path begins. */
-function first({ nodes, criticalPath }: Graph): string | null {
+function initialTask({ nodes, criticalPath }: Graph): string | null {
   return (
-    nodes.find(({ status }) => AT_WORK.includes(status))?.taskId ??
-    criticalPath[0] ??
-    nodes[0]?.taskId ??
-    null
+    nodes.find(({ status }) => ACTIVE.includes(status))?.taskId ?? criticalPath[0] ?? nodes[0]?.taskId ?? null
   );
 }

@@ -1,31 +1,31 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useMemo, useRef } from "react";
 import type { Graph } from "../api/types";
-import { TaskBadge } from "../parts/Status";
+import { TaskStatusBadge } from "../parts/Status";
 import type { GraphNode } from "./elements";
 import styles from "./GraphList.module.css";
-import { KIND_NAMES, type Link, linksOf } from "./kinds";
-import { type Entry, listed } from "./listing";
+import { EDGE_KIND_NAMES, type GraphEdge, listEdges } from "./kinds";
+import { buildList, type ListEntry } from "./listing";
 
-const SIZES: Record<Entry["kind"], number> = { wave: 36, task: 72 };
+const ROW_HEIGHTS: Record<ListEntry["kind"], number> = { wave: 36, task: 72 };
 
 interface Props {
   graph: Graph;
-  found: ReadonlySet<string> | null;
+  matches: ReadonlySet<string> | null;
   open(id: string): void;
 }
 
 /** The same as the graph, in words: for small screens, and for whoever does not see lines. */
-export function GraphList({ graph, found, open }: Props) {
+export function GraphList({ graph, matches, open }: Props) {
   const { edges, conflicts, criticalPath } = graph;
-  const links = useMemo(() => byTask(linksOf({ edges, conflicts })), [edges, conflicts]);
-  const path = useMemo(() => new Set(criticalPath), [criticalPath]);
-  const entries = useMemo(() => listed(graph, found), [graph, found]);
+  const edgesByTask = useMemo(() => groupByTask(listEdges({ edges, conflicts })), [edges, conflicts]);
+  const criticalIds = useMemo(() => new Set(criticalPath), [criticalPath]);
+  const entries = useMemo(() => buildList(graph, matches), [graph, matches]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: entries.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => SIZES[entries[index]?.kind ?? "task"],
+    estimateSize: (index) => ROW_HEIGHTS[entries[index]?.kind ?? "task"],
     getItemKey: useCallback((index: number) => entries[index]?.key ?? index, [entries]),
     overscan: 12,
     useFlushSync: false,
@@ -51,10 +51,10 @@ export function GraphList({ graph, found, open }: Props) {
                   Wave {entry.wave} <span className={styles.count}>{entry.tasks}</span>
                 </h2>
               ) : (
-                <Row
+                <TaskRow
                   {...entry}
-                  links={links.get(entry.node.taskId) ?? []}
-                  critical={path.has(entry.node.taskId)}
+                  edges={edgesByTask.get(entry.node.taskId) ?? []}
+                  critical={criticalIds.has(entry.node.taskId)}
                   open={open}
                 />
               )}
@@ -66,16 +66,16 @@ export function GraphList({ graph, found, open }: Props) {
   );
 }
 
-interface RowProps {
+interface TaskRowProps {
   node: GraphNode;
   first: boolean;
   last: boolean;
-  links: readonly Link[];
+  edges: readonly GraphEdge[];
   critical: boolean;
   open(id: string): void;
 }
 
-function Row({ node, first, last, links, critical, open }: RowProps) {
+function TaskRow({ node, first, last, edges, critical, open }: TaskRowProps) {
   const { taskId, title, status, reason } = node;
   return (
     <div className={styles.row} data-first={first || undefined} data-last={last || undefined}>
@@ -83,17 +83,17 @@ function Row({ node, first, last, links, critical, open }: RowProps) {
         {title !== taskId && <span className={styles.id}>{taskId}</span>}
         <span className={styles.title}>{title}</span>
       </button>
-      <TaskBadge status={status} />
+      <TaskStatusBadge status={status} />
       {(reason !== "" || critical) && (
         <p className={styles.reason}>
           {[reason, critical && "on the longest path"].filter(Boolean).join(" · ")}
         </p>
       )}
-      {links.length > 0 && (
+      {edges.length > 0 && (
         <ul className={styles.links} aria-label={`What ${taskId} waits for`}>
-          {links.map((link) => (
+          {edges.map((link) => (
             <li key={`${link.kind} ${link.from} ${link.to} ${link.reason}`}>
-              <span className={styles.kind}>{KIND_NAMES[link.kind]}</span> {told(link, taskId)}
+              <span className={styles.kind}>{EDGE_KIND_NAMES[link.kind]}</span> {formatEdge(link, taskId)}
             </li>
           ))}
         </ul>
@@ -103,18 +103,18 @@ function Row({ node, first, last, links, critical, open }: RowProps) {
 }
 
 /** Its needs, and the files that it shares with others. */
-function byTask(links: readonly Link[]): Map<string, Link[]> {
-  const found = new Map<string, Link[]>();
-  const put = (id: string, link: Link) => found.set(id, [...(found.get(id) ?? []), link]);
-  for (const link of links) {
-    put(link.to, link);
-    if (link.kind === "file") put(link.from, link);
+function groupByTask(edges: readonly GraphEdge[]): Map<string, GraphEdge[]> {
+  const found = new Map<string, GraphEdge[]>();
+  const add = (id: string, link: GraphEdge) => found.set(id, [...(found.get(id) ?? []), link]);
+  for (const link of edges) {
+    add(link.to, link);
+    if (link.kind === "file") add(link.from, link);
   }
   return found;
 }
 
-function told({ from, to, kind, reason, at }: Link, mine: string): string {
-  if (kind === "file") return `${reason} with ${from === mine ? to : from}`;
+function formatEdge({ from, to, kind, reason, at }: GraphEdge, taskId: string): string {
+  if (kind === "file") return `${reason} with ${from === taskId ? to : from}`;
   const where = at === null || reason.includes(at) ? "" : ` (${at})`;
   return `${from}: ${reason}${where}`;
 }

@@ -1,49 +1,49 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { api, told } from "../api/client";
+import { api, unwrap } from "../api/client";
 import type { Graph } from "../api/types";
 import { useOpenTask } from "../app/address";
 import { BatchHeader } from "../batch/BatchHeader";
 import { useCommands } from "../commands/commands";
-import { Empty, Loading } from "../parts/Empty";
-import { Find } from "./Find";
-import { Flow } from "./Flow";
+import { EmptyState, LoadingState } from "../parts/Empty";
+import { GraphFind } from "./Find";
+import { GraphCanvas } from "./Flow";
 import { GraphList } from "./GraphList";
 import styles from "./GraphView.module.css";
-import { KINDS, type Kind } from "./kinds";
+import { EDGE_KINDS, type EdgeKind } from "./kinds";
 import { Legend } from "./Legend";
-import { lookAway, useLooking } from "./looking";
-import { Switch } from "./Switch";
-import { Unread } from "./Unread";
+import { resetGraphFocus, useGraphFocus } from "./looking";
+import { ListToggle } from "./Switch";
+import { LoadError } from "./Unread";
 
 export default function GraphView({ batchId }: { batchId: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["batch", batchId, "graph"],
     queryFn: ({ signal }) =>
-      told(api.GET("/api/batches/{batch_id}/graph", { signal, params: { path: { batch_id: batchId } } })),
+      unwrap(api.GET("/api/batches/{batch_id}/graph", { signal, params: { path: { batch_id: batchId } } })),
   });
   return (
     <div className={styles.view}>
       <BatchHeader batchId={batchId} />
       {data ? (
-        <Drawn key={data.batchId} graph={data} />
+        <GraphContent key={data.batchId} graph={data} />
       ) : error ? (
-        <Unread error={error} again={() => void refetch()} />
+        <LoadError error={error} onRetry={() => void refetch()} />
       ) : (
-        <Loading what="Loading the graph" />
+        <LoadingState what="Loading the graph" />
       )}
     </div>
   );
 }
 
-const NARROW = "(max-width: 720px)";
+const NARROW_QUERY = "(max-width: 720px)";
 
-function Drawn({ graph }: { graph: Graph }) {
-  const [list, setList] = useState(() => window.matchMedia(NARROW).matches);
-  const [hidden, setHidden] = useState<ReadonlySet<Kind>>(new Set());
-  const open = useOpen(graph.batchId);
-  const found = useLooking((looking) => looking.found);
-  useEffect(() => lookAway, []);
+function GraphContent({ graph }: { graph: Graph }) {
+  const [list, setList] = useState(() => window.matchMedia(NARROW_QUERY).matches);
+  const [hidden, setHidden] = useState<ReadonlySet<EdgeKind>>(new Set());
+  const open = useOpenInBatch(graph.batchId);
+  const matches = useGraphFocus((looking) => looking.matches);
+  useEffect(() => resetGraphFocus, []);
   useCommands([
     {
       id: "graph.list",
@@ -54,38 +54,43 @@ function Drawn({ graph }: { graph: Graph }) {
     },
   ]);
   if (graph.nodes.length === 0)
-    return <Empty title="This batch has no tasks">A graph is drawn where there are some.</Empty>;
-  const kinds = KINDS.filter((kind) =>
+    return <EmptyState title="This batch has no tasks">A graph is drawn where there are some.</EmptyState>;
+  const kinds = EDGE_KINDS.filter((kind) =>
     kind === "file" ? graph.conflicts.length > 0 : graph.edges.some((edge) => edge.kind === kind),
   );
-  const toggle = (kind: Kind) => setHidden(toggled(hidden, kind));
+  const toggle = (kind: EdgeKind) => setHidden(toggleKind(hidden, kind));
   return (
     <>
       <div className={styles.bar}>
-        <Find nodes={graph.nodes} />
+        <GraphFind nodes={graph.nodes} />
         {!list && (
-          <Legend kinds={kinds} hidden={hidden} longest={graph.criticalPath.length > 1} toggle={toggle} />
+          <Legend
+            kinds={kinds}
+            hidden={hidden}
+            showCriticalPath={graph.criticalPath.length > 1}
+            toggle={toggle}
+          />
         )}
-        <Switch list={list} set={setList} />
+        <ListToggle list={list} set={setList} />
       </div>
       {list ? (
-        <GraphList graph={graph} found={found} open={open} />
+        <GraphList graph={graph} matches={matches} open={open} />
       ) : (
-        <Flow graph={graph} hidden={hidden} open={open} />
+        <GraphCanvas graph={graph} hidden={hidden} open={open} />
       )}
     </>
   );
 }
 
 /** The same function as long as the batch is the same: a thousand tasks hold it. */
-function useOpen(batch: string): (task: string) => void {
+function useOpenInBatch(batch: string): (task: string) => void {
   const [, setOpen] = useOpenTask();
   const latest = useRef(setOpen);
   latest.current = setOpen;
   return useCallback((task: string) => latest.current({ task, batch }), [batch]);
 }
 
-function toggled(hidden: ReadonlySet<Kind>, kind: Kind): ReadonlySet<Kind> {
+function toggleKind(hidden: ReadonlySet<EdgeKind>, kind: EdgeKind): ReadonlySet<EdgeKind> {
   const next = new Set(hidden);
   if (!next.delete(kind)) next.add(kind);
   return next;

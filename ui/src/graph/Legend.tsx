@@ -1,16 +1,16 @@
-import { KIND_NAMES, type Kind } from "./kinds";
+import { EDGE_KIND_NAMES, type EdgeKind } from "./kinds";
 import styles from "./Legend.module.css";
 
-interface Props {
+interface LegendProps {
   /** Those that the graph has. */
-  kinds: readonly Kind[];
-  hidden: ReadonlySet<Kind>;
-  longest: boolean;
-  toggle(kind: Kind): void;
+  kinds: readonly EdgeKind[];
+  hidden: ReadonlySet<EdgeKind>;
+  showCriticalPath: boolean;
+  toggle(kind: EdgeKind): void;
 }
 
 /** What the lines mean; each kind can be hidden. */
-export function Legend({ kinds, hidden, longest, toggle }: Props) {
+export function Legend({ kinds, hidden, showCriticalPath, toggle }: LegendProps) {
   if (kinds.length === 0) return null;
   return (
     <fieldset className={styles.legend}>
@@ -24,13 +24,13 @@ export function Legend({ kinds, hidden, longest, toggle }: Props) {
           title={hidden.has(kind) ? "Show these lines" : "Hide these lines"}
           onClick={() => toggle(kind)}
         >
-          <Sample kind={kind} />
-          {KIND_NAMES[kind]}
+          <LineSample kind={kind} />
+          {EDGE_KIND_NAMES[kind]}
         </button>
       ))}
-      {longest && (
+      {showCriticalPath && (
         <span className={styles.path}>
-          <Sample kind="need" critical />
+          <LineSample kind="need" critical />
           Longest path
         </span>
       )}
@@ -38,7 +38,7 @@ export function Legend({ kinds, hidden, longest, toggle }: Props) {
   );
 }
 
-function Sample({ kind, critical = false }: { kind: Kind; critical?: boolean }) {
+function LineSample({ kind, critical = false }: { kind: EdgeKind; critical?: boolean }) {
   return (
     <svg
       className={styles.sample}

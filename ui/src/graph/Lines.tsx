@@ -1,77 +1,82 @@
 import { ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
-import { curve, type Line } from "./elements";
-import type { Kind } from "./kinds";
+import { type EdgeRoute, edgePath } from "./elements";
+import type { EdgeKind } from "./kinds";
 import styles from "./Lines.module.css";
-import { lookAt, useLooking } from "./looking";
-import { type Part, useShares } from "./shares";
+import { setGraphFocus, useGraphFocus } from "./looking";
+import { type RenderChunk, useProgressiveRender } from "./shares";
 
-const SHARE = 120;
+const EDGES_PER_CHUNK = 120;
 
 interface Props {
-  lines: readonly Line[];
-  hidden: ReadonlySet<Kind>;
+  edges: readonly EdgeRoute[];
+  hidden: ReadonlySet<EdgeKind>;
 }
 
 /** All lines are one drawing behind the tasks: thousands of them cost little, and moving the view draws none anew. */
-export const Lines = memo(function Lines({ lines, hidden }: Props) {
-  const bundles = useShares(
-    useMemo(() => bundled(lines), [lines]),
-    SHARE,
+export const EdgeLayer = memo(function Lines({ edges, hidden }: Props) {
+  const bundles = useProgressiveRender(
+    useMemo(() => chunkEdges(edges), [edges]),
+    EDGES_PER_CHUNK,
   );
   return (
     <ViewportPortal>
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: each line has its own words */}
       <svg className={styles.lines} data-hidden={[...hidden].join(" ")}>
         {bundles.map((bundle) => (
-          <Drawn key={bundle.key} lines={bundle.lines} />
+          <EdgeGroup key={bundle.key} edges={bundle.edges} />
         ))}
       </svg>
     </ViewportPortal>
   );
 });
 
-interface Bundle extends Part {
-  readonly lines: readonly Line[];
+interface EdgeChunk extends RenderChunk {
+  readonly edges: readonly EdgeRoute[];
 }
 
-function bundled(lines: readonly Line[]): Bundle[] {
-  return Array.from({ length: Math.ceil(lines.length / SHARE) }, (_, at) => {
-    const mine = lines.slice(at * SHARE, (at + 1) * SHARE);
-    return { key: String(at), weight: mine.length, lines: mine };
+function chunkEdges(edges: readonly EdgeRoute[]): EdgeChunk[] {
+  return Array.from({ length: Math.ceil(edges.length / EDGES_PER_CHUNK) }, (_, at) => {
+    const chunk = edges.slice(at * EDGES_PER_CHUNK, (at + 1) * EDGES_PER_CHUNK);
+    return { key: String(at), weight: chunk.length, edges: chunk };
   });
 }
 
-const Drawn = memo(function Drawn({ lines }: { lines: readonly Line[] }) {
-  return lines.map((line) => <One key={line.id} line={line} />);
+const EdgeGroup = memo(function Drawn({ edges }: { edges: readonly EdgeRoute[] }) {
+  return edges.map((line) => <EdgeLine key={line.id} edge={line} />);
 });
 
 /** Its kind is told by its dashes and its tip, not by colour alone. */
-const One = memo(function One({ line: { id, from, to, kind, critical, route, words } }: { line: Line }) {
-  const near = useLooking(
-    ({ over, line }) => line === id || (over !== null && (over === from || over === to)),
+const EdgeLine = memo(function One({
+  edge: { id, from, to, kind, critical, route, label },
+}: {
+  edge: EdgeRoute;
+}) {
+  const near = useGraphFocus(
+    ({ hovered, hoveredEdge: edge }) =>
+      edge === id || (hovered !== null && (hovered === from || hovered === to)),
   );
-  const path = curve(route);
+  const path = edgePath(route);
   return (
     // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it tells about itself under the pointer, and does nothing
     <g
       className={styles.line}
       role="img"
-      aria-label={words}
+      aria-label={label}
       data-kind={kind}
       data-critical={critical || undefined}
       data-near={near || undefined}
-      onMouseEnter={() => lookAt({ line: id })}
-      onMouseLeave={() => lookAt({ line: null })}
+      onMouseEnter={() => setGraphFocus({ hoveredEdge: id })}
+      onMouseLeave={() => setGraphFocus({ hoveredEdge: null })}
     >
       <path className={styles.reach} d={path} />
       <path className={styles.stroke} d={path} />
-      {kind !== "file" && <path className={styles.tip} d={tip(route)} />}
+      {kind !== "file" && <path className={styles.tip} d={arrowHead(route)} />}
     </g>
   );
 });
 
-function tip(route: Line["route"]): string {
+function arrowHead(route: EdgeRoute["route"]): string {
   const { x, y } = route.at(-1) ?? { x: 0, y: 0 };
   return `M${x - 6} ${y - 3.5}L${x} ${y}L${x - 6} ${y + 3.5}z`;
 }

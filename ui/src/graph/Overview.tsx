@@ -5,18 +5,18 @@ import type { Graph } from "../api/types";
 import { taskTone } from "../parts/Status";
 import styles from "./Flow.module.css";
 import { type Layout, NODE } from "./layout";
-import { boundsOf, type Rect, viewOf } from "./tiles";
+import { layoutBounds, type Rect, visibleRect } from "./tiles";
 
-const SIZE = { width: 160, height: 100 };
-const BEYOND = 100; // times the graph: more than the picture shows, whatever its proportions are
+const MAP_SIZE = { width: 160, height: 100 };
+const SHADE_FACTOR = 100; // times the graph: more than the picture shows, whatever its proportions are
 
 /** The whole graph in small, and what is seen of it. Pressing or dragging in it goes there. */
-export function Overview({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layout }) {
+export function MiniMap({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layout }) {
   const flow = useReactFlow();
-  const view = useStore(({ transform, width, height }) => viewOf(transform, width, height), shallow);
-  const bounds = useMemo(() => wider(boundsOf(layout), 0.04), [layout]);
-  const tones = useMemo(() => byTone(nodes, layout), [nodes, layout]);
-  const go = (event: PointerEvent<SVGSVGElement>) => {
+  const view = useStore(({ transform, width, height }) => visibleRect(transform, width, height), shallow);
+  const bounds = useMemo(() => expand(layoutBounds(layout), 0.04), [layout]);
+  const tones = useMemo(() => pathsByTone(nodes, layout), [nodes, layout]);
+  const panTo = (event: PointerEvent<SVGSVGElement>) => {
     const plane = event.currentTarget.getScreenCTM();
     if (event.buttons === 0 || plane === null) return;
     event.currentTarget.setPointerCapture(event.pointerId);
@@ -26,19 +26,19 @@ export function Overview({ nodes, layout }: { nodes: Graph["nodes"]; layout: Lay
   return (
     <Panel position="bottom-right" className={styles.map ?? ""}>
       <svg
-        {...SIZE}
+        {...MAP_SIZE}
         viewBox={`${bounds.x} ${bounds.y} ${bounds.width} ${bounds.height}`}
         role="img"
         aria-label="Overview of the graph"
-        onPointerDown={go}
-        onPointerMove={go}
+        onPointerDown={panTo}
+        onPointerMove={panTo}
       >
         {[...tones].map(([tone, path]) => (
           <path key={tone} d={path} style={{ fill: `var(--${tone})` }} />
         ))}
         <path
           className={styles.unseenPart}
-          d={`${box(wider(bounds, BEYOND))}${box(view)}`}
+          d={`${rectPath(expand(bounds, SHADE_FACTOR))}${rectPath(view)}`}
           fillRule="evenodd"
         />
       </svg>
@@ -47,24 +47,24 @@ export function Overview({ nodes, layout }: { nodes: Graph["nodes"]; layout: Lay
 }
 
 /** One drawing for all tasks of a tone: a thousand of them are drawn anew whenever one changes. */
-function byTone(nodes: Graph["nodes"], { places }: Layout): ReadonlyMap<string, string> {
+function pathsByTone(nodes: Graph["nodes"], { places }: Layout): ReadonlyMap<string, string> {
   const boxes = Map.groupBy(nodes, ({ status }) => taskTone(status));
   return new Map(
     [...boxes].map(([tone, mine]) => [
       tone,
       mine
         .flatMap(({ taskId }) => places.get(taskId) ?? [])
-        .map((place) => box({ ...place, ...NODE }))
+        .map((place) => rectPath({ ...place, ...NODE }))
         .join(""),
     ]),
   );
 }
 
-function wider({ x, y, width, height }: Rect, share: number): Rect {
+function expand({ x, y, width, height }: Rect, share: number): Rect {
   const more = share * Math.max(width, height);
   return { x: x - more, y: y - more, width: width + 2 * more, height: height + 2 * more };
 }
 
-function box({ x, y, width, height }: Rect): string {
+function rectPath({ x, y, width, height }: Rect): string {
   return `M${x} ${y}h${width}v${height}h${-width}z`;
 }

@@ -1,26 +1,32 @@
 import { useShallow } from "zustand/react/shallow";
 import type { Graph } from "../api/types";
-import { word } from "../parts/Status";
-import type { Line } from "./elements";
+import { statusText } from "../parts/Status";
+import type { EdgeRoute } from "./elements";
 import styles from "./Flow.module.css";
-import { linksOf, sentence } from "./kinds";
-import { useLooking } from "./looking";
+import { describeEdge, listEdges } from "./kinds";
+import { useGraphFocus } from "./looking";
 
 /** What is under the pointer or has the keyboard, in words. It is a line of its own, so that nothing is covered. */
-export function Said({ graph, lines }: { graph: Graph; lines: readonly Line[] }) {
-  const { line, over } = useLooking(useShallow((looking) => ({ line: looking.line, over: looking.over })));
-  const words = lines.find(({ id }) => id === line)?.words;
+export function HoverText({ graph, edges }: { graph: Graph; edges: readonly EdgeRoute[] }) {
+  const { line, over } = useGraphFocus(
+    useShallow((looking) => ({ line: looking.hoveredEdge, over: looking.hovered })),
+  );
+  const label = edges.find(({ id }) => id === line)?.label;
   return (
-    <p className={styles.said} data-hint={(words === undefined && over === null) || undefined}>
-      {words ?? (over === null ? "Arrow keys go from task to task, Enter opens one." : ofTask(graph, over))}
+    <p className={styles.said} data-hint={(label === undefined && over === null) || undefined}>
+      {label ??
+        (over === null ? "Arrow keys go from task to task, Enter opens one." : describeTask(graph, over))}
     </p>
   );
 }
 
-function ofTask(graph: Graph, id: string): string {
+function describeTask(graph: Graph, id: string): string {
   const node = graph.nodes.find(({ taskId }) => taskId === id);
   if (node === undefined) return "";
-  const why = linksOf(graph).filter(({ from, to, kind }) => to === id || (kind === "file" && from === id));
-  const stands = node.reason === "" ? word(node.status) : `${word(node.status)}: ${node.reason}`;
-  return [`${id} is ${stands}`, ...why.map(sentence)].join(" · ");
+  const edges = listEdges(graph).filter(
+    ({ from, to, kind }) => to === id || (kind === "file" && from === id),
+  );
+  const standing =
+    node.reason === "" ? statusText(node.status) : `${statusText(node.status)}: ${node.reason}`;
+  return [`${id} is ${standing}`, ...edges.map(describeEdge)].join(" · ");
 }

@@ -1,7 +1,7 @@
 import styles from "./GraphView.module.css";
 
 /** Graph or list: two ways to see the same. */
-export function Switch({ list, set }: { list: boolean; set(list: boolean): void }) {
+export function ListToggle({ list, set }: { list: boolean; set(list: boolean): void }) {
   return (
     <fieldset className={styles.switch}>
       <legend className="unseen">Shown as</legend>

@@ -5,51 +5,56 @@ import type { Graph } from "../api/types";
 import type { GraphNode } from "./elements";
 import styles from "./Flow.module.css";
 import type { Layout } from "./layout";
-import { useLooking } from "./looking";
-import { useShares } from "./shares";
+import { useGraphFocus } from "./looking";
+import { useProgressiveRender } from "./shares";
 import { TaskNode } from "./TaskNode";
-import { headOf, inView, type Tile, tilesOf, viewOf } from "./tiles";
+import { buildTiles, headingRect, type Tile, visibleRect, visibleTiles } from "./tiles";
 
-const LEGIBLE = 0.35; // a zoom: below it nobody reads anything, and a thousand tasks are seen at once
-const SHARE = 80;
+const LEGIBLE_ZOOM = 0.35; // a zoom: below it nobody reads anything, and a thousand tasks are seen at once
+const NODES_PER_CHUNK = 80;
 
 /** The tasks that are in view, and the heads of their waves. */
-export function Tasks({ graph, layout }: { graph: Graph; layout: Layout }) {
+export function TaskNodes({ graph, layout }: { graph: Graph; layout: Layout }) {
   const { nodes, criticalPath, waves } = graph;
-  const near = useMemo(() => tilesOf(layout, false), [layout]);
-  const far = useMemo(() => tilesOf(layout, true), [layout]);
-  const seen = useStore(
+  const near = useMemo(() => buildTiles(layout, false), [layout]);
+  const far = useMemo(() => buildTiles(layout, true), [layout]);
+  const visible = useStore(
     ({ transform, width, height }) =>
-      inView(transform[2] < LEGIBLE ? far : near, viewOf(transform, width, height)),
+      visibleTiles(transform[2] < LEGIBLE_ZOOM ? far : near, visibleRect(transform, width, height)),
     shallow,
   );
-  const tiles = useShares(seen, SHARE);
+  const tiles = useProgressiveRender(visible, NODES_PER_CHUNK);
   const byId = useMemo(() => new Map(nodes.map((node) => [node.taskId, node])), [nodes]);
-  const path = useMemo(() => new Set(criticalPath), [criticalPath]);
+  const criticalIds = useMemo(() => new Set(criticalPath), [criticalPath]);
   return (
     <ViewportPortal>
       {tiles.map((tile) => (
-        <Drawn key={tile.key} tile={tile} byId={byId} path={path} waves={waves} />
+        <TileNodes key={tile.key} tile={tile} byId={byId} criticalIds={criticalIds} waves={waves} />
       ))}
     </ViewportPortal>
   );
 }
 
-interface DrawnProps {
+interface TileNodesProps {
   tile: Tile;
   byId: ReadonlyMap<string, GraphNode>;
-  path: ReadonlySet<string>;
+  criticalIds: ReadonlySet<string>;
   waves: Graph["waves"];
 }
 
-const Drawn = memo(function Drawn({ tile: { tasks, heads, far }, byId, path, waves }: DrawnProps) {
-  const found = useLooking((looking) => looking.found);
-  const current = useLooking((looking) => looking.current);
-  const take = useLooking((looking) => looking.take);
+const TileNodes = memo(function Drawn({
+  tile: { tasks, headings, far },
+  byId,
+  criticalIds,
+  waves,
+}: TileNodesProps) {
+  const matches = useGraphFocus((looking) => looking.matches);
+  const current = useGraphFocus((looking) => looking.current);
+  const take = useGraphFocus((looking) => looking.takeFocus);
   return (
     <>
-      {heads.map((band) => {
-        const { x, y, ...size } = headOf(band);
+      {headings.map((band) => {
+        const { x, y, ...size } = headingRect(band);
         return (
           <div key={band.wave} className={styles.wave} style={{ left: x, top: y, ...size }}>
             Wave {band.wave}
@@ -60,17 +65,17 @@ const Drawn = memo(function Drawn({ tile: { tasks, heads, far }, byId, path, wav
       {tasks.map(({ id, place }) => {
         const node = byId.get(id);
         if (node === undefined) return null;
-        const mine = current === id;
+        const isCurrent = current === id;
         return (
           <TaskNode
             key={id}
             node={node}
             place={place}
-            critical={path.has(id)}
-            found={found?.has(id) ?? false}
+            critical={criticalIds.has(id)}
+            matched={matches?.has(id) ?? false}
             far={far}
-            current={mine}
-            take={mine && take}
+            current={isCurrent}
+            takeFocus={isCurrent && take}
           />
         );
       })}

@@ -1,14 +1,15 @@
 import { Link } from "wouter";
-import { Refused } from "../api/client";
-import { to } from "../app/address";
-import { Empty, Failure } from "../parts/Empty";
+import { ApiError } from "../api/client";
+import { routes } from "../app/address";
+import { EmptyState, ErrorState } from "../parts/Empty";
 
 /** A view of a batch that could not be read. That there is no such batch, the header on top says. */
-export function Unread({ error, again }: { error: unknown; again(): void }) {
-  if (!(error instanceof Refused) || error.status !== 404) return <Failure error={error} again={again} />;
+export function LoadError({ error, onRetry }: { error: unknown; onRetry(): void }) {
+  if (!(error instanceof ApiError) || error.status !== 404)
+    return <ErrorState error={error} onRetry={onRetry} />;
   return (
-    <Empty title="There is nothing to draw">
-      <Link href={to.batches()}>All batches</Link>
-    </Empty>
+    <EmptyState title="There is nothing to draw">
+      <Link href={routes.batches()}>All batches</Link>
+    </EmptyState>
   );
 }

@@ -4,7 +4,7 @@ import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import styles from "./Flow.module.css";
 
-export function Zoom({ fit }: { fit(): void }) {
+export function ZoomControls({ fit }: { fit(): void }) {
   const flow = useReactFlow();
   useCommands([
     { id: "graph.fit", title: "Show the whole graph", group: "Graph", keys: ["f"], run: fit },

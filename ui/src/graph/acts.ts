@@ -3,10 +3,13 @@
 import { createContext } from "react";
 import type { Arrow } from "./walk";
 
-export interface GraphActs {
+export interface GraphActions {
   open(id: string): void;
   /** To the task that an arrow leads to. */
-  walk(from: string, arrow: Arrow): void;
+  moveTo(from: string, arrow: Arrow): void;
 }
 
-export const Acts = createContext<GraphActs>({ open: () => undefined, walk: () => undefined });
+export const GraphActionsContext = createContext<GraphActions>({
+  open: () => undefined,
+  moveTo: () => undefined,
+});

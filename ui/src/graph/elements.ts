@@ -1,36 +1,40 @@
 /* The lines of a graph, as they are drawn. Pure. */
 
 import type { Graph } from "../api/types";
-import { critical, type Kind, linksOf, sentence } from "./kinds";
+import { criticalEdgeTest, describeEdge, type EdgeKind, listEdges } from "./kinds";
 import { type Layout, NODE, type Point } from "./layout";
 
 export type GraphNode = Graph["nodes"][number];
 
 /** What is drawn between two tasks. */
-export interface Line {
+export interface EdgeRoute {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly kind: Kind;
+  readonly kind: EdgeKind;
   readonly critical: boolean;
   readonly route: readonly Point[];
-  readonly words: string;
+  readonly label: string;
 }
 
-export function linesOf(graph: Pick<Graph, "edges" | "conflicts" | "criticalPath">, layout: Layout): Line[] {
-  const longest = critical(graph.criticalPath);
-  const found = linksOf(graph).flatMap((link, at) => {
+export function routeEdges(
+  graph: Pick<Graph, "edges" | "conflicts" | "criticalPath">,
+  layout: Layout,
+): EdgeRoute[] {
+  const isCritical = criticalEdgeTest(graph.criticalPath);
+  const routes = listEdges(graph).flatMap((link, at) => {
     const { from, to, kind, reason } = link;
-    const route = kind === "file" ? aside(layout.places.get(from), layout.places.get(to)) : layout.routes[at];
+    const route =
+      kind === "file" ? fileEdgeRoute(layout.places.get(from), layout.places.get(to)) : layout.routes[at];
     if (route === undefined || route.length < 2) return [];
     const id = `${kind} ${from} ${to} ${reason}`;
-    return [{ id, from, to, kind, critical: longest(link), route, words: sentence(link) }];
+    return [{ id, from, to, kind, critical: isCritical(link), route, label: describeEdge(link) }];
   });
-  return found.sort((a, b) => Number(a.critical) - Number(b.critical)); // the longest path is drawn over the others
+  return routes.sort((a, b) => Number(a.critical) - Number(b.critical)); // the longest path is drawn over the others
 }
 
 /** From side to side; of two in one column, around their right. */
-function aside(one: Point | undefined, other: Point | undefined): Point[] {
+function fileEdgeRoute(one: Point | undefined, other: Point | undefined): Point[] {
   if (one === undefined || other === undefined) return [];
   const [left, right] = one.x <= other.x ? [one, other] : [other, one];
   const far = left.x === right.x ? NODE.width : 0;
@@ -42,7 +46,7 @@ function aside(one: Point | undefined, other: Point | undefined): Point[] {
 }
 
 /** Level where it begins, bends and ends. */
-export function curve(points: readonly Point[]): string {
+export function edgePath(points: readonly Point[]): string {
   const [first, ...others] = points;
   if (first === undefined) return "";
   let at = first;

@@ -2,27 +2,27 @@
 
 import type { Graph } from "../api/types";
 
-export const KINDS = ["need", "chain", "entrant", "file"] as const;
+export const EDGE_KINDS = ["need", "chain", "entrant", "file"] as const;
 /** A `file` is no need: whoever has it first, the other one waits. */
-export type Kind = (typeof KINDS)[number];
+export type EdgeKind = (typeof EDGE_KINDS)[number];
 
-export const KIND_NAMES: Record<Kind, string> = {
+export const EDGE_KIND_NAMES: Record<EdgeKind, string> = {
   need: "Need",
   chain: "Chain",
   entrant: "Entrant",
   file: "Shared file",
 };
 
-export interface Link {
+export interface GraphEdge {
   readonly from: string;
   readonly to: string;
-  readonly kind: Kind;
+  readonly kind: EdgeKind;
   /** Why, as the plan says it; for a file, its name. */
   readonly reason: string;
   readonly at: string | null;
 }
 
-export function sentence({ from, to, kind, reason, at }: Link): string {
+export function describeEdge({ from, to, kind, reason, at }: GraphEdge): string {
   const where = at === null || reason.includes(at) ? "" : ` (${at})`;
   switch (kind) {
     case "need":
@@ -37,7 +37,7 @@ export function sentence({ from, to, kind, reason, at }: Link): string {
 }
 
 /** Every edge, and for each file that several tasks touch a link from each of them to the next. */
-export function linksOf({ edges, conflicts }: Pick<Graph, "edges" | "conflicts">): Link[] {
+export function listEdges({ edges, conflicts }: Pick<Graph, "edges" | "conflicts">): GraphEdge[] {
   const shared = conflicts.flatMap(({ file, tasks }) =>
     tasks
       .slice(1)
@@ -47,7 +47,7 @@ export function linksOf({ edges, conflicts }: Pick<Graph, "edges" | "conflicts">
 }
 
 /** Neighbours on the longest path. */
-export function critical(path: readonly string[]): (link: Link) => boolean {
+export function criticalEdgeTest(path: readonly string[]): (link: GraphEdge) => boolean {
   const next = new Map(path.slice(1).map((to, at) => [path[at], to]));
   return ({ from, to, kind }) => kind !== "file" && next.get(from) === to;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { laidOut, NODE, type Shape, shapeOf } from "./layout";
-import { crossings, ordered } from "./ordering";
-import { spread } from "./placing";
+import { graphShape, layoutGraph, NODE, type Shape } from "./layout";
+import { countCrossings, orderLayers } from "./ordering";
+import { separate } from "./placing";
 import { neighbour } from "./walk";
 
 const HOUSE: Shape = {
@@ -29,7 +29,7 @@ function many(tasks: number, deep: number): Shape {
 }
 
 function overlapping(shape: Shape): string[] {
-  const places = [...laidOut(shape).places].sort(([, a], [, b]) => a.x - b.x || a.y - b.y);
+  const places = [...layoutGraph(shape).places].sort(([, a], [, b]) => a.x - b.x || a.y - b.y);
   return places.flatMap(([id, place], at) => {
     const next = places[at + 1]?.[1];
     return next !== undefined && next.x === place.x && next.y - place.y < NODE.height ? [id] : [];
@@ -38,7 +38,7 @@ function overlapping(shape: Shape): string[] {
 
 describe("a layout", () => {
   test("has each wave to the right of the one before", () => {
-    const { places, bands } = laidOut(HOUSE);
+    const { places, bands } = layoutGraph(HOUSE);
     for (const { from, to } of HOUSE.edges)
       expect((places.get(from)?.x ?? 0) + NODE.width).toBeLessThan(places.get(to)?.x ?? 0);
     expect(bands.map(({ wave }) => wave)).toEqual([1, 2, 3]);
@@ -49,9 +49,9 @@ describe("a layout", () => {
       waves: HOUSE.waves as string[][],
       edges: HOUSE.edges.map((e) => ({ ...e, kind: "need", reason: "", at: null })),
     };
-    const shape = shapeOf(said as Parameters<typeof shapeOf>[0]);
+    const shape = graphShape(said as Parameters<typeof graphShape>[0]);
     expect(shape).toEqual(HOUSE);
-    expect(laidOut(shape)).toEqual(laidOut(structuredClone(HOUSE)));
+    expect(layoutGraph(shape)).toEqual(layoutGraph(structuredClone(HOUSE)));
   });
 
   test("puts no task over another", () => {
@@ -61,7 +61,7 @@ describe("a layout", () => {
   });
 
   test("leads a line past the tasks of the waves that it passes", () => {
-    const { places, routes } = laidOut(HOUSE);
+    const { places, routes } = layoutGraph(HOUSE);
     const long = routes[4] ?? [];
     expect(long).toHaveLength(4);
     for (const id of HOUSE.waves[1] ?? []) {
@@ -74,25 +74,25 @@ describe("a layout", () => {
   test("keeps the entrants of a contest beside each other", () => {
     const tries = ["a@1", "b@1", "a@2", "b@2", "a@3", "b@3"];
     const edges = tries.map((from) => ({ from, to: from.slice(0, 1) }));
-    const { places } = laidOut({ waves: [tries, ["a", "b"]], edges });
+    const { places } = layoutGraph({ waves: [tries, ["a", "b"]], edges });
     const down = tries.toSorted((one, other) => (places.get(one)?.y ?? 0) - (places.get(other)?.y ?? 0));
     expect(down.map((id) => id.slice(0, 1)).join("")).toMatch(/^(aaabbb|bbbaaa)$/);
   });
 
   test("stands a wave of very many tasks in several columns", () => {
-    const { places, bands } = laidOut(many(1000, 1));
+    const { places, bands } = layoutGraph(many(1000, 1));
     const columns = new Set([...places.values()].map(({ x }) => x));
     expect(columns.size).toBeGreaterThan(10);
     expect(bands[0]?.width).toBeGreaterThan(columns.size * NODE.width);
   });
 
   test("of nothing is nothing", () => {
-    expect(laidOut({ waves: [], edges: [] })).toEqual({ places: new Map(), bands: [], routes: [] });
+    expect(layoutGraph({ waves: [], edges: [] })).toEqual({ places: new Map(), bands: [], routes: [] });
   });
 
   test("of 1,000 tasks is there before anybody waits", { timeout: 5_000 }, () => {
     const shape = many(1000, 25);
-    const { places, routes } = laidOut(shape);
+    const { places, routes } = layoutGraph(shape);
     expect(places.size).toBe(1000);
     expect(routes.every((route) => route.length >= 2)).toBe(true);
   });
@@ -105,9 +105,9 @@ describe("the order in a layer", () => {
       [1, 4],
       [2, 3],
     ] as const;
-    const { order, after } = ordered([0, 0, 0, 1, 1, 1], edges);
+    const { order, after } = orderLayers([0, 0, 0, 1, 1, 1], edges);
     expect(
-      crossings(
+      countCrossings(
         [
           [0, 1, 2],
           [3, 4, 5],
@@ -115,23 +115,23 @@ describe("the order in a layer", () => {
         after,
       ),
     ).toBe(3);
-    expect(crossings(order, after)).toBe(0);
+    expect(countCrossings(order, after)).toBe(0);
   });
 
   test("lines that share an end do not cross", () => {
-    expect(crossings([[0, 1], [2]], [[2], [2], []])).toBe(0);
+    expect(countCrossings([[0, 1], [2]], [[2], [2], []])).toBe(0);
   });
 });
 
 test("tasks stand where they wish, and share what they can't both have", () => {
-  expect(spread([0, 100], [10, 10])).toEqual([0, 100]);
-  expect(spread([50, 50], [10, 10])).toEqual([45, 55]);
-  expect(spread([100, 0], [10, 10])).toEqual([45, 55]);
-  expect(spread([], [])).toEqual([]);
+  expect(separate([0, 100], [10, 10])).toEqual([0, 100]);
+  expect(separate([50, 50], [10, 10])).toEqual([45, 55]);
+  expect(separate([100, 0], [10, 10])).toEqual([45, 55]);
+  expect(separate([], [])).toEqual([]);
 });
 
 describe("arrow keys", () => {
-  const layout = laidOut(HOUSE);
+  const layout = layoutGraph(HOUSE);
   const go = (from: string, arrow: Parameters<typeof neighbour>[3]) => neighbour(layout, HOUSE, from, arrow);
 
   test("left and right follow needs", () => {

@@ -3,14 +3,14 @@
    Law: it follows from the waves and the edges alone, so that nothing moves when only statuses change. */
 
 import type { Graph } from "../api/types";
-import { type Layers, ordered } from "./ordering";
-import { placed, stacked } from "./placing";
+import { type Layers, orderLayers } from "./ordering";
+import { placeVertices, stackCenters } from "./placing";
 
 export const NODE = { width: 216, height: 54 };
-export const HEAD = { height: 22, gap: 12 }; // of a wave, above its tasks
+export const HEADING = { height: 22, gap: 12 }; // of a wave, above its tasks
 const GAP = { column: 28, row: 14, band: 96 };
-const BEND = 12; // px that a line takes where it passes a wave
-const FEWEST_ROWS = 14;
+const BEND_HEIGHT = 12; // px that a line takes where it passes a wave
+const MIN_ROWS = 14;
 
 export interface Point {
   readonly x: number;
@@ -37,57 +37,62 @@ export interface Layout {
   readonly routes: readonly (readonly Point[])[];
 }
 
-export function shapeOf({ waves, edges }: Pick<Graph, "waves" | "edges">): Shape {
+export function graphShape({ waves, edges }: Pick<Graph, "waves" | "edges">): Shape {
   return { waves, edges: edges.map(({ from, to }) => ({ from, to })) };
 }
 
-export function laidOut({ waves, edges }: Shape): Layout {
+export function layoutGraph({ waves, edges }: Shape): Layout {
   const ids = waves.flat();
   const index = new Map(ids.map((id, at) => [id, at]));
   const layer = waves.flatMap((wave, at) => wave.map(() => at));
   const known = (id: string) => index.get(id) ?? -1;
-  const layers = ordered(
+  const layers = orderLayers(
     layer,
     edges.map(({ from, to }) => [known(from), known(to)] as const),
   );
-  const rows = Math.max(FEWEST_ROWS, Math.ceil(Math.sqrt(ids.length / 0.43))); // about as wide as it is high
-  const grids = layers.order.map((vertices) => gridOf(vertices, layers.tasks, rows));
-  const room = (vertex: number) => (vertex < layers.tasks ? NODE.height + GAP.row : BEND);
-  const middles = grids.map((grid) => grid.middles);
-  const drawn = { layers, grids, bands: bandsOf(grids), middle: placed(layers, room, middles) };
-  const places = placesOf(ids, drawn);
-  return { places, bands: headed(drawn.bands, places), routes: routesOf(edges, places, drawn) };
+  const rows = Math.max(MIN_ROWS, Math.ceil(Math.sqrt(ids.length / 0.43))); // about as wide as it is high
+  const grids = layers.order.map((vertices) => buildGrid(vertices, layers.tasks, rows));
+  const height = (vertex: number) => (vertex < layers.tasks ? NODE.height + GAP.row : BEND_HEIGHT);
+  const middles = grids.map((grid) => grid.centers);
+  const context = {
+    layers,
+    grids,
+    bands: buildBands(grids),
+    centers: placeVertices(layers, height, middles),
+  };
+  const places = placeTasks(ids, context);
+  return { places, bands: withHeadings(context.bands, places), routes: buildRoutes(edges, places, context) };
 }
 
 /** What a wave has from left to right. */
-type Room = Omit<Band, "y">;
+type BandSpan = Omit<Band, "y">;
 
-interface Drawn {
+interface LayoutContext {
   readonly layers: Layers;
   readonly grids: readonly Grid[];
-  readonly bands: readonly Room[];
-  readonly middle: Float64Array;
+  readonly bands: readonly BandSpan[];
+  readonly centers: Float64Array;
 }
 
 /** A wave that is too high for one column stands in several. */
 interface Grid {
   readonly columns: number;
   readonly column: ReadonlyMap<number, number>;
-  readonly middles: readonly number[] | null;
+  readonly centers: readonly number[] | null;
 }
 
-function gridOf(vertices: readonly number[], tasks: number, rows: number): Grid {
-  const mine = vertices.filter((vertex) => vertex < tasks);
-  if (mine.length <= rows) return { columns: 1, column: new Map(), middles: null };
-  const columns = Math.ceil(mine.length / rows);
-  const deep = Math.ceil(mine.length / columns);
-  const steps = stacked(new Array<number>(deep).fill(NODE.height + GAP.row));
-  const row = new Map(mine.map((vertex, at) => [vertex, steps[at % deep] ?? 0]));
-  const column = new Map(mine.map((vertex, at) => [vertex, Math.floor(at / deep)]));
-  return { columns, column, middles: vertices.map((vertex) => row.get(vertex) ?? 0) };
+function buildGrid(vertices: readonly number[], tasks: number, rows: number): Grid {
+  const ownTasks = vertices.filter((vertex) => vertex < tasks);
+  if (ownTasks.length <= rows) return { columns: 1, column: new Map(), centers: null };
+  const columns = Math.ceil(ownTasks.length / rows);
+  const rowCount = Math.ceil(ownTasks.length / columns);
+  const steps = stackCenters(new Array<number>(rowCount).fill(NODE.height + GAP.row));
+  const row = new Map(ownTasks.map((vertex, at) => [vertex, steps[at % rowCount] ?? 0]));
+  const column = new Map(ownTasks.map((vertex, at) => [vertex, Math.floor(at / rowCount)]));
+  return { columns, column, centers: vertices.map((vertex) => row.get(vertex) ?? 0) };
 }
 
-function bandsOf(grids: readonly Grid[]): Room[] {
+function buildBands(grids: readonly Grid[]): BandSpan[] {
   let x = 0;
   return grids.map(({ columns }, at) => {
     const width = columns * (NODE.width + GAP.column) - GAP.column;
@@ -97,12 +102,15 @@ function bandsOf(grids: readonly Grid[]): Room[] {
   });
 }
 
-function headed(bands: readonly Room[], places: ReadonlyMap<string, Point>): Band[] {
+function withHeadings(bands: readonly BandSpan[], places: ReadonlyMap<string, Point>): Band[] {
   const top = Math.min(...[...places.values()].map(({ y }) => y));
-  return bands.map((band) => ({ ...band, y: top - HEAD.height - HEAD.gap }));
+  return bands.map((band) => ({ ...band, y: top - HEADING.height - HEADING.gap }));
 }
 
-function placesOf(ids: readonly string[], { layers, grids, bands, middle }: Drawn): Map<string, Point> {
+function placeTasks(
+  ids: readonly string[],
+  { layers, grids, bands, centers }: LayoutContext,
+): Map<string, Point> {
   const places = new Map<string, Point>();
   layers.order.forEach((vertices, layer) => {
     for (const vertex of vertices) {
@@ -110,22 +118,26 @@ function placesOf(ids: readonly string[], { layers, grids, bands, middle }: Draw
       if (id === undefined) continue;
       const column = grids[layer]?.column.get(vertex) ?? 0;
       const x = (bands[layer]?.x ?? 0) + column * (NODE.width + GAP.column);
-      places.set(id, { x, y: Math.round((middle[vertex] ?? 0) - NODE.height / 2) });
+      places.set(id, { x, y: Math.round((centers[vertex] ?? 0) - NODE.height / 2) });
     }
   });
   return places;
 }
 
-function routesOf(edges: Shape["edges"], places: ReadonlyMap<string, Point>, drawn: Drawn): Point[][] {
-  const { layers, grids, bands, middle } = drawn;
+function buildRoutes(
+  edges: Shape["edges"],
+  places: ReadonlyMap<string, Point>,
+  context: LayoutContext,
+): Point[][] {
+  const { layers, grids, bands, centers } = context;
   const layerOf = new Map(
     layers.order.flatMap((all, layer) => all.map((vertex) => [vertex, layer] as const)),
   );
   const through = (vertex: number): Point[] => {
     const layer = layerOf.get(vertex) ?? 0;
     const band = bands[layer];
-    if (band === undefined || grids[layer]?.middles) return []; // between the columns of a grid there is no way
-    const y = Math.round(middle[vertex] ?? 0);
+    if (band === undefined || grids[layer]?.centers) return []; // between the columns of a grid there is no way
+    const y = Math.round(centers[vertex] ?? 0);
     return [
       { x: band.x, y },
       { x: band.x + band.width, y },
@@ -133,10 +145,10 @@ function routesOf(edges: Shape["edges"], places: ReadonlyMap<string, Point>, dra
   };
   return edges.map(({ from, to }, at) => {
     const bends = (layers.bends[at] ?? []).flatMap(through);
-    return [...side(places.get(from), NODE.width), ...bends, ...side(places.get(to), 0)];
+    return [...sidePoint(places.get(from), NODE.width), ...bends, ...sidePoint(places.get(to), 0)];
   });
 }
 
-function side(place: Point | undefined, right: number): Point[] {
+function sidePoint(place: Point | undefined, right: number): Point[] {
   return place === undefined ? [] : [{ x: place.x + right, y: place.y + NODE.height / 2 }];
 }

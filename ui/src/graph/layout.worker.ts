@@ -1,5 +1,5 @@
 /* Lays a graph out beside the page, which goes on answering meanwhile. */
 
-import { laidOut, type Shape } from "./layout";
+import { layoutGraph, type Shape } from "./layout";
 
-addEventListener("message", ({ data }: MessageEvent<Shape>) => postMessage(laidOut(data)));
+addEventListener("message", ({ data }: MessageEvent<Shape>) => postMessage(layoutGraph(data)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { GraphNode } from "./elements";
-import { listed } from "./listing";
+import { buildList } from "./listing";
 
 const node = (taskId: string) => ({ taskId, title: taskId }) as GraphNode;
 const graph = {
@@ -12,7 +12,7 @@ const graph = {
 };
 
 function told(found: ReadonlySet<string> | null): string[] {
-  return listed(graph, found).map((entry) =>
+  return buildList(graph, found).map((entry) =>
     entry.kind === "wave"
       ? `wave ${entry.wave} of ${entry.tasks}`
       : `${entry.node.taskId}${entry.first ? " first" : ""}${entry.last ? " last" : ""}`,

@@ -3,7 +3,7 @@
 import type { Graph } from "../api/types";
 import type { GraphNode } from "./elements";
 
-export type Entry =
+export type ListEntry =
   | { readonly kind: "wave"; readonly key: string; readonly wave: number; readonly tasks: number }
   | {
       readonly kind: "task";
@@ -15,13 +15,13 @@ export type Entry =
     };
 
 /** Only those in `found`, where anything is looked for; a wave without any is left out. */
-export function listed(
+export function buildList(
   { nodes, waves }: Pick<Graph, "nodes" | "waves">,
-  found: ReadonlySet<string> | null,
-): Entry[] {
+  matches: ReadonlySet<string> | null,
+): ListEntry[] {
   const byId = new Map(nodes.map((node) => [node.taskId, node]));
-  return waves.flatMap((wave, at): Entry[] => {
-    const shown = wave.flatMap((id) => (found === null || found.has(id) ? (byId.get(id) ?? []) : []));
+  return waves.flatMap((wave, at): ListEntry[] => {
+    const shown = wave.flatMap((id) => (matches === null || matches.has(id) ? (byId.get(id) ?? []) : []));
     if (shown.length === 0) return [];
     return [
       { kind: "wave", key: `wave ${at + 1}`, wave: at + 1, tasks: wave.length },

@@ -2,25 +2,31 @@
 
 import { create } from "zustand";
 
-interface Looking {
+interface GraphFocus {
   /** The one task that Tab leads to. */
   readonly current: string | null;
   /** `current` is to have the focus as soon as it is drawn. */
-  readonly take: boolean;
-  readonly over: string | null;
-  readonly line: string | null;
+  readonly takeFocus: boolean;
+  readonly hovered: string | null;
+  readonly hoveredEdge: string | null;
   /** `null`: nothing is searched for. */
-  readonly found: ReadonlySet<string> | null;
+  readonly matches: ReadonlySet<string> | null;
 }
 
-const NOTHING: Looking = { current: null, take: false, over: null, line: null, found: null };
+const NO_FOCUS: GraphFocus = {
+  current: null,
+  takeFocus: false,
+  hovered: null,
+  hoveredEdge: null,
+  matches: null,
+};
 
-export const useLooking = create<Looking>(() => NOTHING);
+export const useGraphFocus = create<GraphFocus>(() => NO_FOCUS);
 
-export function lookAt(change: Partial<Looking>): void {
-  useLooking.setState(change);
+export function setGraphFocus(change: Partial<GraphFocus>): void {
+  useGraphFocus.setState(change);
 }
 
-export function lookAway(): void {
-  useLooking.setState(NOTHING);
+export function resetGraphFocus(): void {
+  useGraphFocus.setState(NO_FOCUS);
 }

@@ -1,7 +1,7 @@
 import type { TaskStatus } from "../api/types";
-import { word } from "../parts/Status";
+import { statusText } from "../parts/Status";
 
 /** A task as it is read out: what is seen of it first, in that order. */
-export function taskName(id: string, status: TaskStatus, title: string): string {
-  return [id, word(status), ...(title === "" || title === id ? [] : [title])].join(", ");
+export function taskLabel(id: string, status: TaskStatus, title: string): string {
+  return [id, statusText(status), ...(title === "" || title === id ? [] : [title])].join(", ");
 }

@@ -12,27 +12,27 @@ export interface Layers {
   readonly bends: readonly (readonly number[])[];
 }
 
-const SWEEPS = 12;
-const PATIENCE = 3; // sweeps that may be in vain
-const MOST_BENDS = 6000; // beyond that many, long lines are drawn straight
+const ORDER_SWEEPS = 12;
+const MAX_VAIN_SWEEPS = 3; // sweeps that may be in vain
+const MAX_BENDS = 6000; // beyond that many, long lines are drawn straight
 
 /** `layer` of each task, and edges as pairs of tasks that lead to a later layer. */
-export function ordered(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
-  const start = withBends(layer, edges);
+export function orderLayers(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
+  const start = insertBends(layer, edges);
   let best = start.order;
-  let fewest = crossings(best, start.after);
+  let fewest = countCrossings(best, start.after);
   let order = best;
   let vain = 0;
-  for (let sweep = 0; sweep < SWEEPS && fewest > 0 && vain < PATIENCE; sweep += 1) {
-    order = sweep % 2 === 0 ? swept(order, start.before, false) : swept(order, start.after, true);
-    const found = crossings(order, start.after);
+  for (let sweep = 0; sweep < ORDER_SWEEPS && fewest > 0 && vain < MAX_VAIN_SWEEPS; sweep += 1) {
+    order = sweep % 2 === 0 ? sweepLayers(order, start.before, false) : sweepLayers(order, start.after, true);
+    const found = countCrossings(order, start.after);
     vain = found < fewest ? 0 : vain + 1;
     if (found < fewest) [best, fewest] = [order, found];
   }
   return { ...start, order: best };
 }
 
-function withBends(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
+function insertBends(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
   const order: number[][] = Array.from({ length: Math.max(-1, ...layer) + 1 }, () => []);
   const before: number[][] = layer.map(() => []);
   const after: number[][] = layer.map(() => []);
@@ -40,28 +40,28 @@ function withBends(layer: readonly number[], edges: readonly (readonly [number, 
     order[at]?.push(task);
   });
   const span = ([from, to]: readonly [number, number]) => (layer[to] ?? 0) - (layer[from] ?? 0);
-  const bent = edges.reduce((sum, edge) => sum + span(edge) - 1, 0) <= MOST_BENDS;
+  const bent = edges.reduce((sum, edge) => sum + span(edge) - 1, 0) <= MAX_BENDS;
   const bends = edges.map(([from, to]) => {
-    const mine: number[] = [];
+    const edgeBends: number[] = [];
     for (let at = (layer[from] ?? 0) + 1; bent && at < (layer[to] ?? 0); at += 1) {
-      mine.push(before.length);
+      edgeBends.push(before.length);
       order[at]?.push(before.length);
       before.push([]);
       after.push([]);
     }
-    const way = [from, ...mine, to];
-    way.slice(1).forEach((vertex, place) => {
-      const left = way[place] ?? from;
+    const path = [from, ...edgeBends, to];
+    path.slice(1).forEach((vertex, place) => {
+      const left = path[place] ?? from;
       after[left]?.push(vertex);
       before[vertex]?.push(left);
     });
-    return mine;
+    return edgeBends;
   });
   return { order, tasks: layer.length, before, after, bends };
 }
 
 /** Each layer in the order of the means of its neighbours; who has none stays where it is. */
-function swept(
+function sweepLayers(
   order: readonly (readonly number[])[],
   neighbours: readonly (readonly number[])[],
   backwards: boolean,
@@ -84,7 +84,7 @@ function mean(vertices: readonly number[], place: Float64Array): number | undefi
 }
 
 /** How many pairs of lines cross between neighbouring layers. */
-export function crossings(
+export function countCrossings(
   order: readonly (readonly number[])[],
   after: readonly (readonly number[])[],
 ): number {
@@ -96,8 +96,8 @@ export function crossings(
     let drawn = 0;
     for (const vertex of vertices) {
       const ends = (after[vertex] ?? []).map((end) => place.get(end) ?? 0);
-      for (const end of ends) found += drawn - notBelow(counts, end);
-      for (const end of ends) add(counts, end);
+      for (const end of ends) found += drawn - countUpTo(counts, end);
+      for (const end of ends) addEnd(counts, end);
       drawn += ends.length;
     }
   });
@@ -106,11 +106,11 @@ export function crossings(
 
 /* A Fenwick tree: how many ends are at a place or above it. */
 
-function add(counts: Uint32Array, place: number): void {
+function addEnd(counts: Uint32Array, place: number): void {
   for (let at = place + 1; at < counts.length; at += at & -at) counts[at] = (counts[at] ?? 0) + 1;
 }
 
-function notBelow(counts: Uint32Array, place: number): number {
+function countUpTo(counts: Uint32Array, place: number): number {
   let sum = 0;
   for (let at = place + 1; at > 0; at -= at & -at) sum += counts[at] ?? 0;
   return sum;

@@ -2,39 +2,41 @@
 
 import type { Layers } from "./ordering";
 
-const SWEEPS = 6;
+const PLACE_SWEEPS = 6;
 
 /** `room` is what a vertex needs from top to bottom, with its share of the gaps. `fixed` layers stay as they are. */
-export function placed(
+export function placeVertices(
   layers: Layers,
-  room: (vertex: number) => number,
+  height: (vertex: number) => number,
   fixed: readonly (readonly number[] | null)[],
 ): Float64Array {
-  const middle = new Float64Array(layers.before.length);
+  const centers = new Float64Array(layers.before.length);
   layers.order.forEach((vertices, layer) => {
-    const rooms = vertices.map(room);
-    const start = fixed[layer] ?? spread(stacked(rooms), rooms);
-    for (const [at, vertex] of vertices.entries()) middle[vertex] = start[at] ?? 0;
+    const heights = vertices.map(height);
+    const start = fixed[layer] ?? separate(stackCenters(heights), heights);
+    for (const [at, vertex] of vertices.entries()) centers[vertex] = start[at] ?? 0;
   });
-  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+  for (let sweep = 0; sweep < PLACE_SWEEPS; sweep += 1) {
     const neighbours = sweep % 2 === 0 ? layers.before : layers.after;
     const range = layers.order.map((_, layer) => layer);
     for (const layer of sweep % 2 === 0 ? range : range.toReversed()) {
       const vertices = layers.order[layer] ?? [];
       if (fixed[layer]) continue;
-      const wanted = vertices.map((vertex) => mean(neighbours[vertex] ?? [], middle) ?? middle[vertex] ?? 0);
-      const found = spread(wanted, vertices.map(room));
-      for (const [at, vertex] of vertices.entries()) middle[vertex] = found[at] ?? 0;
+      const wanted = vertices.map(
+        (vertex) => mean(neighbours[vertex] ?? [], centers) ?? centers[vertex] ?? 0,
+      );
+      const found = separate(wanted, vertices.map(height));
+      for (const [at, vertex] of vertices.entries()) centers[vertex] = found[at] ?? 0;
     }
   }
-  return middle;
+  return centers;
 }
 
 /** One below the other, around nought. */
-export function stacked(rooms: readonly number[]): number[] {
-  const all = rooms.reduce((sum, each) => sum + each, 0);
+export function stackCenters(heights: readonly number[]): number[] {
+  const all = heights.reduce((sum, each) => sum + each, 0);
   let top = -all / 2;
-  return rooms.map((each) => {
+  return heights.map((each) => {
     top += each;
     return top - each / 2;
   });
@@ -42,8 +44,8 @@ export function stacked(rooms: readonly number[]): number[] {
 
 /** As near as can be to what is wanted (least squares) while each has its room and the order stays: neighbours that
     would overlap become one block, which stands at the mean of its members' wishes. */
-export function spread(wanted: readonly number[], rooms: readonly number[]): number[] {
-  const offsets = stacked(rooms);
+export function separate(wanted: readonly number[], heights: readonly number[]): number[] {
+  const offsets = stackCenters(heights);
   const blocks: { sum: number; count: number }[] = [];
   wanted.forEach((wish, at) => {
     let block = { sum: wish - (offsets[at] ?? 0), count: 1 };

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 
-export interface Part {
+export interface RenderChunk {
   readonly key: string;
   /** How many things it draws. */
   readonly weight: number;
@@ -10,37 +10,40 @@ export interface Part {
 
 /** The next picture on the way from `shown` to `wanted`. What is not wanted any more goes at once; of what is new, or
     other than it was, there is about as much as `most`, and one part at least. Nothing is left to do when it is `wanted`. */
-export function nextShare<T extends Part>(
+export function nextChunks<T extends RenderChunk>(
   shown: readonly T[],
   wanted: readonly T[],
-  most: number,
+  limit: number,
 ): readonly T[] {
-  const before = new Map(shown.map((part) => [part.key, part]));
+  const before = new Map(shown.map((chunk) => [chunk.key, chunk]));
   let drawn = 0;
-  let whole = true;
-  const parts = wanted.flatMap((part) => {
-    const old = before.get(part.key);
-    if (old === part) return [part];
-    if (drawn < most) {
-      drawn += part.weight;
-      return [part];
+  let complete = true;
+  const chunks = wanted.flatMap((chunk) => {
+    const old = before.get(chunk.key);
+    if (old === chunk) return [chunk];
+    if (drawn < limit) {
+      drawn += chunk.weight;
+      return [chunk];
     }
-    whole = false;
+    complete = false;
     return old === undefined ? [] : [old];
   });
-  return whole ? wanted : parts;
+  return complete ? wanted : chunks;
 }
 
 /** `wanted`, as far as it is drawn yet: a share with each frame. */
-export function useShares<T extends Part>(wanted: readonly T[], most: number): readonly T[] {
-  const [shown, setShown] = useState(() => nextShare([], wanted, most));
+export function useProgressiveRender<T extends RenderChunk>(
+  wanted: readonly T[],
+  limit: number,
+): readonly T[] {
+  const [shown, setShown] = useState(() => nextChunks([], wanted, limit));
   const latest = useRef(wanted);
   latest.current = wanted;
-  const whole = shown === wanted;
+  const complete = shown === wanted;
   useEffect(() => {
-    if (whole) return;
-    const frame = requestAnimationFrame(() => setShown(nextShare(shown, latest.current, most)));
+    if (complete) return;
+    const frame = requestAnimationFrame(() => setShown(nextChunks(shown, latest.current, limit)));
     return () => cancelAnimationFrame(frame);
-  }, [whole, shown, most]);
+  }, [complete, shown, limit]);
   return shown;
 }

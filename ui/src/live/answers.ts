@@ -4,48 +4,48 @@ import type { PlaitEvent } from "../api/types";
 import { runKey } from "../model/board";
 
 /** The record up to which a mark tells everything; 0 where it does not say. */
-export function reach(mark: string | null): number {
-  return Number(/^[^+:]+:(\d{1,15})$/.exec(mark ?? "")?.[1] ?? 0);
+export function recordNumber(cursor: string | null): number {
+  return Number(/^[^+:]+:(\d{1,15})$/.exec(cursor ?? "")?.[1] ?? 0);
 }
 
 /** The one from which nothing is missed of either. */
-export function earlier(one: string, other: string): string {
-  return reach(other) < reach(one) ? other : one;
+export function earlierCursor(one: string, other: string): string {
+  return recordNumber(other) < recordNumber(one) ? other : one;
 }
 
-export class Answers {
+export class ReadCursors {
   private tasks = 0;
-  private heads = 0;
-  private readonly some = new Map<string, number>();
+  private batches = 0;
+  private readonly perKey = new Map<string, number>();
 
   /** Everything was read. */
-  all(tasks: string | null, heads: string | null): void {
-    this.tasks = reach(tasks);
-    this.heads = reach(heads);
-    this.some.clear();
+  setAll(tasks: string | null, batches: string | null): void {
+    this.tasks = recordNumber(tasks);
+    this.batches = recordNumber(batches);
+    this.perKey.clear();
   }
 
   /** Where these tasks of a batch stand, and the batch itself. */
-  part(batchId: string, tasks: Iterable<string>, mark: string | null): void {
-    const to = reach(mark);
-    this.some.set(batchId, to);
-    for (const task of tasks) this.some.set(runKey(batchId, task), to);
+  setBatch(batchId: string, tasks: Iterable<string>, cursor: string | null): void {
+    const record = recordNumber(cursor);
+    this.perKey.set(batchId, record);
+    for (const task of tasks) this.perKey.set(runKey(batchId, task), record);
   }
 
   /** They were of another journal, whose records have other numbers. */
-  forget(): void {
-    this.all(null, null);
+  reset(): void {
+    this.setAll(null, null);
   }
 
   /** Those that say more than was answered. */
-  news(events: readonly PlaitEvent[]): readonly PlaitEvent[] {
-    return events.filter((event) => event.seq === null || event.seq > this.told(event));
+  filterNew(events: readonly PlaitEvent[]): readonly PlaitEvent[] {
+    return events.filter((event) => event.seq === null || event.seq > this.readUpTo(event));
   }
 
-  private told({ type, batchId, taskId }: PlaitEvent): number {
+  private readUpTo({ type, batchId, taskId }: PlaitEvent): number {
     if (batchId === null) return 0;
     if (taskId !== null && type.startsWith("batch:task:"))
-      return Math.max(this.tasks, this.some.get(runKey(batchId, taskId)) ?? 0);
-    return Math.max(this.heads, this.some.get(batchId) ?? 0);
+      return Math.max(this.tasks, this.perKey.get(runKey(batchId, taskId)) ?? 0);
+    return Math.max(this.batches, this.perKey.get(batchId) ?? 0);
   }
 }

@@ -1,49 +1,49 @@
 /* What has changed and was not asked for yet. */
 
-import type { Touched } from "../model/board";
+import type { BoardChanges } from "../model/board";
 
-export interface Taken {
+export interface DrainedTasks {
   readonly batches: ReadonlyMap<string, ReadonlySet<string>>;
   readonly everything: boolean;
-  readonly touched: Touched;
+  readonly changes: BoardChanges;
 }
 
-const MOST_NAMED = 100; // tasks in one question
-const ROOM = 12_000; // characters of an address that their names may take
+const MAX_NAMED_TASKS = 100; // tasks in one question
+const MAX_NAMES_LENGTH = 12_000; // characters of an address that their names may take
 
 /** The tasks to ask for by their names; none, which means all, where there are too many or their names are too long. */
-export function named(tasks: ReadonlySet<string>): string[] {
+export function taskNamesForQuery(tasks: ReadonlySet<string>): string[] {
   const all = [...tasks];
-  const spelt = new TextEncoder();
-  const longest = all.reduce((sum, task) => sum + "&task=".length + 3 * spelt.encode(task).length, 0);
-  return all.length <= MOST_NAMED && longest <= ROOM ? all : [];
+  const encoder = new TextEncoder();
+  const longest = all.reduce((sum, task) => sum + "&task=".length + 3 * encoder.encode(task).length, 0);
+  return all.length <= MAX_NAMED_TASKS && longest <= MAX_NAMES_LENGTH ? all : [];
 }
 
-export class Dirt {
+export class DirtyTasks {
   private tasks = new Map<string, Set<string>>();
   private everything = false;
 
-  get clean(): boolean {
+  get isEmpty(): boolean {
     return !this.everything && this.tasks.size === 0;
   }
 
-  add(touched: Touched): void {
-    this.everything ||= touched.everything;
-    for (const id of touched.batches) this.of(id);
-    for (const [id, tasks] of touched.tasks) {
-      const known = this.of(id);
+  add(changes: BoardChanges): void {
+    this.everything ||= changes.everything;
+    for (const id of changes.batches) this.tasksOf(id);
+    for (const [id, tasks] of changes.tasks) {
+      const known = this.tasksOf(id);
       for (const task of tasks) known.add(task);
     }
   }
 
-  take(): Taken {
+  drain(): DrainedTasks {
     const { tasks, everything } = this;
     this.tasks = new Map();
     this.everything = false;
-    return { batches: tasks, everything, touched: { tasks, batches: new Set(tasks.keys()), everything } };
+    return { batches: tasks, everything, changes: { tasks, batches: new Set(tasks.keys()), everything } };
   }
 
-  private of(batchId: string): Set<string> {
+  private tasksOf(batchId: string): Set<string> {
     const known = this.tasks.get(batchId) ?? new Set<string>();
     this.tasks.set(batchId, known);
     return known;

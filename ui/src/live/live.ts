@@ -4,227 +4,229 @@
    Law: a window that nobody sees holds no stream, since a browser has six connections to a server for
    all its windows together; it reads now and then. */
 
-import { Refused } from "../api/client";
+import { ApiError } from "../api/client";
 import type { PlaitEvent } from "../api/types";
-import { type Touched, touched } from "../model/board";
-import { type Link, useBoard } from "../store/board";
-import { Dirt, type Taken } from "./dirt";
-import { queries, touchQueries } from "./queries";
-import { Questions } from "./questions";
-import { Stream } from "./stream";
+import { type BoardChanges, collectChanges } from "../model/board";
+import { type ConnectionState, useBoard } from "../store/board";
+import { DirtyTasks, type DrainedTasks } from "./dirt";
+import { invalidateChanged, queryClient } from "./queries";
+import { BoardQueries } from "./questions";
+import { EventStream } from "./stream";
 
-const GATHER = 100; // ms: events of this long are drawn together
-const ASK = 300; // ms between two questions
-const AGAIN = 2000; // ms until a question that failed is asked again
-const TOUCH = 1000; // ms between two questions of the views
-const READ = 15_000; // ms: sources are files, and nobody tells when they change
+const BUFFER_MS = 100; // ms: events of this long are drawn together
+const FETCH_DELAY_MS = 300; // ms between two questions
+const RETRY_MS = 2000; // ms until a question that failed is asked again
+const INVALIDATE_MS = 1000; // ms between two questions of the views
+const REFRESH_MS = 15_000; // ms: sources are files, and nobody tells when they change
 
-type Hears = (event: PlaitEvent) => void;
+type BoardEventListener = (event: PlaitEvent) => void;
 
-export class Live {
-  private stream: Stream | null = null;
-  private beginning: Promise<void> | null = null;
+export class LiveUpdates {
+  private stream: EventStream | null = null;
+  private starting: Promise<void> | null = null;
   private events: PlaitEvent[] = [];
-  private readonly dirt = new Dirt();
-  private readonly viewed = new Dirt();
+  private readonly dirtyTasks = new DirtyTasks();
+  private readonly dirtyQueries = new DirtyTasks();
   private refusedBefore = false;
-  private gathering = 0;
-  private asking = 0;
-  private touching = 0;
-  private again = 0;
-  private readonly reading: number;
-  private readonly over = new AbortController();
-  private readonly questions = new Questions(this.over.signal);
-  private readonly hearers = new Set<Hears>();
+  private bufferTimer = 0;
+  private fetchTimer = 0;
+  private invalidateTimer = 0;
+  private retryTimer = 0;
+  private readonly refreshTimer: number;
+  private readonly aborter = new AbortController();
+  private readonly boardQueries = new BoardQueries(this.aborter.signal);
+  private readonly listeners = new Set<BoardEventListener>();
 
   constructor(private readonly project: string | null) {
-    const { signal } = this.over;
-    document.addEventListener("visibilitychange", () => this.seen(), { signal });
+    const { signal } = this.aborter;
+    document.addEventListener("visibilitychange", () => this.onVisibilityChange(), { signal });
     window.addEventListener("focus", () => void this.refresh(), { signal });
-    this.reading = window.setInterval(() => this.readNowAndThen(), READ);
-    void this.begin();
+    this.refreshTimer = window.setInterval(() => this.refreshPeriodically(), REFRESH_MS);
+    void this.start();
   }
 
-  end(): void {
-    this.over.abort();
+  stop(): void {
+    this.aborter.abort();
     this.stream?.stop();
-    for (const timer of [this.gathering, this.asking, this.touching, this.again]) window.clearTimeout(timer);
-    window.clearInterval(this.reading);
+    for (const timer of [this.bufferTimer, this.fetchTimer, this.invalidateTimer, this.retryTimer])
+      window.clearTimeout(timer);
+    window.clearInterval(this.refreshTimer);
   }
 
   /** Every event as it comes, for those who want more than the board; gives the way to stop. */
-  onEvent(hears: Hears): () => void {
-    this.hearers.add(hears);
-    return () => this.hearers.delete(hears);
+  subscribe(listener: BoardEventListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** Read everything anew: sources were changed, or the window is looked at again. */
   async refresh(): Promise<void> {
-    if (this.ended) return;
-    if (this.stream === null && isSeen()) return this.begin();
+    if (this.isStopped) return;
+    if (this.stream === null && isPageVisible()) return this.start();
     try {
-      await this.questions.readAll();
-      if (this.stream === null) this.link("live");
+      await this.boardQueries.fetchAll();
+      if (this.stream === null) this.setConnection("live");
     } catch (error) {
-      this.failed(error);
+      this.onFetchFailed(error);
     }
   }
 
-  private get ended(): boolean {
-    return this.over.signal.aborted;
+  private get isStopped(): boolean {
+    return this.aborter.signal.aborted;
   }
 
-  private link(link: Link): void {
-    if (!this.ended) useBoard.setState({ link });
+  private setConnection(connection: ConnectionState): void {
+    if (!this.isStopped) useBoard.setState({ connection });
   }
 
-  private begin(): Promise<void> {
-    this.beginning ??= this.questions
-      .readAll()
-      .then((mark) => this.listen(mark))
-      .catch((error) => this.failed(error))
+  private start(): Promise<void> {
+    this.starting ??= this.boardQueries
+      .fetchAll()
+      .then((cursor) => this.openStream(cursor))
+      .catch((error) => this.onFetchFailed(error))
       .finally(() => {
-        this.beginning = null;
+        this.starting = null;
       });
-    return this.beginning;
+    return this.starting;
   }
 
-  private listen(since: string): void {
-    if (this.ended) return;
-    if (!isSeen()) {
-      this.link("live");
+  private openStream(since: string): void {
+    if (this.isStopped) return;
+    if (!isPageVisible()) {
+      this.setConnection("live");
       return;
     }
     this.stream?.stop();
     // What views were told before this mark may be older than the first event that is heard.
-    touchQueries({ batches: new Map(), everything: true });
-    this.stream = new Stream(this.project, since, {
-      event: (event) => this.hear(event),
+    invalidateChanged({ batches: new Map(), everything: true });
+    this.stream = new EventStream(this.project, since, {
+      event: (event) => this.handleEvent(event),
       reset: () => this.reset(),
       up: () => {
         this.refusedBefore = false;
-        this.link("live");
+        this.setConnection("live");
       },
-      down: () => this.link("reconnecting"),
-      refused: () => this.refused(),
+      down: () => this.setConnection("reconnecting"),
+      refused: () => this.onStreamRefused(),
     });
   }
 
   /** A reading says in words what is refused. Where it is answered, and only the stream is not, it is not asked for at once
       again: they would chase each other. */
-  private refused(): void {
+  private onStreamRefused(): void {
     this.stream = null;
-    this.link("reconnecting");
+    this.setConnection("reconnecting");
     if (!this.refusedBefore) void this.refresh();
     this.refusedBefore = true;
   }
 
   /** The journal is another one: nothing that is known is true of it. */
   private reset(): void {
-    this.questions.forget();
+    this.boardQueries.reset();
     useBoard.setState(({ board }) => ({ board: { ...board, activity: new Map() } }));
     void this.refresh();
-    void queries.invalidateQueries();
+    void queryClient.invalidateQueries();
   }
 
-  private failed(error: unknown): void {
-    if (this.ended) return;
-    if (isRefusal(error)) {
-      this.turnedAway(error);
+  private onFetchFailed(error: unknown): void {
+    if (this.isStopped) return;
+    if (isClientError(error)) {
+      this.onRefused(error);
       return;
     }
     const { loaded } = useBoard.getState();
-    if (this.stream === null) this.link(loaded ? "reconnecting" : "connecting");
+    if (this.stream === null) this.setConnection(loaded ? "reconnecting" : "connecting");
     if (!loaded) useBoard.setState({ failure: error });
-    if (this.again === 0) this.again = window.setTimeout(() => this.tryAgain(), AGAIN);
+    if (this.retryTimer === 0) this.retryTimer = window.setTimeout(() => this.retry(), RETRY_MS);
   }
 
   /** What is refused would be refused again: it is asked for when the sources are read again, and not before. */
-  private turnedAway(error: Refused): void {
-    if (isLogin(error)) {
+  private onRefused(error: ApiError): void {
+    if (isLoginError(error)) {
       this.stream?.stop();
       this.stream = null;
-      this.link("lost");
+      this.setConnection("lost");
     }
     // A project that is gone has no board; any other keeps what was read last.
     if (error.status === 404) useBoard.setState({ loaded: false });
     useBoard.setState({ failure: error });
   }
 
-  private tryAgain(): void {
-    this.again = 0;
+  private retry(): void {
+    this.retryTimer = 0;
     void this.refresh();
   }
 
-  private hear(event: PlaitEvent): void {
+  private handleEvent(event: PlaitEvent): void {
     this.events.push(event);
-    for (const hears of this.hearers) this.tell(hears, event);
-    if (this.gathering === 0) this.gathering = window.setTimeout(() => this.flush(), GATHER);
+    for (const listener of this.listeners) this.notify(listener, event);
+    if (this.bufferTimer === 0) this.bufferTimer = window.setTimeout(() => this.flush(), BUFFER_MS);
   }
 
   /** A view that can't bear an event costs that view: the stream goes on. */
-  private tell(hears: Hears, event: PlaitEvent): void {
+  private notify(listener: BoardEventListener, event: PlaitEvent): void {
     try {
-      hears(event);
+      listener(event);
     } catch (error) {
       reportError(error);
     }
   }
 
   private flush(): void {
-    this.gathering = 0;
+    this.bufferTimer = 0;
     const events = this.events;
     this.events = [];
-    this.questions.hear(events);
-    this.dirt.add(touched(events));
-    this.askSoon(ASK);
+    this.boardQueries.applyEvents(events);
+    this.dirtyTasks.add(collectChanges(events));
+    this.scheduleFetch(FETCH_DELAY_MS);
   }
 
-  private askSoon(wait: number): void {
-    if (this.asking !== 0 || this.dirt.clean || this.ended) return;
-    this.asking = window.setTimeout(() => void this.ask(), wait);
+  private scheduleFetch(wait: number): void {
+    if (this.fetchTimer !== 0 || this.dirtyTasks.isEmpty || this.isStopped) return;
+    this.fetchTimer = window.setTimeout(() => void this.fetchDirty(), wait);
   }
 
-  private async ask(): Promise<void> {
-    const { everything, batches, touched } = this.dirt.take();
-    this.viewed.add(touched);
-    if (this.touching === 0) this.touching = window.setTimeout(() => this.touch(), TOUCH);
-    const answered = everything
-      ? await this.answered(() => this.questions.readAll(), touched)
-      : await this.askForEach(batches);
-    this.asking = 0;
-    this.askSoon(answered ? ASK : AGAIN);
+  private async fetchDirty(): Promise<void> {
+    const { everything, batches, changes } = this.dirtyTasks.drain();
+    this.dirtyQueries.add(changes);
+    if (this.invalidateTimer === 0)
+      this.invalidateTimer = window.setTimeout(() => this.invalidateQueries(), INVALIDATE_MS);
+    const succeeded = everything
+      ? await this.tryFetch(() => this.boardQueries.fetchAll(), changes)
+      : await this.fetchBatches(batches);
+    this.fetchTimer = 0;
+    this.scheduleFetch(succeeded ? FETCH_DELAY_MS : RETRY_MS);
   }
 
   /** One that is refused does not cost the others their answer. */
-  private async askForEach(batches: Taken["batches"]): Promise<boolean> {
+  private async fetchBatches(batches: DrainedTasks["batches"]): Promise<boolean> {
     let all = true;
     for (const [id, tasks] of batches) {
       const about = { tasks: new Map([[id, tasks]]), batches: new Set([id]), everything: false };
-      all = (await this.answered(() => this.questions.standing(id, tasks), about)) && all;
+      all = (await this.tryFetch(() => this.boardQueries.fetchTasks(id, tasks), about)) && all;
     }
     return all;
   }
 
   /** What is not answered is asked again; what is refused would be refused again. */
-  private async answered(ask: () => Promise<unknown>, about: Touched): Promise<boolean> {
+  private async tryFetch(request: () => Promise<unknown>, about: BoardChanges): Promise<boolean> {
     try {
-      await ask();
+      await request();
       return true;
     } catch (error) {
-      if (!isRefusal(error)) this.dirt.add(about);
-      else if (about.everything || isLogin(error)) this.failed(error);
+      if (!isClientError(error)) this.dirtyTasks.add(about);
+      else if (about.everything || isLoginError(error)) this.onFetchFailed(error);
       return false;
     }
   }
 
-  private touch(): void {
-    this.touching = 0;
-    touchQueries(this.viewed.take());
+  private invalidateQueries(): void {
+    this.invalidateTimer = 0;
+    invalidateChanged(this.dirtyQueries.drain());
   }
 
-  private seen(): void {
-    if (isSeen()) {
+  private onVisibilityChange(): void {
+    if (isPageVisible()) {
       void this.refresh();
     } else {
       this.stream?.stop();
@@ -233,19 +235,19 @@ export class Live {
   }
 
   /** Without a login that would be knocking at the door for ever: then only somebody who comes back asks. */
-  private readNowAndThen(): void {
-    if (useBoard.getState().link !== "lost") void this.refresh();
+  private refreshPeriodically(): void {
+    if (useBoard.getState().connection !== "lost") void this.refresh();
   }
 }
 
-function isRefusal(error: unknown): error is Refused {
-  return error instanceof Refused && error.status < 500;
+function isClientError(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status < 500;
 }
 
-function isLogin({ status }: Refused): boolean {
+function isLoginError({ status }: ApiError): boolean {
   return status === 401 || status === 403;
 }
 
-function isSeen(): boolean {
+function isPageVisible(): boolean {
   return document.visibilityState !== "hidden";
 }

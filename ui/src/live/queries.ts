@@ -4,17 +4,20 @@
    ["task", batch, task, …] when that task did. Other keys are asked again when a window is looked at again. */
 
 import { QueryClient } from "@tanstack/react-query";
-import type { Taken } from "./dirt";
+import type { DrainedTasks } from "./dirt";
 
-export const queries = new QueryClient({
+export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { staleTime: 5_000, retry: false, networkMode: "always" },
     mutations: { networkMode: "always" },
   },
 });
 
-export function touchQueries({ batches, everything }: Pick<Taken, "batches" | "everything">): void {
-  void queries.invalidateQueries({
+export function invalidateChanged({
+  batches,
+  everything,
+}: Pick<DrainedTasks, "batches" | "everything">): void {
+  void queryClient.invalidateQueries({
     predicate: ({ queryKey: [about, batch, task] }) => {
       if (about !== "batch" && about !== "task") return false;
       const tasks = batches.get(String(batch));

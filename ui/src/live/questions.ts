@@ -2,84 +2,87 @@
 
    Law: questions are asked one after another, and of events and answers the newer counts: the board never goes back. */
 
-import { type Answer, api, told } from "../api/client";
+import { type ApiResponse, api, unwrap } from "../api/client";
 import type { PlaitEvent } from "../api/types";
-import { type Board, hear, read, standing } from "../model/board";
+import { applyEvents, type Board, replaceBoard, updateBatch } from "../model/board";
 import { useBoard } from "../store/board";
-import { Answers, earlier } from "./answers";
-import { named } from "./dirt";
+import { earlierCursor, ReadCursors } from "./answers";
+import { taskNamesForQuery } from "./dirt";
 
-const NEWEST = 50; // batches, and whatever older ones are open
+const NEWEST_BATCHES = 50; // batches, and whatever older ones are open
 
-export class Questions {
-  private turn: Promise<unknown> = Promise.resolve();
-  private meanwhile: PlaitEvent[] = [];
-  private readonly answers = new Answers();
+export class BoardQueries {
+  private queue: Promise<unknown> = Promise.resolve();
+  private pendingEvents: PlaitEvent[] = [];
+  private readonly cursors = new ReadCursors();
 
   constructor(private readonly signal: AbortSignal) {}
 
   /** What events say by themselves. */
-  hear(events: readonly PlaitEvent[]): void {
-    this.meanwhile.push(...events);
-    const news = this.answers.news(events);
-    useBoard.setState(({ board }) => ({ board: hear(board, news) }));
+  applyEvents(events: readonly PlaitEvent[]): void {
+    this.pendingEvents.push(...events);
+    const newEvents = this.cursors.filterNew(events);
+    useBoard.setState(({ board }) => ({ board: applyEvents(board, newEvents) }));
   }
 
   /** The journal is another one, whose records have other numbers. */
-  forget(): void {
-    this.answers.forget();
+  reset(): void {
+    this.cursors.reset();
   }
 
   /** Everything. Gives the mark from which on nothing is missed. */
-  async readAll(): Promise<string> {
+  async fetchAll(): Promise<string> {
     const { signal } = this;
-    const query = { tasks: false, limit: NEWEST, open: true };
-    const [, , since] = await this.question(
+    const query = { tasks: false, limit: NEWEST_BATCHES, open: true };
+    const [, , since] = await this.enqueue(
       async () => {
-        const [tasks, heads] = await Promise.all([
-          marked(api.GET("/api/tasks", { signal })),
-          marked(api.GET("/api/batches", { signal, params: { query } })),
+        const [tasks, batches] = await Promise.all([
+          unwrapWithCursor(api.GET("/api/tasks", { signal })),
+          unwrapWithCursor(api.GET("/api/batches", { signal, params: { query } })),
         ]);
-        this.answers.all(tasks.mark, heads.mark);
-        return [tasks.told, heads.told, earlier(tasks.mark, heads.mark)] as const;
+        this.cursors.setAll(tasks.cursor, batches.cursor);
+        return [tasks.data, batches.data, earlierCursor(tasks.cursor, batches.cursor)] as const;
       },
-      (board, [{ tasks, problems }, { batches }]) => read(board, tasks, problems, batches),
+      (board, [{ tasks, problems }, { batches }]) => replaceBoard(board, tasks, problems, batches),
     );
     if (!signal.aborted) useBoard.setState({ loaded: true, failure: null });
     return since;
   }
 
   /** Where these tasks of a batch stand now. */
-  async standing(batchId: string, tasks: ReadonlySet<string>): Promise<void> {
+  async fetchTasks(batchId: string, tasks: ReadonlySet<string>): Promise<void> {
     const { signal } = this;
-    const params = { path: { batch_id: batchId }, query: { task: named(tasks) } };
-    await this.question(
+    const params = { path: { batch_id: batchId }, query: { task: taskNamesForQuery(tasks) } };
+    await this.enqueue(
       async () => {
-        const { told, mark } = await marked(api.GET("/api/batches/{batch_id}/standing", { signal, params }));
-        const runs = told.tasks.map(({ taskId }) => taskId);
-        this.answers.part(batchId, runs, mark);
-        return told;
+        const { data, cursor } = await unwrapWithCursor(
+          api.GET("/api/batches/{batch_id}/standing", { signal, params }),
+        );
+        const runs = data.tasks.map(({ taskId }) => taskId);
+        this.cursors.setBatch(batchId, runs, cursor);
+        return data;
       },
-      (board, { batch, tasks: runs }) => standing(board, batch, runs),
+      (board, { batch, tasks: runs }) => updateBatch(board, batch, runs),
     );
   }
 
   /** What is heard meanwhile, and the answer does not know, is heard again on top of it. */
-  private question<T>(ask: () => Promise<T>, make: (board: Board, told: T) => Board): Promise<T> {
-    const asked = this.turn.then(async () => {
-      this.meanwhile = [];
-      const told = await ask();
-      const heard = this.answers.news(this.meanwhile);
-      if (!this.signal.aborted) useBoard.setState(({ board }) => ({ board: hear(make(board, told), heard) }));
-      return told;
+  private enqueue<T>(fetchData: () => Promise<T>, update: (board: Board, data: T) => Board): Promise<T> {
+    const request = this.queue.then(async () => {
+      this.pendingEvents = [];
+      const data = await fetchData();
+      const newEvents = this.cursors.filterNew(this.pendingEvents);
+      if (!this.signal.aborted)
+        useBoard.setState(({ board }) => ({ board: applyEvents(update(board, data), newEvents) }));
+      return data;
     });
-    this.turn = asked.catch(() => undefined);
-    return asked;
+    this.queue = request.catch(() => undefined);
+    return request;
   }
 }
 
 /** An answer, and how far it goes. */
-async function marked<T>(asked: Promise<Answer<T>>): Promise<{ told: T; mark: string }> {
-  const answer = await told(asked);
-  return { told: answer, mark: (await asked).response.headers.get("Plait-Mark") ?? "" };
+async function unwrapWithCursor<T>(request: Promise<ApiResponse<T>>): Promise<{ data: T; cursor: string }> {
+  const answer = await unwrap(request);
+  return { data: answer, cursor: (await request).response.headers.get("Plait-Mark") ?? "" };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Stream } from "./stream";
+import { EventStream } from "./stream";
 
 /** The clock is the test's: it goes on as long as something is waited for. */
 async function until(what: () => boolean): Promise<void> {
@@ -69,10 +69,10 @@ const told = (id: string, task: string) =>
 
 let server: Server;
 let heard: string[];
-let stream: Stream;
+let stream: EventStream;
 
 function listen(since = "j:1", project: string | null = null): void {
-  stream = new Stream(project, since, {
+  stream = new EventStream(project, since, {
     event: ({ taskId }) => heard.push(String(taskId)),
     reset: () => heard.push("reset"),
     up: () => heard.push("up"),

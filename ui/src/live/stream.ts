@@ -5,7 +5,7 @@
 import { createParser } from "eventsource-parser";
 import type { PlaitEvent } from "../api/types";
 
-export interface Listener {
+export interface StreamListener {
   event(event: PlaitEvent): void;
   /** Everything that was read before is void. */
   reset(): void;
@@ -15,23 +15,23 @@ export interface Listener {
   refused(status: number): void;
 }
 
-const SILENCE = 40_000; // ms: there is a sign of life every 15 s
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 10_000;
+const IDLE_TIMEOUT_MS = 40_000; // ms: there is a sign of life every 15 s
+const MIN_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
 
 type Decoder = ReadableWritablePair<string, Uint8Array>;
 
-export class Stream {
+export class EventStream {
   private readonly stopped = new AbortController();
-  private last: string;
-  private wait = FIRST_WAIT;
+  private cursor: string;
+  private retryMs = MIN_RETRY_MS;
 
   constructor(
     private readonly project: string | null,
     since: string,
-    private readonly listener: Listener,
+    private readonly listener: StreamListener,
   ) {
-    this.last = since;
+    this.cursor = since;
     void this.run();
   }
 
@@ -40,45 +40,45 @@ export class Stream {
     this.stopped.abort();
   }
 
-  private get over(): boolean {
+  private get isStopped(): boolean {
     return this.stopped.signal.aborted;
   }
 
   private async run(): Promise<void> {
-    while (!this.over) {
-      await this.connection().catch(() => undefined);
-      if (this.over) return;
+    while (!this.isStopped) {
+      await this.connect().catch(() => undefined);
+      if (this.isStopped) return;
       this.listener.down();
-      await pause(this.wait, this.stopped.signal);
-      this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
+      await delay(this.retryMs, this.stopped.signal);
+      this.retryMs = Math.min(this.retryMs * 2, MAX_RETRY_MS);
     }
   }
 
   /** One connection, to its end. */
-  private async connection(): Promise<void> {
-    const patience = new Patience();
-    const signal = AbortSignal.any([this.stopped.signal, patience.signal]);
+  private async connect(): Promise<void> {
+    const idleTimeout = new IdleTimeout();
+    const signal = AbortSignal.any([this.stopped.signal, idleTimeout.signal]);
     try {
-      const answer = await fetch(this.address(), { signal, headers: { Accept: "text/event-stream" } });
-      if (this.over) return;
-      if (answer.ok && answer.body !== null) {
-        this.wait = FIRST_WAIT;
+      const response = await fetch(this.url(), { signal, headers: { Accept: "text/event-stream" } });
+      if (this.isStopped) return;
+      if (response.ok && response.body !== null) {
+        this.retryMs = MIN_RETRY_MS;
         this.listener.up();
-        await this.listen(answer.body, patience);
-      } else if (answer.status < 500 && answer.status !== 429) {
+        await this.listen(response.body, idleTimeout);
+      } else if (response.status < 500 && response.status !== 429) {
         this.stop();
-        this.listener.refused(answer.status);
+        this.listener.refused(response.status);
       }
     } finally {
-      patience.end();
+      idleTimeout.clear();
     }
   }
 
-  private async listen(body: ReadableStream<Uint8Array>, patience: Patience): Promise<void> {
+  private async listen(body: ReadableStream<Uint8Array>, idleTimeout: IdleTimeout): Promise<void> {
     const parser = createParser({
       onEvent: ({ id, event, data }) => {
-        if (this.over) return;
-        if (id !== undefined) this.last = id;
+        if (this.isStopped) return;
+        if (id !== undefined) this.cursor = id;
         if (event === "reset") this.listener.reset();
         else if (data !== "") this.listener.event(JSON.parse(data) as PlaitEvent);
       },
@@ -87,21 +87,21 @@ export class Stream {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      patience.renew();
+      idleTimeout.renew();
       parser.feed(value);
     }
   }
 
-  private address(): string {
-    const said = new URLSearchParams({ since: this.last });
-    if (this.project !== null) said.set("project", this.project);
-    return `/api/events?${said}`;
+  private url(): string {
+    const params = new URLSearchParams({ since: this.cursor });
+    if (this.project !== null) params.set("project", this.project);
+    return `/api/events?${params}`;
   }
 }
 
 /** Ends what has been silent for too long: a connection may be dead without anybody having said so. */
-class Patience {
-  private readonly over = new AbortController();
+class IdleTimeout {
+  private readonly aborter = new AbortController();
   private timer = 0;
 
   constructor() {
@@ -109,21 +109,21 @@ class Patience {
   }
 
   get signal(): AbortSignal {
-    return this.over.signal;
+    return this.aborter.signal;
   }
 
   renew(): void {
     window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.over.abort(), SILENCE);
+    this.timer = window.setTimeout(() => this.aborter.abort(), IDLE_TIMEOUT_MS);
   }
 
-  end(): void {
+  clear(): void {
     window.clearTimeout(this.timer);
   }
 }
 
 /** Until then, or until the network is back or all is over. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const ended = new AbortController();
     const done = () => {

@@ -1,31 +1,31 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { useSearchParams } from "wouter";
-import { NOTHING } from "../model/board";
+import { EMPTY_BOARD } from "../model/board";
 import { useBoard } from "../store/board";
-import { clear } from "../store/selection";
-import { Live } from "./live";
-import { queries } from "./queries";
+import { clearSelection } from "../store/selection";
+import { LiveUpdates } from "./live";
+import { queryClient } from "./queries";
 
-const Context = createContext<Live | null>(null);
+const LiveContext = createContext<LiveUpdates | null>(null);
 
 /** One project is watched at a time: the one in the address. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const [search] = useSearchParams();
   const project = search.get("project");
-  const [live, setLive] = useState<Live | null>(null);
+  const [live, setLive] = useState<LiveUpdates | null>(null);
   useEffect(() => {
-    useBoard.setState({ board: NOTHING, link: "connecting", failure: null, loaded: false });
-    const watching = new Live(project);
-    setLive(watching);
+    useBoard.setState({ board: EMPTY_BOARD, connection: "connecting", failure: null, loaded: false });
+    const updates = new LiveUpdates(project);
+    setLive(updates);
     return () => {
-      watching.end();
-      queries.clear();
-      clear();
+      updates.stop();
+      queryClient.clear();
+      clearSelection();
     };
   }, [project]);
-  return <Context value={live}>{children}</Context>;
+  return <LiveContext value={live}>{children}</LiveContext>;
 }
 
-export function useLive(): Live | null {
-  return useContext(Context);
+export function useLive(): LiveUpdates | null {
+  return useContext(LiveContext);
 }

@@ -11,7 +11,7 @@ export type Arrangement = Readonly<Record<Column, readonly string[]>>;
 export const GROUPINGS = ["none", "phase", "source"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-export const EMPTY: Arrangement = {
+export const EMPTY_ARRANGEMENT: Arrangement = {
   todo: [],
   waiting: [],
   running: [],
@@ -33,7 +33,7 @@ export function arrange(
   matches: (task: Task) => boolean,
   grouping: Grouping,
 ): Arrangement {
-  const found: Record<Column, string[]> = {
+  const columns: Record<Column, string[]> = {
     todo: [],
     waiting: [],
     running: [],
@@ -52,18 +52,18 @@ export function arrange(
   const last = sections.get("");
   if (last !== undefined && sections.delete("")) sections.set("", last);
   for (const members of sections.values())
-    for (const task of members) if (matches(task)) found[columnOf(task)].push(task.id);
-  return found;
+    for (const task of members) if (matches(task)) columns[columnOf(task)].push(task.id);
+  return columns;
 }
 
 /** What of `now` is as it was before, is what it was before. */
-export function shared(before: Arrangement, now: Arrangement): Arrangement {
-  const pairs = COLUMNS.map((column) => [column, same(before[column], now[column])] as const);
+export function reuseUnchanged(before: Arrangement, now: Arrangement): Arrangement {
+  const pairs = COLUMNS.map((column) => [column, reuseList(before[column], now[column])] as const);
   const unchanged = pairs.every(([column, ids]) => ids === before[column]);
   return unchanged ? before : (Object.fromEntries(pairs) as Record<Column, readonly string[]>);
 }
 
-function same(before: readonly string[], now: readonly string[]): readonly string[] {
+function reuseList(before: readonly string[], now: readonly string[]): readonly string[] {
   const equal = before.length === now.length && before.every((id, at) => id === now[at]);
   return equal ? before : now;
 }
@@ -72,7 +72,7 @@ function same(before: readonly string[], now: readonly string[]): readonly strin
 export type Row = { readonly heading: string } | { readonly id: string };
 
 /** Headings wherever the section changes. */
-export function rowsOf(
+export function columnRows(
   ids: readonly string[],
   tasks: ReadonlyMap<string, Task>,
   grouping: Grouping,

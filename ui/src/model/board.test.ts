@@ -1,14 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { type Board, hear, NOTHING, read, runKey, standing, touched } from "./board";
-import { AT, event, head, progress, run, task } from "./samples";
+import {
+  applyEvents,
+  type Board,
+  collectChanges,
+  EMPTY_BOARD,
+  replaceBoard,
+  runKey,
+  updateBatch,
+} from "./board";
+import { SAMPLE_TIME, sampleBatch, sampleEvent, sampleProgress, sampleRun, sampleTask } from "./samples";
 
 const tasks = () => [
-  task("01-walls", { batch: run("01-walls") }),
-  task("02-roof", { batch: run("02-roof", { status: "waiting", reason: "needs 01-walls" }) }),
-  task("03-door"),
+  sampleTask("01-walls", { batch: sampleRun("01-walls") }),
+  sampleTask("02-roof", { batch: sampleRun("02-roof", { status: "waiting", reason: "needs 01-walls" }) }),
+  sampleTask("03-door"),
 ];
 const board = (): Board =>
-  read(NOTHING, tasks(), [], [head("7f3a", { progress: progress({ total: 2, queued: 2 }) })]);
+  replaceBoard(
+    EMPTY_BOARD,
+    tasks(),
+    [],
+    [sampleBatch("7f3a", { progress: sampleProgress({ total: 2, queued: 2 }) })],
+  );
 const of = (known: Board, id: string) => known.tasks.get(id)?.batch;
 
 describe("a reading", () => {
@@ -18,7 +31,7 @@ describe("a reading", () => {
 
   it("that says the same changes nothing at all", () => {
     const before = board();
-    const after = read(
+    const after = replaceBoard(
       before,
       tasks(),
       [],
@@ -32,37 +45,37 @@ describe("a reading", () => {
   it("leaves what did not change as it is", () => {
     const before = board();
     const [walls, ...rest] = tasks();
-    const after = read(before, [{ ...(walls ?? task("")), title: "Walls" }, ...rest], [], []);
+    const after = replaceBoard(before, [{ ...(walls ?? sampleTask("")), title: "Walls" }, ...rest], [], []);
     expect(after.tasks.get("01-walls")?.title).toBe("Walls");
     expect(after.tasks.get("02-roof")).toBe(before.tasks.get("02-roof"));
   });
 
   it("forgets what agents said whose task is at work no more", () => {
-    const said = event("execution:log", "01-walls", { entry: { kind: "activity", text: "editing" } });
-    const working = hear(board(), [event("batch:task:started", "01-walls"), said]);
+    const said = sampleEvent("execution:log", "01-walls", { entry: { kind: "activity", text: "editing" } });
+    const working = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls"), said]);
     expect(working.activity.get(runKey("7f3a", "01-walls"))).toBe("editing");
-    expect(read(working, tasks(), [], []).activity.size).toBe(0);
+    expect(replaceBoard(working, tasks(), [], []).activity.size).toBe(0);
   });
 });
 
 describe("an event", () => {
   it("is the status of its task, at once", () => {
-    const after = hear(board(), [event("batch:task:started", "01-walls", { attempt: 1 })]);
-    expect(of(after, "01-walls")).toMatchObject({ status: "running", attempt: 1, startedAt: AT });
+    const after = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls", { attempt: 1 })]);
+    expect(of(after, "01-walls")).toMatchObject({ status: "running", attempt: 1, startedAt: SAMPLE_TIME });
   });
 
   it("touches no other task", () => {
     const before = board();
-    const after = hear(before, [event("batch:task:started", "01-walls")]);
+    const after = applyEvents(before, [sampleEvent("batch:task:started", "01-walls")]);
     expect(after.tasks.get("02-roof")).toBe(before.tasks.get("02-roof"));
     expect(after.tasks.get("03-door")).toBe(before.tasks.get("03-door"));
   });
 
   it("that says what is known changes nothing at all", () => {
-    const before = hear(board(), [event("batch:task:started", "01-walls", { attempt: 1 })]);
-    const after = hear(before, [
-      event("batch:task:started", "01-walls", { attempt: 1 }),
-      event("batch:task:started", "nobody knows it"),
+    const before = applyEvents(board(), [sampleEvent("batch:task:started", "01-walls", { attempt: 1 })]);
+    const after = applyEvents(before, [
+      sampleEvent("batch:task:started", "01-walls", { attempt: 1 }),
+      sampleEvent("batch:task:started", "nobody knows it"),
     ]);
     expect(after.tasks).toBe(before.tasks);
     expect(after.batches).toBe(before.batches);
@@ -70,38 +83,40 @@ describe("an event", () => {
 
   it("of what an agent says leaves the tasks alone", () => {
     const before = board();
-    const after = hear(before, [
-      event("execution:log", "01-walls", { entry: { kind: "activity", text: "editing src/app.py" } }),
+    const after = applyEvents(before, [
+      sampleEvent("execution:log", "01-walls", { entry: { kind: "activity", text: "editing src/app.py" } }),
     ]);
     expect(after.tasks).toBe(before.tasks);
     expect(after.activity.get(runKey("7f3a", "01-walls"))).toBe("editing src/app.py");
   });
 
   it("of an end takes away what the agent said last", () => {
-    const after = hear(board(), [
-      event("batch:task:started", "01-walls"),
-      event("batch:task:phase", "01-walls", { phase: "Panel" }),
-      event("batch:task:failed", "01-walls", { reason: "exit status 1" }),
+    const after = applyEvents(board(), [
+      sampleEvent("batch:task:started", "01-walls"),
+      sampleEvent("batch:task:phase", "01-walls", { phase: "Panel" }),
+      sampleEvent("batch:task:failed", "01-walls", { reason: "exit status 1" }),
     ]);
     expect(after.activity.size).toBe(0);
     expect(of(after, "01-walls")).toMatchObject({ status: "failed", reason: "exit status 1" });
   });
 
   it("says who is needed: for an answer and for an approval, and for nothing else", () => {
-    const asked = hear(board(), [event("batch:task:needs_input", "01-walls", { question: "Which door?" })]);
+    const asked = applyEvents(board(), [
+      sampleEvent("batch:task:needs_input", "01-walls", { question: "Which door?" }),
+    ]);
     expect(of(asked, "01-walls")).toMatchObject({ needsYou: true, reason: "Which door?", waiting: "answer" });
-    const queue = hear(board(), [event("batch:task:waiting", "01-walls", { on: "approval" })]);
+    const queue = applyEvents(board(), [sampleEvent("batch:task:waiting", "01-walls", { on: "approval" })]);
     expect(of(queue, "01-walls")).toMatchObject({ needsYou: true, waiting: "approval" });
-    const files = hear(queue, [event("batch:task:waiting", "01-walls", { on: "files" })]);
+    const files = applyEvents(queue, [sampleEvent("batch:task:waiting", "01-walls", { on: "files" })]);
     expect(of(files, "01-walls")).toMatchObject({ needsYou: false, waiting: "files" });
   });
 
   it("of progress has the counts of its batch", () => {
-    const after = hear(board(), [
-      event("batch:progress", null, { total: 2, queued: 0, completed: 2, percentage: 100 }),
+    const after = applyEvents(board(), [
+      sampleEvent("batch:progress", null, { total: 2, queued: 0, completed: 2, percentage: 100 }),
     ]);
     expect(after.batches.get("7f3a")?.progress).toEqual(
-      progress({ total: 2, completed: 2, percentage: 100 }),
+      sampleProgress({ total: 2, completed: 2, percentage: 100 }),
     );
   });
 
@@ -112,7 +127,7 @@ describe("an event", () => {
     ["batch:failed", "failed"],
     ["batch:cancelled", "cancelled"],
   ] as const)("%s leaves its batch %s", (type, status) => {
-    const after = hear(board(), [event(type, null, { reason: "so it is" })]).batches.get("7f3a");
+    const after = applyEvents(board(), [sampleEvent(type, null, { reason: "so it is" })]).batches.get("7f3a");
     expect([after?.status, after?.reason]).toEqual([status, "so it is"]);
   });
 });
@@ -120,8 +135,8 @@ describe("an event", () => {
 describe("the standing of some tasks", () => {
   it("takes the place of what was known of them, and of them alone", () => {
     const before = board();
-    const walls = run("01-walls", { status: "done", diffstat: { files: 1, added: 2, removed: 0 } });
-    const after = standing(before, head("7f3a", { status: "merging" }), [walls]);
+    const walls = sampleRun("01-walls", { status: "done", diffstat: { files: 1, added: 2, removed: 0 } });
+    const after = updateBatch(before, sampleBatch("7f3a", { status: "merging" }), [walls]);
     expect(of(after, "01-walls")).toEqual(walls);
     expect(after.tasks.get("02-roof")).toBe(before.tasks.get("02-roof"));
     expect(after.batches.get("7f3a")?.status).toBe("merging");
@@ -129,25 +144,25 @@ describe("the standing of some tasks", () => {
 
   it("that is known already changes nothing at all", () => {
     const before = board();
-    const known = structuredClone(before.batches.get("7f3a") ?? head("7f3a"));
-    const after = standing(before, known, [run("01-walls")]);
+    const known = structuredClone(before.batches.get("7f3a") ?? sampleBatch("7f3a"));
+    const after = updateBatch(before, known, [sampleRun("01-walls")]);
     expect(after.tasks).toBe(before.tasks);
     expect(after.batches).toBe(before.batches);
   });
 
   it("of an older batch does not hide the newer one that the board shows", () => {
     const before = board();
-    const old = run("01-walls", { batchId: "0ld0", status: "failed" });
-    expect(standing(before, head("7f3a"), [old]).tasks).toBe(before.tasks);
+    const old = sampleRun("01-walls", { batchId: "0ld0", status: "failed" });
+    expect(updateBatch(before, sampleBatch("7f3a"), [old]).tasks).toBe(before.tasks);
   });
 });
 
 describe("what is asked for after events", () => {
   it("is the task they name, and not those that only said something", () => {
-    const after = touched([
-      event("batch:task:completed", "01-walls"),
-      event("execution:log", "02-roof", { seq: null }),
-      event("batch:progress", null),
+    const after = collectChanges([
+      sampleEvent("batch:task:completed", "01-walls"),
+      sampleEvent("execution:log", "02-roof", { seq: null }),
+      sampleEvent("batch:progress", null),
     ]);
     expect(after.tasks).toEqual(new Map([["7f3a", new Set(["01-walls"])]]));
     expect(after.batches).toEqual(new Set(["7f3a"]));
@@ -155,15 +170,19 @@ describe("what is asked for after events", () => {
   });
 
   it.each([
-    event("batch:created", null),
-    event("batch:completed", null),
-    event("batch:progress", null, { publishing: "done" }),
+    sampleEvent("batch:created", null),
+    sampleEvent("batch:completed", null),
+    sampleEvent("batch:progress", null, { publishing: "done" }),
   ])("is everything after what changes tasks that it does not name: $type", (each) => {
-    expect(touched([each]).everything).toBe(true);
+    expect(collectChanges([each]).everything).toBe(true);
   });
 
   it("is nothing after what is about no batch", () => {
-    const { tasks: named, batches, everything } = touched([event("engine:taken", null, { batchId: null })]);
+    const {
+      tasks: named,
+      batches,
+      everything,
+    } = collectChanges([sampleEvent("engine:taken", null, { batchId: null })]);
     expect([named.size, batches.size, everything]).toEqual([0, 0, false]);
   });
 });

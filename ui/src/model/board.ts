@@ -3,21 +3,21 @@
    Law: what did not change keeps its identity, so that nothing is drawn twice. */
 
 import { replaceEqualDeep } from "@tanstack/react-query";
-import type { BatchHead, PlaitEvent, Problem, Progress, Run, Task, TaskStatus } from "../api/types";
+import type { BatchSummary, PlaitEvent, Problem, Progress, Run, Task, TaskStatus } from "../api/types";
 
 export interface Board {
   /** By id, in the order of the sources. */
   readonly tasks: ReadonlyMap<string, Task>;
   readonly problems: readonly Problem[];
   /** Newest first. */
-  readonly batches: ReadonlyMap<string, BatchHead>;
+  readonly batches: ReadonlyMap<string, BatchSummary>;
   /** The board's name of a task by its run. */
   readonly byRun: ReadonlyMap<string, string>;
   /** What running attempts say, by run. */
   readonly activity: ReadonlyMap<string, string>;
 }
 
-export const NOTHING: Board = {
+export const EMPTY_BOARD: Board = {
   tasks: new Map(),
   problems: [],
   batches: new Map(),
@@ -30,68 +30,68 @@ export function runKey(batchId: string, taskId: string): string {
 }
 
 /** A reading of all tasks, of the newest batches and of those that are open takes the place of what was known. */
-export function read(
+export function replaceBoard(
   board: Board,
   tasks: readonly Task[],
   problems: readonly Problem[],
-  batches: readonly BatchHead[],
+  batches: readonly BatchSummary[],
 ): Board {
-  const next = same(
+  const next = reuseMap(
     board.tasks,
-    new Map(tasks.map((task) => [task.id, shared(board.tasks.get(task.id), task)])),
+    new Map(tasks.map((task) => [task.id, reuse(board.tasks.get(task.id), task)])),
   );
-  const heads = new Map(batches.map((head) => [head.id, shared(board.batches.get(head.id), head)]));
+  const nextBatches = new Map(batches.map((batch) => [batch.id, reuse(board.batches.get(batch.id), batch)]));
   return {
     tasks: next,
-    problems: shared(board.problems, problems),
-    batches: same(board.batches, heads),
-    byRun: next === board.tasks ? board.byRun : runsOf(next),
-    activity: same(board.activity, atWork(board.activity, next)),
+    problems: reuse(board.problems, problems),
+    batches: reuseMap(board.batches, nextBatches),
+    byRun: next === board.tasks ? board.byRun : indexRuns(next),
+    activity: reuseMap(board.activity, activeOnly(board.activity, next)),
   };
 }
 
 /** Where some tasks of one batch stand now. */
-export function standing(board: Board, head: BatchHead, runs: readonly Run[]): Board {
+export function updateBatch(board: Board, batch: BatchSummary, runs: readonly Run[]): Board {
   const tasks = new Map(board.tasks);
   for (const run of runs) {
     const id = board.byRun.get(runKey(run.batchId, run.taskId));
     const task = id === undefined ? undefined : tasks.get(id);
-    if (task !== undefined) tasks.set(task.id, shared(task, { ...task, batch: run }));
+    if (task !== undefined) tasks.set(task.id, reuse(task, { ...task, batch: run }));
   }
-  return { ...board, tasks: same(board.tasks, tasks), batches: withHead(board.batches, head) };
+  return { ...board, tasks: reuseMap(board.tasks, tasks), batches: withBatch(board.batches, batch) };
 }
 
 /** What an event says by itself, at once: the status of a task, the counts of a batch, what an agent says. */
-export function hear(board: Board, events: readonly PlaitEvent[]): Board {
+export function applyEvents(board: Board, events: readonly PlaitEvent[]): Board {
   const tasks = new Map(board.tasks);
   const batches = new Map(board.batches);
   const activity = new Map(board.activity);
   for (const event of events) {
     const { batchId, taskId } = event;
     if (batchId === null) continue;
-    const head = batches.get(batchId);
-    if (head !== undefined) batches.set(batchId, shared(head, headAfter(head, event)));
+    const batch = batches.get(batchId);
+    if (batch !== undefined) batches.set(batchId, reuse(batch, updateSummary(batch, event)));
     if (taskId === null) continue;
     const key = runKey(batchId, taskId);
-    const said = activityIn(event);
-    if (said !== null) activity.set(key, said);
-    const status = STATUS[event.type];
+    const activityText = getActivity(event);
+    if (activityText !== null) activity.set(key, activityText);
+    const status = STATUS_BY_EVENT[event.type];
     if (status === undefined) continue;
-    if (!AT_WORK.has(status)) activity.delete(key);
+    if (!ACTIVE.has(status)) activity.delete(key);
     const id = board.byRun.get(key);
     const task = id === undefined ? undefined : tasks.get(id);
     if (task?.batch)
-      tasks.set(task.id, shared(task, { ...task, batch: runAfter(task.batch, event, status) }));
+      tasks.set(task.id, reuse(task, { ...task, batch: updateRun(task.batch, event, status) }));
   }
   return {
     ...board,
-    tasks: same(board.tasks, tasks),
-    batches: same(board.batches, batches),
-    activity: same(board.activity, activity),
+    tasks: reuseMap(board.tasks, tasks),
+    batches: reuseMap(board.batches, batches),
+    activity: reuseMap(board.activity, activity),
   };
 }
 
-export interface Touched {
+export interface BoardChanges {
   /** Tasks by batch of which more changed than the events say. */
   readonly tasks: ReadonlyMap<string, ReadonlySet<string>>;
   /** Batches whose head changed: their own end, a pause, a publication. */
@@ -101,14 +101,14 @@ export interface Touched {
 }
 
 /** What is to be asked for after these events. */
-export function touched(events: readonly PlaitEvent[]): Touched {
+export function collectChanges(events: readonly PlaitEvent[]): BoardChanges {
   const tasks = new Map<string, Set<string>>();
   const batches = new Set<string>();
   let everything = false;
   for (const event of events) {
     const { type, batchId, taskId } = event;
     if (type === "execution:log" || batchId === null) continue;
-    if (type === "batch:created" || ends(event)) everything = true;
+    if (type === "batch:created" || changesOtherTasks(event)) everything = true;
     if (taskId === null) batches.add(batchId);
     else tasks.set(batchId, (tasks.get(batchId) ?? new Set()).add(taskId));
   }
@@ -116,7 +116,7 @@ export function touched(events: readonly PlaitEvent[]): Touched {
 }
 
 /** After these, tasks change that the event does not name: what was reviewed is shipped, sources were written to. */
-function ends({ type, publishing }: PlaitEvent): boolean {
+function changesOtherTasks({ type, publishing }: PlaitEvent): boolean {
   return (
     publishing === "done" ||
     type === "batch:completed" ||
@@ -125,7 +125,7 @@ function ends({ type, publishing }: PlaitEvent): boolean {
   );
 }
 
-const STATUS: Partial<Record<string, TaskStatus>> = {
+const STATUS_BY_EVENT: Partial<Record<string, TaskStatus>> = {
   "batch:task:queued": "queued",
   "batch:task:waiting": "waiting",
   "batch:task:started": "running",
@@ -142,10 +142,10 @@ const STATUS: Partial<Record<string, TaskStatus>> = {
 };
 
 // A pause is not among them: whether somebody meant it is told by the server only.
-const ON_PERSON: ReadonlySet<unknown> = new Set(["answer", "approval"]);
-const AT_WORK: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
+const WAITS_FOR_PERSON: ReadonlySet<unknown> = new Set(["answer", "approval"]);
+const ACTIVE: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
 
-function runAfter(run: Run, event: PlaitEvent, status: TaskStatus): Run {
+function updateRun(run: Run, event: PlaitEvent, status: TaskStatus): Run {
   const { reason, question, on } = event;
   return {
     ...run,
@@ -153,56 +153,59 @@ function runAfter(run: Run, event: PlaitEvent, status: TaskStatus): Run {
     reason: reason ?? question ?? (run.status === status ? run.reason : ""),
     attempt: event.attempt ?? run.attempt,
     waiting: event.type === "batch:task:needs_input" ? "answer" : (on ?? null),
-    needsYou: event.type === "batch:task:needs_input" || (on !== undefined && ON_PERSON.has(on)),
+    needsYou: event.type === "batch:task:needs_input" || (on !== undefined && WAITS_FOR_PERSON.has(on)),
     startedAt: status === "running" ? event.at : run.startedAt,
   };
 }
 
-function headAfter(head: BatchHead, event: PlaitEvent): BatchHead {
+function updateSummary(batch: BatchSummary, event: PlaitEvent): BatchSummary {
   const reason = event.reason ?? "";
   switch (event.type) {
     case "batch:progress":
-      return { ...head, progress: counts(head.progress, event) };
+      return { ...batch, progress: updateProgress(batch.progress, event) };
     case "batch:started":
     case "batch:unpaused":
-      return { ...head, status: "running", reason };
+      return { ...batch, status: "running", reason };
     case "batch:paused":
-      return { ...head, status: "paused", reason };
+      return { ...batch, status: "paused", reason };
     case "batch:completed":
-      return { ...head, status: "completed", reason, completedAt: event.at };
+      return { ...batch, status: "completed", reason, completedAt: event.at };
     case "batch:failed":
-      return { ...head, status: "failed", reason, completedAt: event.at };
+      return { ...batch, status: "failed", reason, completedAt: event.at };
     case "batch:cancelled":
-      return { ...head, status: "cancelled", reason, completedAt: event.at };
+      return { ...batch, status: "cancelled", reason, completedAt: event.at };
     default:
-      return head;
+      return batch;
   }
 }
 
-function counts(before: Progress, event: PlaitEvent): Progress {
-  const said = event as unknown as Record<string, unknown>;
+function updateProgress(before: Progress, event: PlaitEvent): Progress {
+  const fields = event as unknown as Record<string, unknown>;
   const next = { ...before };
   for (const name of Object.keys(before) as (keyof Progress)[]) {
-    const count = said[name];
+    const count = fields[name];
     if (typeof count === "number") next[name] = count;
   }
   return next;
 }
 
-function activityIn(event: PlaitEvent): string | null {
+function getActivity(event: PlaitEvent): string | null {
   if (event.type === "batch:task:phase") return event.phase ?? null;
   if (event.type !== "execution:log") return null;
   return event.entry?.kind === "activity" ? (event.entry.text ?? null) : null;
 }
 
-function withHead(batches: ReadonlyMap<string, BatchHead>, head: BatchHead): ReadonlyMap<string, BatchHead> {
-  const known = batches.get(head.id);
-  const next = shared(known, head);
+function withBatch(
+  batches: ReadonlyMap<string, BatchSummary>,
+  batch: BatchSummary,
+): ReadonlyMap<string, BatchSummary> {
+  const known = batches.get(batch.id);
+  const next = reuse(known, batch);
   if (known === next) return batches;
-  return known === undefined ? new Map([[head.id, next], ...batches]) : new Map(batches).set(head.id, next);
+  return known === undefined ? new Map([[batch.id, next], ...batches]) : new Map(batches).set(batch.id, next);
 }
 
-function runsOf(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, string> {
+function indexRuns(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { id, batch } of tasks.values()) {
     if (batch !== null) found.set(runKey(batch.batchId, batch.taskId), id);
@@ -211,16 +214,19 @@ function runsOf(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, string> {
 }
 
 /** Without what is said of runs that are over. */
-function atWork(activity: Board["activity"], tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, string> {
+function activeOnly(
+  activity: Board["activity"],
+  tasks: ReadonlyMap<string, Task>,
+): ReadonlyMap<string, string> {
   const working = new Set<string>();
   for (const { batch } of tasks.values()) {
-    if (batch !== null && AT_WORK.has(batch.status)) working.add(runKey(batch.batchId, batch.taskId));
+    if (batch !== null && ACTIVE.has(batch.status)) working.add(runKey(batch.batchId, batch.taskId));
   }
   return new Map([...activity].filter(([key]) => working.has(key)));
 }
 
 /** The map before, where the other holds the very same in the same order. */
-function same<V>(before: ReadonlyMap<string, V>, now: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
+function reuseMap<V>(before: ReadonlyMap<string, V>, now: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
   if (before.size !== now.size) return now;
   const left = before.entries();
   for (const [key, value] of now) {
@@ -230,6 +236,6 @@ function same<V>(before: ReadonlyMap<string, V>, now: ReadonlyMap<string, V>): R
   return before;
 }
 
-function shared<T>(before: T | undefined, now: T): T {
+function reuse<T>(before: T | undefined, now: T): T {
   return before === undefined ? now : (replaceEqualDeep(before, now) as T);
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Mark, TaskStatus } from "../api/types";
+import type { SourceStatus, TaskStatus } from "../api/types";
 import { columnOf } from "./columns";
-import { run, task } from "./samples";
+import { sampleRun, sampleTask } from "./samples";
 
-const stands = (status: TaskStatus, more = {}, mark: Mark = "pending") =>
-  columnOf(task("01-walls", { status: mark, batch: run("01-walls", { status, ...more }) }));
+const stands = (status: TaskStatus, more = {}, mark: SourceStatus = "pending") =>
+  columnOf(sampleTask("01-walls", { status: mark, batch: sampleRun("01-walls", { status, ...more }) }));
 
 describe("a task that no batch has", () => {
   it.each([
@@ -17,7 +17,7 @@ describe("a task that no batch has", () => {
     ["blocked", "failed"],
     ["unreadable", "failed"],
   ] as const)("and that its source calls %s stands in %s", (mark, column) => {
-    expect(columnOf(task("01-walls", { status: mark }))).toBe(column);
+    expect(columnOf(sampleTask("01-walls", { status: mark }))).toBe(column);
   });
 });
 

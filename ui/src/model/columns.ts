@@ -18,7 +18,7 @@ export const COLUMN_NAMES: Record<Column, string> = {
 /** What a task is, in the newest batch that has it; and without one, by what its source says. */
 export function columnOf(task: Task): Column {
   const run = task.batch;
-  if (run === null) return byMark(task);
+  if (run === null) return columnBySourceStatus(task);
   if (run.needsYou) return "asking";
   switch (run.status) {
     case "queued":
@@ -38,11 +38,11 @@ export function columnOf(task: Task): Column {
     case "skipped":
     case "cancelled":
     case "interrupted":
-      return byMark(task);
+      return columnBySourceStatus(task);
   }
 }
 
-function byMark(task: Task): Column {
+function columnBySourceStatus(task: Task): Column {
   switch (task.status) {
     case "completed":
     case "skipped":

@@ -1,62 +1,71 @@
 import { describe, expect, it } from "vitest";
-import { choices, type Filter, filterIn, matcher, NO_FILTER, sourceOf, toggled, withFilter } from "./filter";
-import { run, task } from "./samples";
+import {
+  createMatcher,
+  type Filter,
+  filterOptions,
+  NO_FILTER,
+  parseFilter,
+  sourceOf,
+  toggleFilter,
+  withFilter,
+} from "./filter";
+import { sampleRun, sampleTask } from "./samples";
 
-const words = (said: string): Filter => ({ ...NO_FILTER, words: said });
+const words = (said: string): Filter => ({ ...NO_FILTER, query: said });
 
 describe("a search", () => {
-  const roof = task("02-roof", {
+  const roof = sampleTask("02-roof", {
     title: "Put the Roof on",
     phase: "Outside",
-    batch: run("02-roof", { agent: "claude", reason: "needs 01-walls" }),
+    batch: sampleRun("02-roof", { agent: "claude", reason: "needs 01-walls" }),
   });
 
   it("finds all words, anywhere in id, title, source, phase, agent and reason", () => {
     for (const said of ["roof", "PUT the", "tasks/02", "outside", "claude", "needs walls", "02 claude"])
-      expect(matcher(words(said))(roof), said).toBe(true);
+      expect(createMatcher(words(said))(roof), said).toBe(true);
   });
 
   it("leaves out what lacks one of them", () => {
-    expect(matcher(words("roof gemini"))(roof)).toBe(false);
+    expect(createMatcher(words("roof gemini"))(roof)).toBe(false);
   });
 
   it("looks at a task as it is now", () => {
     const later = { ...roof, title: "Take the roof off" };
-    expect(matcher(words("off"))(roof)).toBe(false);
-    expect(matcher(words("off"))(later)).toBe(true);
+    expect(createMatcher(words("off"))(roof)).toBe(false);
+    expect(createMatcher(words("off"))(later)).toBe(true);
   });
 });
 
 describe("a filter", () => {
-  const mine = task("a", { agent: "claude", phase: "One" });
-  const other = task("b", {
+  const mine = sampleTask("a", { agent: "claude", phase: "One" });
+  const other = sampleTask("b", {
     agent: "codex",
     phase: "One",
-    batch: run("b", { agent: "shell", status: "failed" }),
+    batch: sampleRun("b", { agent: "shell", status: "failed" }),
   });
 
   it("takes any value of one kind, and wants every kind", () => {
-    const agents = toggled(toggled(NO_FILTER, "agent", "claude"), "agent", "shell");
-    expect([mine, other].filter(matcher(agents)).map(({ id }) => id)).toEqual(["a", "b"]);
-    const both = toggled(toggled(NO_FILTER, "phase", "One"), "status", "failed");
-    expect([mine, other].filter(matcher(both)).map(({ id }) => id)).toEqual(["b"]);
+    const agents = toggleFilter(toggleFilter(NO_FILTER, "agent", "claude"), "agent", "shell");
+    expect([mine, other].filter(createMatcher(agents)).map(({ id }) => id)).toEqual(["a", "b"]);
+    const both = toggleFilter(toggleFilter(NO_FILTER, "phase", "One"), "status", "failed");
+    expect([mine, other].filter(createMatcher(both)).map(({ id }) => id)).toEqual(["b"]);
   });
 
   it("is taken back as it was put", () => {
-    expect(toggled(toggled(NO_FILTER, "agent", "claude"), "agent", "claude")).toEqual(NO_FILTER);
+    expect(toggleFilter(toggleFilter(NO_FILTER, "agent", "claude"), "agent", "claude")).toEqual(NO_FILTER);
   });
 
   it("is offered with how many have it, and stays offered while it is chosen", () => {
-    expect([...choices([mine, other], "phase", ["Two"])]).toEqual([
+    expect([...filterOptions([mine, other], "phase", ["Two"])]).toEqual([
       ["Two", 0],
       ["One", 2],
     ]);
   });
 
   it("stands in the address, beside the open task and whatever else is there", () => {
-    const filter = toggled(toggled(words("a b"), "batch", "7f3a"), "source", "docs/tasks & more");
+    const filter = toggleFilter(toggleFilter(words("a b"), "batch", "7f3a"), "source", "docs/tasks & more");
     const search = withFilter(new URLSearchParams("task=x&batch=y&q=old"), filter);
-    expect(filterIn(new URLSearchParams(search.toString()))).toEqual(filter);
+    expect(parseFilter(new URLSearchParams(search.toString()))).toEqual(filter);
     expect(search.get("batch")).toBe("y");
     expect(withFilter(search, NO_FILTER).toString()).toBe("task=x&batch=y");
   });
@@ -64,8 +73,8 @@ describe("a filter", () => {
 
 describe("a source", () => {
   it("is the folder of files that are one task each, and the file of many", () => {
-    expect(sourceOf(task("a", { source: "docs/tasks/a.md:3" }))).toBe("docs/tasks");
-    expect(sourceOf(task("a", { source: "TODO.md:3", format: "todo" }))).toBe("TODO.md");
-    expect(sourceOf(task("a", { source: null }))).toBe("");
+    expect(sourceOf(sampleTask("a", { source: "docs/tasks/a.md:3" }))).toBe("docs/tasks");
+    expect(sourceOf(sampleTask("a", { source: "TODO.md:3", format: "todo" }))).toBe("TODO.md");
+    expect(sourceOf(sampleTask("a", { source: null }))).toBe("");
   });
 });

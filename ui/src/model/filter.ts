@@ -4,10 +4,10 @@
 
 import type { Task } from "../api/types";
 
-export const KINDS = ["status", "agent", "phase", "source", "batch"] as const;
-export type Kind = (typeof KINDS)[number];
+export const FILTER_KINDS = ["status", "agent", "phase", "source", "batch"] as const;
+export type FilterKind = (typeof FILTER_KINDS)[number];
 
-export const KIND_NAMES: Record<Kind, string> = {
+export const FILTER_KIND_NAMES: Record<FilterKind, string> = {
   status: "Status",
   agent: "Agent",
   phase: "Phase",
@@ -16,17 +16,17 @@ export const KIND_NAMES: Record<Kind, string> = {
 };
 
 export interface Filter {
-  readonly words: string;
-  readonly only: Readonly<Record<Kind, readonly string[]>>;
+  readonly query: string;
+  readonly only: Readonly<Record<FilterKind, readonly string[]>>;
 }
 
 export const NO_FILTER: Filter = {
-  words: "",
+  query: "",
   only: { status: [], agent: [], phase: [], source: [], batch: [] },
 };
 
 /** Formats that have a file for each task: what these have in common is their folder. */
-const ONE_TASK_EACH: ReadonlySet<string> = new Set(["folder", "jobs", "backlog", "ccpm"]);
+const FILE_PER_TASK: ReadonlySet<string> = new Set(["folder", "jobs", "backlog", "ccpm"]);
 
 /** `tasks/01-walls.md`, without the line. */
 export function fileOf({ source }: Pick<Task, "source">): string {
@@ -36,7 +36,7 @@ export function fileOf({ source }: Pick<Task, "source">): string {
 /** The folder or the file that a task was read from. */
 export function sourceOf(task: Pick<Task, "source" | "format">): string {
   const file = fileOf(task);
-  if (!ONE_TASK_EACH.has(task.format)) return file;
+  if (!FILE_PER_TASK.has(task.format)) return file;
   const end = file.lastIndexOf("/");
   return end < 0 ? file : file.slice(0, end);
 }
@@ -46,7 +46,7 @@ export function agentOf(task: Task): string {
 }
 
 /** What it is called where it stands: in its batch, or else in its source. */
-export function valueIn(task: Task, kind: Kind): string {
+export function filterValue(task: Task, kind: FilterKind): string {
   switch (kind) {
     case "status":
       return task.batch?.status ?? task.status;
@@ -61,55 +61,55 @@ export function valueIn(task: Task, kind: Kind): string {
   }
 }
 
-const texts = new WeakMap<Task, string>();
+const searchTexts = new WeakMap<Task, string>();
 
 /** Everything of a task that words are looked for in. A task that did not change is not spelt out twice. */
-function textOf(task: Task): string {
-  const known = texts.get(task);
+function searchText(task: Task): string {
+  const known = searchTexts.get(task);
   if (known !== undefined) return known;
-  const said = [task.id, task.title, task.source, task.phase, agentOf(task), task.batch?.reason];
-  const text = said.filter(Boolean).join("\n").toLowerCase();
-  texts.set(task, text);
+  const parts = [task.id, task.title, task.source, task.phase, agentOf(task), task.batch?.reason];
+  const text = parts.filter(Boolean).join("\n").toLowerCase();
+  searchTexts.set(task, text);
   return text;
 }
 
 /** Made once for a filter, asked for each task. */
-export function matcher({ words, only }: Filter): (task: Task) => boolean {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const narrowed = KINDS.filter((kind) => only[kind].length > 0);
+export function createMatcher({ query, only }: Filter): (task: Task) => boolean {
+  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const narrowed = FILTER_KINDS.filter((kind) => only[kind].length > 0);
   if (wanted.length === 0 && narrowed.length === 0) return () => true;
   return (task) =>
-    narrowed.every((kind) => only[kind].includes(valueIn(task, kind))) &&
-    (wanted.length === 0 || wanted.every((word) => textOf(task).includes(word)));
+    narrowed.every((kind) => only[kind].includes(filterValue(task, kind))) &&
+    (wanted.length === 0 || wanted.every((word) => searchText(task).includes(word)));
 }
 
-export function isNarrow({ words, only }: Filter): boolean {
-  return words.trim() !== "" || KINDS.some((kind) => only[kind].length > 0);
+export function isFiltering({ query, only }: Filter): boolean {
+  return query.trim() !== "" || FILTER_KINDS.some((kind) => only[kind].length > 0);
 }
 
 /** With this value if it was without, and without it if it was with. */
-export function toggled(filter: Filter, kind: Kind, value: string): Filter {
+export function toggleFilter(filter: Filter, kind: FilterKind, value: string): Filter {
   const values = filter.only[kind];
   const next = values.includes(value) ? values.filter((each) => each !== value) : [...values, value];
   return { ...filter, only: { ...filter.only, [kind]: next } };
 }
 
 /** What there is to choose from, with how many tasks have it; what is chosen already stays, with none. */
-export function choices(
+export function filterOptions(
   tasks: Iterable<Task>,
-  kind: Kind,
-  chosen: readonly string[],
+  kind: FilterKind,
+  selected: readonly string[],
 ): ReadonlyMap<string, number> {
-  const found = new Map<string, number>(chosen.map((value) => [value, 0]));
+  const found = new Map<string, number>(selected.map((value) => [value, 0]));
   for (const task of tasks) {
-    const value = valueIn(task, kind);
+    const value = filterValue(task, kind);
     if (value !== "") found.set(value, (found.get(value) ?? 0) + 1);
   }
   return kind === "phase" || kind === "batch" ? found : new Map([...found].sort());
 }
 
 /** The names in the address; `batch` is the open task's there. */
-const NAMES: Record<Kind, string> = {
+const URL_PARAMS: Record<FilterKind, string> = {
   status: "status",
   agent: "agent",
   phase: "phase",
@@ -117,10 +117,10 @@ const NAMES: Record<Kind, string> = {
   batch: "in",
 };
 
-export function filterIn(search: URLSearchParams): Filter {
-  const of = (kind: Kind) => [...new Set(search.getAll(NAMES[kind]).filter(Boolean))];
+export function parseFilter(search: URLSearchParams): Filter {
+  const of = (kind: FilterKind) => [...new Set(search.getAll(URL_PARAMS[kind]).filter(Boolean))];
   return {
-    words: search.get("q") ?? "",
+    query: search.get("q") ?? "",
     only: {
       status: of("status"),
       agent: of("agent"),
@@ -132,13 +132,13 @@ export function filterIn(search: URLSearchParams): Filter {
 }
 
 /** `search` with this filter, and all else as it was. */
-export function withFilter(search: URLSearchParams, { words, only }: Filter): URLSearchParams {
+export function withFilter(search: URLSearchParams, { query, only }: Filter): URLSearchParams {
   const next = new URLSearchParams(search);
   next.delete("q");
-  if (words.trim() !== "") next.set("q", words);
-  for (const kind of KINDS) {
-    next.delete(NAMES[kind]);
-    for (const value of only[kind]) next.append(NAMES[kind], value);
+  if (query.trim() !== "") next.set("q", query);
+  for (const kind of FILTER_KINDS) {
+    next.delete(URL_PARAMS[kind]);
+    for (const value of only[kind]) next.append(URL_PARAMS[kind], value);
   }
   return next;
 }

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { changes, clock, compact, cost, count, duration, elapsed, short, timeLeft } from "./format";
+import {
+  formatCompact,
+  formatCost,
+  formatDiffstat,
+  formatDuration,
+  formatTime,
+  formatTimeLeft,
+  pluralize,
+  secondsBetween,
+  shortId,
+} from "./format";
 
 const NOW = Date.parse("2026-11-15T10:00:00.000Z");
 
@@ -12,26 +22,26 @@ describe("lengths of time", () => {
     [3840, "1h 04m"],
     [86400 * 2 + 3 * 3600, "2d 3h"],
   ])("%d seconds are %s", (seconds, words) => {
-    expect(duration(seconds)).toBe(words);
+    expect(formatDuration(seconds)).toBe(words);
   });
 
   it("go to now where there is no end", () => {
-    expect(elapsed("2026-11-15T09:59:00.000Z", null, NOW)).toBe(60);
-    expect(elapsed("2026-11-15T09:59:00.000Z", "2026-11-15T09:59:30.000Z", NOW)).toBe(30);
+    expect(secondsBetween("2026-11-15T09:59:00.000Z", null, NOW)).toBe(60);
+    expect(secondsBetween("2026-11-15T09:59:00.000Z", "2026-11-15T09:59:30.000Z", NOW)).toBe(30);
   });
 
   it("to come are about so long, and over nobody knows", () => {
-    expect(timeLeft("2026-11-15T10:06:00.000Z", NOW)).toBe("about 6m 00s left");
-    expect(timeLeft("2026-11-15T09:00:00.000Z", NOW)).toBe("longer than expected");
+    expect(formatTimeLeft("2026-11-15T10:06:00.000Z", NOW)).toBe("about 6m 00s left");
+    expect(formatTimeLeft("2026-11-15T09:00:00.000Z", NOW)).toBe("longer than expected");
   });
 });
 
 describe("costs", () => {
   it("are money where it is known, else tokens, else nothing", () => {
-    expect(cost({ usd: 0.414, tokens: 9 })).toBe("$0.41");
-    expect(cost({ usd: 0.001, tokens: 9 })).toBe("<$0.01");
-    expect(cost({ usd: 0, tokens: 12_345 })).toBe("12k tok");
-    expect(cost({ usd: 0, tokens: 0 })).toBe("");
+    expect(formatCost({ usd: 0.414, tokens: 9 })).toBe("$0.41");
+    expect(formatCost({ usd: 0.001, tokens: 9 })).toBe("<$0.01");
+    expect(formatCost({ usd: 0, tokens: 12_345 })).toBe("12k tok");
+    expect(formatCost({ usd: 0, tokens: 0 })).toBe("");
   });
 });
 
@@ -44,28 +54,28 @@ describe("numbers", () => {
     [999_999, "1.0M"],
     [1_500_000, "1.5M"],
   ])("%d is %s", (n, words) => {
-    expect(compact(n)).toBe(words);
+    expect(formatCompact(n)).toBe(words);
   });
 
   it("agree with what they count", () => {
-    expect(count(1, "task")).toBe("1 task");
-    expect(count(2, "task")).toBe("2 tasks");
-    expect(count(2, "batch", "batches")).toBe("2 batches");
+    expect(pluralize(1, "task")).toBe("1 task");
+    expect(pluralize(2, "task")).toBe("2 tasks");
+    expect(pluralize(2, "batch", "batches")).toBe("2 batches");
   });
 
   it("of a change have a true minus sign", () => {
-    expect(changes({ files: 1, added: 182, removed: 12 })).toBe("+182 −12");
+    expect(formatDiffstat({ files: 1, added: 182, removed: 12 })).toBe("+182 −12");
   });
 });
 
 describe("instants", () => {
   it("of another day say which", () => {
-    const today = clock("2026-11-15T10:00:00.000Z", NOW);
-    expect(clock("2026-11-12T10:00:00.000Z", NOW)).toMatch(new RegExp(`, ${today}$`));
+    const today = formatTime("2026-11-15T10:00:00.000Z", NOW);
+    expect(formatTime("2026-11-12T10:00:00.000Z", NOW)).toMatch(new RegExp(`, ${today}$`));
     expect(today).not.toContain(",");
   });
 });
 
 it("an id is short enough to say", () => {
-  expect(short("0123456789ab")).toBe("01234567");
+  expect(shortId("0123456789ab")).toBe("01234567");
 });

@@ -3,7 +3,7 @@
 import type { Cost, Diffstat } from "../api/types";
 
 /** `3m 02s`, `1h 04m`, `2d 3h`. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const two = (n: number) => String(n).padStart(2, "0");
   if (whole < 60) return `${whole}s`;
@@ -13,34 +13,34 @@ export function duration(seconds: number): string {
 }
 
 /** Seconds from one instant to another, or to now. */
-export function elapsed(from: string, to: string | null, now: number): number {
+export function secondsBetween(from: string, to: string | null, now: number): number {
   return ((to === null ? now : Date.parse(to)) - Date.parse(from)) / 1000;
 }
 
 /** `$0.41`, or `12k tok` where no price is known, or nothing. */
-export function cost({ usd, tokens }: Cost): string {
+export function formatCost({ usd, tokens }: Cost): string {
   if (usd > 0) return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
-  if (tokens > 0) return `${compact(tokens)} tok`;
+  if (tokens > 0) return `${formatCompact(tokens)} tok`;
   return "";
 }
 
-export function compact(n: number): string {
+export function formatCompact(n: number): string {
   if (n < 1000) return String(n);
   if (n < 999_500) return `${(n / 1000).toFixed(n < 9_950 ? 1 : 0)}k`;
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
 
 /** `+182 −12`, with a true minus sign. */
-export function changes({ added, removed }: Diffstat): string {
+export function formatDiffstat({ added, removed }: Diffstat): string {
   return `+${added} −${removed}`;
 }
 
-export function count(n: number, one: string, many = `${one}s`): string {
+export function pluralize(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
 /** `14:03`, with the day where it is another. */
-export function clock(instant: string, now: number): string {
+export function formatTime(instant: string, now: number): string {
   const at = new Date(instant);
   const time = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
   const same = at.toDateString() === new Date(now).toDateString();
@@ -48,12 +48,12 @@ export function clock(instant: string, now: number): string {
 }
 
 /** `about 6m left` until an instant to come; once it is over, nobody knows. */
-export function timeLeft(instant: string, now: number): string {
+export function formatTimeLeft(instant: string, now: number): string {
   const seconds = (Date.parse(instant) - now) / 1000;
-  return seconds <= 0 ? "longer than expected" : `about ${duration(seconds)} left`;
+  return seconds <= 0 ? "longer than expected" : `about ${formatDuration(seconds)} left`;
 }
 
 /** The first of an id that tells it apart from its like for a person. */
-export function short(id: string): string {
+export function shortId(id: string): string {
   return id.slice(0, 8);
 }

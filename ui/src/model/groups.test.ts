@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { groupProgress, members } from "./groups";
-import { run, task } from "./samples";
+import { groupMembers, groupProgress } from "./groups";
+import { sampleRun, sampleTask } from "./samples";
 
 const tasks = new Map(
   [
-    task("house", { parts: ["walls", "roof", "gone"] }),
-    task("roof", { parts: ["tiles", "house"] }),
-    task("walls", { status: "completed" }),
-    task("tiles", { batch: run("tiles", { status: "done", review: true }) }),
+    sampleTask("house", { parts: ["walls", "roof", "gone"] }),
+    sampleTask("roof", { parts: ["tiles", "house"] }),
+    sampleTask("walls", { status: "completed" }),
+    sampleTask("tiles", { batch: sampleRun("tiles", { status: "done", review: true }) }),
   ].map((each) => [each.id, each]),
 );
 
 describe("a group", () => {
   it("comes down to tasks that are no groups, even where groups hold each other", () => {
-    expect(members(tasks, "house")).toEqual(["walls", "tiles"]);
+    expect(groupMembers(tasks, "house")).toEqual(["walls", "tiles"]);
   });
 
   it("tells how many of them are done", () => {

@@ -8,7 +8,7 @@ export function isGroup(task: Pick<Task, "parts">): boolean {
 }
 
 /** The tasks that a group comes down to: its parts, and theirs where they are groups. */
-export function members(tasks: ReadonlyMap<string, Task>, id: string): readonly string[] {
+export function groupMembers(tasks: ReadonlyMap<string, Task>, id: string): readonly string[] {
   const found = new Set<string>();
   const seen = new Set<string>();
   const visit = (each: string) => {
@@ -24,7 +24,7 @@ export function members(tasks: ReadonlyMap<string, Task>, id: string): readonly 
 
 /** How many of its members are done, as `2/5`. */
 export function groupProgress(tasks: ReadonlyMap<string, Task>, id: string): string {
-  const ids = members(tasks, id);
+  const ids = groupMembers(tasks, id);
   const done = ids.filter((each) => {
     const task = tasks.get(each);
     return task !== undefined && ["done", "review"].includes(columnOf(task));

@@ -3,59 +3,65 @@
    Law: the cards of a held column stay where they are, whatever became of them; what belongs there now joins below. A card
    is at one place only, so that whoever held it has it. When the column is let go, everything goes where it belongs. */
 
-import { type Arrangement, shared } from "./arrangement";
+import { type Arrangement, reuseUnchanged } from "./arrangement";
 import { COLUMNS, type Column } from "./columns";
 
-export const POINTER_STILL = 3_000; // ms: a pointer that rests holds nothing
-export const KEYS_STILL = 30_000; // ms: so does a focus that was left behind
+export const POINTER_IDLE_MS = 3_000; // ms: a pointer that rests holds nothing
+export const KEYS_IDLE_MS = 30_000; // ms: so does a focus that was left behind
 
 /** Who is where, and when last moved. */
-export interface Hands {
+export interface Interaction {
   readonly pointer: { readonly column: Column; readonly at: number } | null;
   readonly keys: { readonly column: Column; readonly at: number } | null;
 }
 
-export const NO_HANDS: Hands = { pointer: null, keys: null };
+export const NO_INTERACTION: Interaction = { pointer: null, keys: null };
 
-export function heldBy({ pointer, keys }: Hands, now: number): ReadonlySet<Column> {
-  const held = new Set<Column>();
-  if (pointer !== null && now - pointer.at < POINTER_STILL) held.add(pointer.column);
-  if (keys !== null && now - keys.at < KEYS_STILL) held.add(keys.column);
-  return held;
+export function frozenColumns({ pointer, keys }: Interaction, now: number): ReadonlySet<Column> {
+  const frozen = new Set<Column>();
+  if (pointer !== null && now - pointer.at < POINTER_IDLE_MS) frozen.add(pointer.column);
+  if (keys !== null && now - keys.at < KEYS_IDLE_MS) frozen.add(keys.column);
+  return frozen;
 }
 
 /** When something is let go if nobody moves; `null`: nothing is held. */
-export function letGoAt({ pointer, keys }: Hands, now: number): number | null {
+export function unfreezeTime({ pointer, keys }: Interaction, now: number): number | null {
   const ends = [
-    pointer === null ? 0 : pointer.at + POINTER_STILL,
-    keys === null ? 0 : keys.at + KEYS_STILL,
+    pointer === null ? 0 : pointer.at + POINTER_IDLE_MS,
+    keys === null ? 0 : keys.at + KEYS_IDLE_MS,
   ].filter((end) => end > now);
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
 /** What is seen: `shown` was seen before, and `now` is where everything belongs. */
-export function hold(shown: Arrangement, now: Arrangement, held: ReadonlySet<Column>): Arrangement {
-  if (held.size === 0) return shared(shown, now);
-  const there = new Set(COLUMNS.flatMap((column) => now[column]));
-  const stays = new Map<Column, readonly string[]>();
+export function freezeColumns(
+  shown: Arrangement,
+  now: Arrangement,
+  frozen: ReadonlySet<Column>,
+): Arrangement {
+  if (frozen.size === 0) return reuseUnchanged(shown, now);
+  const present = new Set(COLUMNS.flatMap((column) => now[column]));
+  const frozenIds = new Map<Column, readonly string[]>();
   const kept = new Set<string>();
-  for (const column of held) {
-    const ids = shown[column].filter((id) => there.has(id) && !kept.has(id));
+  for (const column of frozen) {
+    const ids = shown[column].filter((id) => present.has(id) && !kept.has(id));
     for (const id of ids) kept.add(id);
-    stays.set(column, ids);
+    frozenIds.set(column, ids);
   }
   const free = (column: Column) => now[column].filter((id) => !kept.has(id));
-  const next = COLUMNS.map((column) => [column, [...(stays.get(column) ?? []), ...free(column)]] as const);
-  return shared(shown, Object.fromEntries(next) as Record<Column, readonly string[]>);
+  const next = COLUMNS.map(
+    (column) => [column, [...(frozenIds.get(column) ?? []), ...free(column)]] as const,
+  );
+  return reuseUnchanged(shown, Object.fromEntries(next) as Record<Column, readonly string[]>);
 }
 
 /** Empty columns are narrow. While something is held no column becomes wider or narrower: that would move all others. */
-export function narrow(
+export function collapseEmpty(
   before: ReadonlySet<Column> | null,
   shown: Arrangement,
-  held: ReadonlySet<Column>,
+  frozen: ReadonlySet<Column>,
 ): ReadonlySet<Column> {
-  if (before !== null && held.size > 0) return before;
+  if (before !== null && frozen.size > 0) return before;
   const empty = COLUMNS.filter((column) => shown[column].length === 0);
   const unchanged =
     before !== null && empty.length === before.size && empty.every((each) => before.has(each));

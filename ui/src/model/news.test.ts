@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { BatchHead, Run } from "../api/types";
-import { NOTHING, read } from "./board";
-import { news } from "./news";
-import { head, progress, run, task } from "./samples";
+import type { BatchSummary, Run } from "../api/types";
+import { EMPTY_BOARD, replaceBoard } from "./board";
+import { findNotifications } from "./news";
+import { sampleBatch, sampleProgress, sampleRun, sampleTask } from "./samples";
 
-const board = (more: Partial<Run>, batch: Partial<BatchHead> = {}) =>
-  read(NOTHING, [task("01-walls", { batch: run("01-walls", more) })], [], [head("7f3a", batch)]);
+const board = (more: Partial<Run>, batch: Partial<BatchSummary> = {}) =>
+  replaceBoard(
+    EMPTY_BOARD,
+    [sampleTask("01-walls", { batch: sampleRun("01-walls", more) })],
+    [],
+    [sampleBatch("7f3a", batch)],
+  );
 const told = (before: Partial<Run>, now: Partial<Run>) =>
-  news(board(before), board(now)).map(({ title, text }) => `${title}: ${text}`);
+  findNotifications(board(before), board(now)).map(({ title, text }) => `${title}: ${text}`);
 
 describe("it is news", () => {
   it("that a task needs a person", () => {
@@ -24,15 +29,17 @@ describe("it is news", () => {
   });
 
   it("that a batch is over", () => {
-    const over = { status: "completed", progress: progress({ total: 3, completed: 3 }) } as const;
-    expect(news(board({}), board({}, over))).toMatchObject([
+    const over = { status: "completed", progress: sampleProgress({ total: 3, completed: 3 }) } as const;
+    expect(findNotifications(board({}), board({}, over))).toMatchObject([
       { title: "Batch 7f3a completed", text: "3 of 3 tasks done", batch: "7f3a", task: null },
     ]);
   });
 
   it("that a batch nobody had seen before has failed a task already", () => {
-    const before = read(NOTHING, [task("01-walls")], [], []);
-    expect(news(before, board({ status: "failed" })).map(({ title }) => title)).toEqual(["01-walls failed"]);
+    const before = replaceBoard(EMPTY_BOARD, [sampleTask("01-walls")], [], []);
+    expect(findNotifications(before, board({ status: "failed" })).map(({ title }) => title)).toEqual([
+      "01-walls failed",
+    ]);
   });
 });
 
@@ -43,7 +50,9 @@ describe("it is no news", () => {
   });
 
   it("what was there when the board came", () => {
-    expect(news(NOTHING, board({ status: "failed", needsYou: true }, { status: "completed" }))).toEqual([]);
+    expect(
+      findNotifications(EMPTY_BOARD, board({ status: "failed", needsYou: true }, { status: "completed" })),
+    ).toEqual([]);
   });
 
   it("that a task is done, or was cancelled", () => {
@@ -53,7 +62,8 @@ describe("it is no news", () => {
 });
 
 it("has the same tag in every window, and another for another attempt", () => {
-  const tag = (attempt: number) => news(board({ attempt }), board({ attempt, status: "failed" }))[0]?.tag;
+  const tag = (attempt: number) =>
+    findNotifications(board({ attempt }), board({ attempt, status: "failed" }))[0]?.tag;
   expect(tag(1)).toBe(tag(1));
   expect(tag(1)).not.toBe(tag(2));
 });

@@ -1,11 +1,11 @@
 /* What happened between two states of the board that is worth calling a person for. Pure. */
 
 import { isOpen } from "../batch/watching";
-import { word } from "../parts/Status";
+import { statusText } from "../parts/Status";
 import type { Board } from "./board";
-import { count, short } from "./format";
+import { pluralize, shortId } from "./format";
 
-export interface News {
+export interface BoardNotification {
   /** The same for the same thing, whoever sees it: nobody is told twice. */
   readonly tag: string;
   readonly title: string;
@@ -15,15 +15,15 @@ export interface News {
   readonly task: string | null;
 }
 
-const BAD: ReadonlySet<string> = new Set(["failed", "timed_out", "conflicted"]);
+const FAILED: ReadonlySet<string> = new Set(["failed", "timed_out", "conflicted"]);
 
 /** Of tasks and batches that both of them know, so that nothing counts that was there before. */
-export function news(before: Board, now: Board): readonly News[] {
+export function findNotifications(before: Board, now: Board): readonly BoardNotification[] {
   if (before.tasks === now.tasks && before.batches === now.batches) return [];
-  return [...ofTasks(before, now), ...ofBatches(before, now)];
+  return [...taskNotifications(before, now), ...batchNotifications(before, now)];
 }
 
-function* ofTasks(before: Board, now: Board): Iterable<News> {
+function* taskNotifications(before: Board, now: Board): Iterable<BoardNotification> {
   for (const [id, task] of now.tasks) {
     const [was, run] = [before.tasks.get(id), task.batch];
     if (run === null || was === undefined || was === task) continue;
@@ -32,12 +32,12 @@ function* ofTasks(before: Board, now: Board): Iterable<News> {
     const tag = (what: string) => `plait ${what} ${run.batchId} ${run.taskId} ${run.attempt}`;
     if (run.needsYou && !same?.needsYou)
       yield { ...about, tag: tag("asks"), title: `${id} needs you`, text: run.reason || task.title };
-    if (BAD.has(run.status) && same?.status !== run.status && (same === null || !BAD.has(same.status)))
-      yield { ...about, tag: tag("failed"), title: `${id} ${word(run.status)}`, text: run.reason };
+    if (FAILED.has(run.status) && same?.status !== run.status && (same === null || !FAILED.has(same.status)))
+      yield { ...about, tag: tag("failed"), title: `${id} ${statusText(run.status)}`, text: run.reason };
   }
 }
 
-function* ofBatches(before: Board, now: Board): Iterable<News> {
+function* batchNotifications(before: Board, now: Board): Iterable<BoardNotification> {
   for (const [id, batch] of now.batches) {
     const was = before.batches.get(id);
     if (was === undefined || !isOpen(was) || isOpen(batch)) continue;
@@ -46,8 +46,8 @@ function* ofBatches(before: Board, now: Board): Iterable<News> {
       batch: id,
       task: null,
       tag: `plait over ${id} ${batch.completedAt ?? ""}`,
-      title: `Batch ${short(id)} ${word(batch.status)}`,
-      text: `${completed} of ${count(total, "task")} done`,
+      title: `Batch ${shortId(id)} ${statusText(batch.status)}`,
+      text: `${completed} of ${pluralize(total, "task")} done`,
     };
   }
 }

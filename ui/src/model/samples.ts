@@ -1,10 +1,10 @@
 /* Tasks, runs and batches for tests, as the server tells them. */
 
-import type { BatchHead, EventType, PlaitEvent, Progress, Run, Task } from "../api/types";
+import type { BatchSummary, EventType, PlaitEvent, Progress, Run, Task } from "../api/types";
 
-export const AT = "2026-11-15T10:00:00.000Z";
+export const SAMPLE_TIME = "2026-11-15T10:00:00.000Z";
 
-export function run(taskId: string, more: Partial<Run> = {}): Run {
+export function sampleRun(taskId: string, more: Partial<Run> = {}): Run {
   return {
     batchId: "7f3a",
     taskId,
@@ -27,7 +27,7 @@ export function run(taskId: string, more: Partial<Run> = {}): Run {
   };
 }
 
-export function task(id: string, more: Partial<Task> = {}): Task {
+export function sampleTask(id: string, more: Partial<Task> = {}): Task {
   return {
     id,
     title: id,
@@ -52,7 +52,7 @@ export function task(id: string, more: Partial<Task> = {}): Task {
   };
 }
 
-export function progress(more: Partial<Progress> = {}): Progress {
+export function sampleProgress(more: Partial<Progress> = {}): Progress {
   return {
     total: 0,
     queued: 0,
@@ -71,7 +71,7 @@ export function progress(more: Partial<Progress> = {}): Progress {
   };
 }
 
-export function head(id: string, more: Partial<BatchHead> = {}): BatchHead {
+export function sampleBatch(id: string, more: Partial<BatchSummary> = {}): BatchSummary {
   return {
     id,
     projectId: null,
@@ -84,17 +84,21 @@ export function head(id: string, more: Partial<BatchHead> = {}): BatchHead {
     shipped: null,
     unshipped: null,
     hint: null,
-    settings: {} as BatchHead["settings"],
-    createdAt: AT,
+    settings: {} as BatchSummary["settings"],
+    createdAt: SAMPLE_TIME,
     startedAt: null,
     completedAt: null,
     eta: null,
     cost: { usd: 0, tokens: 0 },
-    progress: progress(),
+    progress: sampleProgress(),
     ...more,
   };
 }
 
-export function event(type: EventType, taskId: string | null, more: Partial<PlaitEvent> = {}): PlaitEvent {
-  return { seq: 1, at: AT, type, batchId: "7f3a", taskId, attempt: null, ...more };
+export function sampleEvent(
+  type: EventType,
+  taskId: string | null,
+  more: Partial<PlaitEvent> = {},
+): PlaitEvent {
+  return { seq: 1, at: SAMPLE_TIME, type, batchId: "7f3a", taskId, attempt: null, ...more };
 }

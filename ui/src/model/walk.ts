@@ -5,19 +5,19 @@ import { COLUMNS, type Column } from "./columns";
 
 export type Direction = "up" | "down" | "left" | "right" | "first" | "last";
 
-export function columnHolding(shown: Arrangement, id: string): Column | undefined {
+export function findColumn(shown: Arrangement, id: string): Column | undefined {
   return COLUMNS.find((column) => shown[column].includes(id));
 }
 
-export function firstOf(shown: Arrangement): string | null {
+export function firstCard(shown: Arrangement): string | null {
   const column = COLUMNS.find((each) => shown[each].length > 0);
   return column === undefined ? null : (shown[column][0] ?? null);
 }
 
 /** The card that one comes to; the same one at the end of the way. From nowhere one comes to the first. */
-export function step(shown: Arrangement, from: string | null, direction: Direction): string | null {
-  const column = from === null ? undefined : columnHolding(shown, from);
-  if (column === undefined || from === null) return firstOf(shown);
+export function nextCard(shown: Arrangement, from: string | null, direction: Direction): string | null {
+  const column = from === null ? undefined : findColumn(shown, from);
+  if (column === undefined || from === null) return firstCard(shown);
   const ids = shown[column];
   const at = ids.indexOf(from);
   switch (direction) {
@@ -30,12 +30,12 @@ export function step(shown: Arrangement, from: string | null, direction: Directi
     case "last":
       return ids.at(-1) ?? from;
     default:
-      return beside(shown, column, at, direction === "right" ? 1 : -1) ?? from;
+      return neighborColumnCard(shown, column, at, direction === "right" ? 1 : -1) ?? from;
   }
 }
 
 /** In the next column that has cards, as far down as before. */
-function beside(shown: Arrangement, column: Column, at: number, by: 1 | -1): string | undefined {
+function neighborColumnCard(shown: Arrangement, column: Column, at: number, by: 1 | -1): string | undefined {
   for (let next = COLUMNS.indexOf(column) + by; next >= 0 && next < COLUMNS.length; next += by) {
     const ids = shown[COLUMNS[next] as Column];
     if (ids.length > 0) return ids[Math.min(at, ids.length - 1)];

@@ -4,12 +4,12 @@ import { Kbd } from "../parts/Kbd";
 import styles from "./HelpSheet.module.css";
 
 /** Every key that does something here and now. */
-export default function HelpSheet({ onClose }: { onClose(): void }) {
+export default function ShortcutHelp({ onClose }: { onClose(): void }) {
   const commands = useCommandRegistry((store) => store.commands);
   return (
     <Dialog title="Keyboard shortcuts" size="large" onClose={onClose}>
       <div className={styles.groups}>
-        {grouped(commands.values()).map(([group, mine]) => (
+        {groupCommands(commands.values()).map(([group, mine]) => (
           <section key={group} className={styles.section} aria-label={group}>
             <h3>{group}</h3>
             <dl>
@@ -34,7 +34,7 @@ export default function HelpSheet({ onClose }: { onClose(): void }) {
   );
 }
 
-function grouped(commands: Iterable<Command>): readonly (readonly [string, readonly Command[]])[] {
+function groupCommands(commands: Iterable<Command>): readonly (readonly [string, readonly Command[]])[] {
   const groups = new Map<string, Command[]>();
   for (const command of commands) {
     if (command.keys === undefined || command.keys.length === 0) continue;

@@ -1,12 +1,12 @@
 import { lazy, Suspense, useEffect, useState } from "react";
-import { Boundary } from "../app/Boundary";
+import { ErrorBoundary } from "../app/Boundary";
 import { useCommands } from "../commands/commands";
 
 const loadFinder = () => import("./Finder");
 const loadHelp = () => import("./HelpSheet");
 const Finder = lazy(loadFinder);
-const HelpSheet = lazy(loadHelp);
-const SOON = 1500; // ms: once the board is there, so that they open at once, and without the server
+const ShortcutHelp = lazy(loadHelp);
+const PRELOAD_MS = 1500; // ms: once the board is there, so that they open at once, and without the server
 
 /** The command palette and the help sheet, each by a key from everywhere. Over another dialog neither opens. */
 export function Palette() {
@@ -19,7 +19,7 @@ export function Palette() {
   useEffect(() => {
     const timer = window.setTimeout(
       () => void Promise.all([loadFinder(), loadHelp()]).catch(() => undefined),
-      SOON,
+      PRELOAD_MS,
     );
     return () => window.clearTimeout(timer);
   }, []);
@@ -37,10 +37,10 @@ export function Palette() {
   ]);
   if (open === null) return null;
   return (
-    <Boundary>
+    <ErrorBoundary>
       <Suspense fallback={null}>
-        {open === "palette" ? <Finder onClose={close} /> : <HelpSheet onClose={close} />}
+        {open === "palette" ? <Finder onClose={close} /> : <ShortcutHelp onClose={close} />}
       </Suspense>
-    </Boundary>
+    </ErrorBoundary>
   );
 }

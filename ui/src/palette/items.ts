@@ -3,14 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useLocation } from "wouter";
-import { api, told } from "../api/client";
-import { to, useOpenTask, within } from "../app/address";
+import { api, unwrap } from "../api/client";
+import { projectUrl, routes, useOpenTask } from "../app/address";
 import { useProjects } from "../app/heading";
 import { type Command, useCommandRegistry } from "../commands/commands";
 import type { Board } from "../model/board";
 import { COLUMN_NAMES, columnOf } from "../model/columns";
-import { count, short } from "../model/format";
-import { word } from "../parts/Status";
+import { pluralize, shortId } from "../model/format";
+import { statusText } from "../parts/Status";
 import { useBoard } from "../store/board";
 import type { Findable } from "./match";
 
@@ -30,22 +30,22 @@ export function useItems(): readonly Item[] {
   const { data: projects } = useProjects();
   const { data: schema } = useQuery({
     queryKey: ["settings", "schema"],
-    queryFn: () => told(api.GET("/api/settings/schema")),
+    queryFn: () => unwrap(api.GET("/api/settings/schema")),
     staleTime: Number.POSITIVE_INFINITY,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: ways to go somewhere do the same whichever they are
   return useMemo(
     () => [
-      ...ofCommands(commands.values()),
-      ...ofTasks(board, (task) => openTask({ task })),
-      ...ofBatches(board, (id) => navigate(to.review(id))),
+      ...commandItems(commands.values()),
+      ...taskItems(board, (task) => openTask({ task })),
+      ...batchItems(board, (id) => navigate(routes.review(id))),
       ...(schema?.settings ?? []).map(({ key, name, about }) => ({
         key: `setting ${name}`,
         group: "Settings",
         title: key,
         words: `${name} ${about}`,
         note: "",
-        run: () => navigate(within("/settings", { find: key })),
+        run: () => navigate(projectUrl("/settings", { find: key })),
       })),
       ...(projects?.projects ?? []).map(({ id, name, path, default: own }) => ({
         key: `project ${id}`,
@@ -60,7 +60,7 @@ export function useItems(): readonly Item[] {
   );
 }
 
-function ofCommands(commands: Iterable<Command>): Item[] {
+function commandItems(commands: Iterable<Command>): Item[] {
   return [...commands]
     .filter(({ hidden }) => !hidden)
     .map(({ id, title, group, keys, disabled, run }) => ({
@@ -75,7 +75,7 @@ function ofCommands(commands: Iterable<Command>): Item[] {
     }));
 }
 
-function ofTasks({ tasks }: Board, open: (id: string) => void): Item[] {
+function taskItems({ tasks }: Board, open: (id: string) => void): Item[] {
   return [...tasks.values()].map((task) => ({
     key: `task ${task.id}`,
     group: "Tasks",
@@ -85,13 +85,13 @@ function ofTasks({ tasks }: Board, open: (id: string) => void): Item[] {
   }));
 }
 
-function ofBatches({ batches }: Board, open: (id: string) => void): Item[] {
+function batchItems({ batches }: Board, open: (id: string) => void): Item[] {
   return [...batches.values()].map(({ id, status, progress }) => ({
     key: `batch ${id}`,
     group: "Batches",
-    title: `Batch ${short(id)}`,
+    title: `Batch ${shortId(id)}`,
     words: id,
-    note: `${word(status)}, ${count(progress.total, "task")}`,
+    note: `${statusText(status)}, ${pluralize(progress.total, "task")}`,
     run: () => open(id),
   }));
 }

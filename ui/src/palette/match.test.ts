@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Findable, letters, rank } from "./match";
+import { type Findable, matchWords, rank } from "./match";
 
 const item = (title: string, more: Partial<Findable> = {}): Findable => ({ key: title, title, ...more });
 const titles = (query: string, items: readonly Findable[], recent: readonly string[] = []) =>
@@ -7,21 +7,21 @@ const titles = (query: string, items: readonly Findable[], recent: readonly stri
 
 describe("letters fit a text", () => {
   it("in one piece, anywhere", () => {
-    expect(letters("roof", "02-roof of the house")?.marks).toEqual([3, 4, 5, 6]);
+    expect(matchWords("roof", "02-roof of the house")?.marks).toEqual([3, 4, 5, 6]);
   });
 
   it("as the first letters of words", () => {
-    expect(letters("ep", "execute parallel")?.marks).toEqual([0, 8]);
+    expect(matchWords("ep", "execute parallel")?.marks).toEqual([0, 8]);
   });
 
   it("as words in any order", () => {
-    expect(letters("house roof", "02-roof of the house")).not.toBeNull();
-    expect(letters("house door", "02-roof of the house")).toBeNull();
+    expect(matchWords("house roof", "02-roof of the house")).not.toBeNull();
+    expect(matchWords("house door", "02-roof of the house")).toBeNull();
   });
 
   it("not by chance", () => {
-    expect(letters("zzz", "execute parallel")).toBeNull();
-    expect(letters("xtl", "execute parallel")).toBeNull();
+    expect(matchWords("zzz", "execute parallel")).toBeNull();
+    expect(matchWords("xtl", "execute parallel")).toBeNull();
   });
 });
 
@@ -40,12 +40,12 @@ describe("what is found", () => {
   });
 
   it("is found by its other words, which count less", () => {
-    const items = [item("Run all", { words: "roof" }), item("roof")];
+    const items = [item("Run all", { keywords: "roof" }), item("roof")];
     expect(titles("roof", items)).toEqual(["roof", "Run all"]);
   });
 
   it("is found by its other words only where they hold all of it", () => {
-    expect(titles("wall", [item("isolation", { words: "worktree or in place for all" })])).toEqual([]);
+    expect(titles("wall", [item("isolation", { keywords: "worktree or in place for all" })])).toEqual([]);
   });
 
   it("has what was used lately first", () => {

@@ -4,7 +4,7 @@
 export interface Findable {
   readonly key: string;
   readonly title: string;
-  readonly words?: string;
+  readonly keywords?: string;
   readonly disabled?: string | null | undefined;
 }
 
@@ -14,8 +14,8 @@ export interface Match<T extends Findable> {
   readonly marks: readonly number[];
 }
 
-const NOT_NOW = 10_000;
-const BORDER = /[\s/._:·[\]()-]/;
+const DISABLED_PENALTY = 10_000;
+const WORD_BREAK = /[\s/._:·[\]()-]/;
 
 /** The best first, and what can't be done last; of equals, those used lately, and then as they came. Without letters those
     used lately, and then all as they came. */
@@ -23,45 +23,45 @@ export function rank<T extends Findable>(
   query: string,
   items: readonly T[],
   recent: readonly string[] = [],
-  most = 50,
+  limit = 50,
 ): readonly Match<T>[] {
   const wanted = query.trim().toLowerCase();
-  const lately = new Map(recent.map((key, n) => [key, recent.length - n]));
+  const recency = new Map(recent.map((key, n) => [key, recent.length - n]));
   const found: { item: T; marks: readonly number[]; score: number; n: number }[] = [];
   items.forEach((item, n) => {
-    const fits = wanted === "" ? { score: 0, marks: [] } : fitting(wanted, item);
-    if (fits === null) return;
-    const used = lately.get(item.key) ?? 0;
+    const match = wanted === "" ? { score: 0, marks: [] } : matchItem(wanted, item);
+    if (match === null) return;
+    const used = recency.get(item.key) ?? 0;
     const bonus = used === 0 ? 0 : wanted === "" ? 1000 + used : 2 + used / 100;
     found.push({
       item,
       n,
-      marks: fits.marks,
-      score: fits.score + bonus - (item.disabled && wanted !== "" ? NOT_NOW : 0),
+      marks: match.marks,
+      score: match.score + bonus - (item.disabled && wanted !== "" ? DISABLED_PENALTY : 0),
     });
   });
-  return found.sort((a, b) => b.score - a.score || a.n - b.n).slice(0, most);
+  return found.sort((a, b) => b.score - a.score || a.n - b.n).slice(0, limit);
 }
 
-function fitting(wanted: string, { title, words = "" }: Findable) {
-  const own = letters(wanted, title.toLowerCase());
-  if (own !== null || words === "") return own;
-  const beside = letters(wanted, `${title} ${words}`.toLowerCase(), false);
-  if (beside === null) return null;
-  return { score: beside.score - 10, marks: beside.marks.filter((at) => at < title.length) };
+function matchItem(wanted: string, { title, keywords = "" }: Findable) {
+  const inTitle = matchWords(wanted, title.toLowerCase());
+  if (inTitle !== null || keywords === "") return inTitle;
+  const inKeywords = matchWords(wanted, `${title} ${keywords}`.toLowerCase(), false);
+  if (inKeywords === null) return null;
+  return { score: inKeywords.score - 10, marks: inKeywords.marks.filter((at) => at < title.length) };
 }
 
 /** Every word of `wanted` somewhere in `text`, in one piece or, where they may, with its letters apart; `null`: it does not
     fit. */
-export function letters(
+export function matchWords(
   wanted: string,
   text: string,
-  apart = true,
+  allowScattered = true,
 ): { score: number; marks: readonly number[] } | null {
   const marks: number[] = [];
   let score = 0;
   for (const word of wanted.split(/\s+/)) {
-    const one = whole(word, text) ?? (apart ? scattered(word, text) : null);
+    const one = matchSubstring(word, text) ?? (allowScattered ? matchScattered(word, text) : null);
     if (one === null) return null;
     score += one.score;
     marks.push(...one.marks);
@@ -70,10 +70,10 @@ export function letters(
 }
 
 /** In one piece: best at the start, then at the start of a word. */
-function whole(word: string, text: string) {
+function matchSubstring(word: string, text: string) {
   let [best, at] = [-1, -1];
   for (let from = text.indexOf(word); from >= 0; from = text.indexOf(word, from + 1)) {
-    const score = from === 0 ? 40 : BORDER.test(text[from - 1] ?? "") ? 30 : 20;
+    const score = from === 0 ? 40 : WORD_BREAK.test(text[from - 1] ?? "") ? 30 : 20;
     if (score > best) [best, at] = [score, from];
   }
   if (at < 0) return null;
@@ -82,7 +82,7 @@ function whole(word: string, text: string) {
 }
 
 /** In pieces, from left to right: the more of them begin a word, the better. Too far apart is chance, and not what is meant. */
-function scattered(word: string, text: string) {
+function matchScattered(word: string, text: string) {
   const marks: number[] = [];
   let [score, at] = [0, -1];
   for (const letter of word) {
@@ -91,7 +91,7 @@ function scattered(word: string, text: string) {
     const next = text.indexOf(letter, from);
     if (next < 0) return null;
     at = next === from && from > 0 ? next : start >= 0 ? start : next;
-    if (at === 0 || BORDER.test(text[at - 1] ?? "")) score += 4;
+    if (at === 0 || WORD_BREAK.test(text[at - 1] ?? "")) score += 4;
     else if (at === from) score += 2;
     marks.push(at);
   }
@@ -103,7 +103,7 @@ function scattered(word: string, text: string) {
 
 function wordStart(text: string, letter: string, from: number): number {
   for (let at = text.indexOf(letter, from); at >= 0; at = text.indexOf(letter, at + 1)) {
-    if (at === 0 || BORDER.test(text[at - 1] ?? "")) return at;
+    if (at === 0 || WORD_BREAK.test(text[at - 1] ?? "")) return at;
   }
   return -1;
 }

@@ -1,15 +1,15 @@
 /* What was done last, in this browser. */
 
-import { remember as keep, recallList } from "../store/browser";
+import { saveItem as keep, loadList } from "../store/browser";
 
 const KEY = "plait.recent";
-const MOST = 12;
+const MAX_RECENT = 12;
 
-export function recent(): readonly string[] {
-  return recallList(KEY);
+export function loadRecent(): readonly string[] {
+  return loadList(KEY);
 }
 
-export function remember(key: string): void {
-  const next = [key, ...recent().filter((each) => each !== key)].slice(0, MOST);
+export function rememberItem(key: string): void {
+  const next = [key, ...loadRecent().filter((each) => each !== key)].slice(0, MAX_RECENT);
   keep(KEY, JSON.stringify(next));
 }

@@ -1,6 +1,6 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import styles from "./Button.module.css";
-import { classes } from "./classes";
+import { classNames } from "./classes";
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> {
   kind?: "plain" | "primary" | "danger" | "quiet";
@@ -27,18 +27,18 @@ export function Button({
   title,
   ...rest
 }: ButtonProps) {
-  const off = Boolean(disabled) || busy;
-  const why = typeof disabled === "string" ? disabled : undefined;
+  const inactive = Boolean(disabled) || busy;
+  const reason = typeof disabled === "string" ? disabled : undefined;
   return (
     <button
       type="button"
       {...rest}
-      className={classes(styles.button, styles[kind], icon && styles.icon, className)}
+      className={classNames(styles.button, styles[kind], icon && styles.icon, className)}
       aria-label={label}
-      aria-disabled={off || undefined}
+      aria-disabled={inactive || undefined}
       aria-busy={busy || undefined}
-      title={why ?? title ?? (icon ? label : undefined)}
-      onClick={off ? (event) => event.preventDefault() : onClick}
+      title={reason ?? title ?? (icon ? label : undefined)}
+      onClick={inactive ? (event) => event.preventDefault() : onClick}
     >
       {children}
     </button>

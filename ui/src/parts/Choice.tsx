@@ -1,25 +1,31 @@
 import { useId } from "react";
 import styles from "./Choice.module.css";
-import { classes } from "./classes";
+import { classNames } from "./classes";
 
 interface Props<T extends string> {
   /** What is chosen, for those who can't see it. */
   legend: string;
   options: Readonly<Record<T, string>>;
-  chosen: T;
-  onChoose(option: T): void;
+  selected: T;
+  onSelect(option: T): void;
   className?: string | undefined;
 }
 
 /** One of a few ways to look at something, side by side. */
-export function Choice<T extends string>({ legend, options, chosen, onChoose, className }: Props<T>) {
+export function SegmentedControl<T extends string>({
+  legend,
+  options,
+  selected,
+  onSelect,
+  className,
+}: Props<T>) {
   const group = useId();
   return (
-    <fieldset className={classes(styles.choice, className)}>
+    <fieldset className={classNames(styles.choice, className)}>
       <legend className="unseen">{legend}</legend>
       {(Object.keys(options) as T[]).map((option) => (
         <label key={option} className={styles.option}>
-          <input type="radio" name={group} checked={option === chosen} onChange={() => onChoose(option)} />
+          <input type="radio" name={group} checked={option === selected} onChange={() => onSelect(option)} />
           {options[option]}
         </label>
       ))}

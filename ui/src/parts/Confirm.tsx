@@ -4,7 +4,7 @@ import { create } from "zustand";
 import { Button } from "./Button";
 import { Dialog } from "./Dialog";
 
-interface Question {
+interface ConfirmRequest {
   title: string;
   text: string;
   /** What the button says: the verb, not "OK". */
@@ -12,40 +12,42 @@ interface Question {
   danger?: boolean;
 }
 
-const useQuestion = create<{ asked: (Question & { answer(yes: boolean): void }) | null }>(() => ({
-  asked: null,
-}));
+const useConfirmRequest = create<{ request: (ConfirmRequest & { answer(yes: boolean): void }) | null }>(
+  () => ({
+    request: null,
+  }),
+);
 
 /** True: the person has said so. */
-export function confirm(question: Question): Promise<boolean> {
+export function confirm(question: ConfirmRequest): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (yes: boolean) => {
-      useQuestion.setState({ asked: null });
+      useConfirmRequest.setState({ request: null });
       resolve(yes);
     };
-    useQuestion.getState().asked?.answer(false);
-    useQuestion.setState({ asked: { ...question, answer } });
+    useConfirmRequest.getState().request?.answer(false);
+    useConfirmRequest.setState({ request: { ...question, answer } });
   });
 }
 
-export function Confirm() {
-  const asked = useQuestion((store) => store.asked);
-  if (asked === null) return null;
+export function ConfirmDialog() {
+  const request = useConfirmRequest((store) => store.request);
+  if (request === null) return null;
   return (
     <Dialog
-      title={asked.title}
+      title={request.title}
       size="small"
-      onClose={() => asked.answer(false)}
+      onClose={() => request.answer(false)}
       actions={
         <>
-          <Button onClick={() => asked.answer(false)}>Keep it as it is</Button>
-          <Button kind={asked.danger ? "danger" : "primary"} onClick={() => asked.answer(true)}>
-            {asked.action}
+          <Button onClick={() => request.answer(false)}>Keep it as it is</Button>
+          <Button kind={request.danger ? "danger" : "primary"} onClick={() => request.answer(true)}>
+            {request.action}
           </Button>
         </>
       }
     >
-      <p>{asked.text}</p>
+      <p>{request.text}</p>
     </Dialog>
   );
 }

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { inWords } from "../api/client";
+import { describeError } from "../api/client";
 import { Button } from "./Button";
 import styles from "./Empty.module.css";
 
 /** Where there is nothing: what would be here, and how it gets here. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.empty}>
       <p className={styles.title}>{title}</p>
@@ -14,19 +14,19 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 }
 
 /** Something could not be read: what, why, and once more. */
-export function Failure({ error, again }: { error: unknown; again?: () => void }) {
-  const { message, hint } = inWords(error);
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { message, hint } = describeError(error);
   return (
     <div className={styles.empty} role="alert">
       <p className={styles.title}>{message}</p>
       {hint && <p className={styles.more}>{hint}</p>}
-      {again && <Button onClick={again}>Try again</Button>}
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );
 }
 
 /** Said only after a moment, so that what is quick does not flicker. */
-export function Loading({ what }: { what: string }) {
+export function LoadingState({ what }: { what: string }) {
   return (
     <div className={styles.loading} role="status">
       {what}

@@ -1,7 +1,7 @@
 import styles from "./Kbd.module.css";
 
 const MAC = typeof navigator !== "undefined" && navigator.platform.startsWith("Mac");
-const SHOWN: Record<string, string> = {
+const KEY_LABELS: Record<string, string> = {
   Mod: MAC ? "⌘" : "Ctrl",
   Shift: "⇧",
   Alt: MAC ? "⌥" : "Alt",
@@ -21,7 +21,7 @@ export function Kbd({ keys }: { keys: string }) {
         <kbd key={key} className={styles.key}>
           {key
             .split("+")
-            .map((each) => SHOWN[each] ?? (each.length === 1 ? each.toUpperCase() : each))
+            .map((each) => KEY_LABELS[each] ?? (each.length === 1 ? each.toUpperCase() : each))
             .join(" ")}
         </kbd>
       ))}

@@ -2,7 +2,7 @@
 
    Large: to be imported lazily. */
 
-import Reader, { type Components } from "react-markdown";
+import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import styles from "./Markdown.module.css";
 
@@ -37,9 +37,9 @@ const COMPONENTS: Components = {
 export default function Markdown({ text }: { text: string }) {
   return (
     <div className={styles.text} dir="auto">
-      <Reader remarkPlugins={PLUGINS} components={COMPONENTS}>
+      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
         {text}
-      </Reader>
+      </ReactMarkdown>
     </div>
   );
 }

@@ -20,11 +20,11 @@ export function Popover({ name, button, children, side = "down", align = "start"
   const id = useId();
   useEffect(() => {
     if (!open) return;
-    const away = (event: PointerEvent) => {
+    const closeOutside = (event: PointerEvent) => {
       if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false);
     };
-    document.addEventListener("pointerdown", away);
-    return () => document.removeEventListener("pointerdown", away);
+    document.addEventListener("pointerdown", closeOutside);
+    return () => document.removeEventListener("pointerdown", closeOutside);
   }, [open]);
   const close = () => {
     setOpen(false);

@@ -4,9 +4,9 @@ import type { BatchStatus, TaskStatus } from "../api/types";
 import { COLUMN_NAMES, type Column } from "../model/columns";
 import styles from "./Status.module.css";
 
-type Shape = Column | "stopped";
+type StatusShape = Column | "stopped";
 
-const SHAPES: Record<Shape, string> = {
+const SHAPES: Record<StatusShape, string> = {
   todo: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11z",
   waiting: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM8 5.500V8l2 1.500",
   running: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM6.700 5.700v4.600L10.500 8z",
@@ -18,7 +18,7 @@ const SHAPES: Record<Shape, string> = {
   stopped: "M8 2.500a5.500 5.500 0 100 11 5.500 5.500 0 000-11zM5.500 8h5",
 };
 
-const OF_TASK: Record<TaskStatus, Shape> = {
+const TASK_SHAPES: Record<TaskStatus, StatusShape> = {
   queued: "waiting",
   waiting: "waiting",
   running: "running",
@@ -34,7 +34,7 @@ const OF_TASK: Record<TaskStatus, Shape> = {
   interrupted: "stopped",
 };
 
-const OF_BATCH: Record<BatchStatus, Shape> = {
+const BATCH_SHAPES: Record<BatchStatus, StatusShape> = {
   pending: "waiting",
   running: "running",
   paused: "asking",
@@ -45,55 +45,55 @@ const OF_BATCH: Record<BatchStatus, Shape> = {
 };
 
 /** `timed out`, as people say it. */
-export function word(status: TaskStatus | BatchStatus): string {
+export function statusText(status: TaskStatus | BatchStatus): string {
   return status.replaceAll("_", " ");
 }
 
 /** The name of its colour among the tokens, for drawings; a word goes with it. */
 export function taskTone(status: TaskStatus): Column {
-  const shape = OF_TASK[status];
+  const shape = TASK_SHAPES[status];
   return shape === "stopped" ? "todo" : shape;
 }
 
-export function ColumnMark({ column }: { column: Column }) {
-  return <Mark shape={column} label={COLUMN_NAMES[column]} />;
+export function ColumnIcon({ column }: { column: Column }) {
+  return <StatusIcon shape={column} label={COLUMN_NAMES[column]} />;
 }
 
-export function TaskMark({ status }: { status: TaskStatus }) {
-  return <Mark shape={OF_TASK[status]} label={word(status)} />;
+export function TaskStatusIcon({ status }: { status: TaskStatus }) {
+  return <StatusIcon shape={TASK_SHAPES[status]} label={statusText(status)} />;
 }
 
-export function BatchMark({ status }: { status: BatchStatus }) {
-  return <Mark shape={OF_BATCH[status]} label={word(status)} />;
+export function BatchStatusIcon({ status }: { status: BatchStatus }) {
+  return <StatusIcon shape={BATCH_SHAPES[status]} label={statusText(status)} />;
 }
 
 /** The shape with the word beside it. */
-export function TaskBadge({ status }: { status: TaskStatus }) {
-  return <Badge shape={OF_TASK[status]} text={word(status)} />;
+export function TaskStatusBadge({ status }: { status: TaskStatus }) {
+  return <Badge shape={TASK_SHAPES[status]} text={statusText(status)} />;
 }
 
-export function BatchBadge({ status }: { status: BatchStatus }) {
-  return <Badge shape={OF_BATCH[status]} text={word(status)} />;
+export function BatchStatusBadge({ status }: { status: BatchStatus }) {
+  return <Badge shape={BATCH_SHAPES[status]} text={statusText(status)} />;
 }
 
-function Badge({ shape, text }: { shape: Shape; text: string }) {
+function Badge({ shape, text }: { shape: StatusShape; text: string }) {
   return (
     <span className={styles.badge} data-shape={shape}>
-      <Drawn shape={shape} />
+      <ShapeSvg shape={shape} />
       {text}
     </span>
   );
 }
 
-function Mark({ shape, label }: { shape: Shape; label: string }) {
+function StatusIcon({ shape, label }: { shape: StatusShape; label: string }) {
   return (
     <span className={styles.mark} data-shape={shape} role="img" aria-label={label} title={label}>
-      <Drawn shape={shape} />
+      <ShapeSvg shape={shape} />
     </span>
   );
 }
 
-function Drawn({ shape }: { shape: Shape }) {
+function ShapeSvg({ shape }: { shape: StatusShape }) {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path

@@ -2,7 +2,7 @@
 
 import { Link } from "wouter";
 import { create } from "zustand";
-import { inWords } from "../api/client";
+import { describeError } from "../api/client";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
 import styles from "./Toasts.module.css";
@@ -11,37 +11,42 @@ interface Toast {
   id: number;
   text: string;
   hint: string | null;
-  bad: boolean;
+  isError: boolean;
   /** Where one can see more of it. */
   link: { href: string; text: string } | null;
 }
 
-const STAYS = 5000; // ms
-const MOST = 4;
+const TOAST_MS = 5000; // ms
+const MAX_TOASTS = 4;
 
 const useToasts = create<{ toasts: readonly Toast[]; next: number }>(() => ({ toasts: [], next: 1 }));
 
-export function say(text: string, hint: string | null = null, link: Toast["link"] = null): void {
-  const id = add({ text, hint, bad: false, link });
-  window.setTimeout(() => drop(id), STAYS);
+export function showToast(text: string, hint: string | null = null, link: Toast["link"] = null): void {
+  const id = addToast({ text, hint, isError: false, link });
+  window.setTimeout(() => removeToast(id), TOAST_MS);
 }
 
 /** What went wrong stays until it is closed. */
-export function sayError(error: unknown, what?: string): void {
-  const { message, hint } = inWords(error);
-  add({ text: what === undefined ? message : `${what}: ${message}`, hint, bad: true, link: null });
+export function showError(error: unknown, action?: string): void {
+  const { message, hint } = describeError(error);
+  addToast({
+    text: action === undefined ? message : `${action}: ${message}`,
+    hint,
+    isError: true,
+    link: null,
+  });
 }
 
-function add(toast: Omit<Toast, "id">): number {
+function addToast(toast: Omit<Toast, "id">): number {
   const { next } = useToasts.getState();
   useToasts.setState(({ toasts }) => ({
-    toasts: [...toasts.filter((each) => each.text !== toast.text), { ...toast, id: next }].slice(-MOST),
+    toasts: [...toasts.filter((each) => each.text !== toast.text), { ...toast, id: next }].slice(-MAX_TOASTS),
     next: next + 1,
   }));
   return next;
 }
 
-function drop(id: number): void {
+function removeToast(id: number): void {
   useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
 }
 
@@ -53,20 +58,20 @@ export function Toasts() {
         <div
           key={toast.id}
           className={styles.toast}
-          data-bad={toast.bad || undefined}
-          role={toast.bad ? "alert" : undefined}
+          data-bad={toast.isError || undefined}
+          role={toast.isError ? "alert" : undefined}
         >
-          {toast.bad && <Icon name="warning" />}
+          {toast.isError && <Icon name="warning" />}
           <div className={styles.words}>
             <p>{toast.text}</p>
             {toast.hint && <p className={styles.hint}>{toast.hint}</p>}
             {toast.link && (
-              <Link href={toast.link.href} onClick={() => drop(toast.id)}>
+              <Link href={toast.link.href} onClick={() => removeToast(toast.id)}>
                 {toast.link.text}
               </Link>
             )}
           </div>
-          <Button kind="quiet" icon label="Dismiss" onClick={() => drop(toast.id)}>
+          <Button kind="quiet" icon label="Dismiss" onClick={() => removeToast(toast.id)}>
             <Icon name="close" />
           </Button>
         </div>

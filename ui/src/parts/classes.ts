@@ -1,4 +1,4 @@
 /** Those that are there, in one attribute. */
-export function classes(...names: (string | false | null | undefined)[]): string {
+export function classNames(...names: (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

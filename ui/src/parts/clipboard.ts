@@ -1,11 +1,11 @@
-import { say, sayError } from "./Toasts";
+import { showError, showToast } from "./Toasts";
 
 /** Says what was copied, or that it could not be. */
-export async function copy(text: string, what: string): Promise<void> {
+export async function copyToClipboard(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    say(`Copied ${what}`);
+    showToast(`Copied ${what}`);
   } catch {
-    sayError(new Error("The browser does not let this page copy: select the text and copy it yourself."));
+    showError(new Error("The browser does not let this page copy: select the text and copy it yourself."));
   }
 }

@@ -4,30 +4,30 @@ import { useSyncExternalStore } from "react";
 
 let now = Date.now();
 let timer = 0;
-const watchers = new Set<() => void>();
+const listeners = new Set<() => void>();
 
 function tick(): void {
   now = Date.now();
-  for (const watcher of watchers) watcher();
+  for (const listener of listeners) listener();
 }
 
-function watch(watcher: () => void): () => void {
-  watchers.add(watcher);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
   if (timer === 0) {
     now = Date.now();
     timer = window.setInterval(tick, 1000);
   }
   return () => {
-    watchers.delete(watcher);
-    if (watchers.size > 0) return;
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
     window.clearInterval(timer);
     timer = 0;
   };
 }
 
-const nothing = () => () => undefined;
+const neverSubscribe = () => () => undefined;
 
 /** Milliseconds, every second while `running`; then it stands still and costs nothing. */
 export function useNow(running = true): number {
-  return useSyncExternalStore(running ? watch : nothing, () => now);
+  return useSyncExternalStore(running ? subscribe : neverSubscribe, () => now);
 }

@@ -2,54 +2,58 @@
 
 import { useState } from "react";
 import type { components } from "../api/schema";
-import { pieces, plain } from "../diff/pieces";
-import { count } from "../model/format";
+import { escapeSpecial, segmentLine } from "../diff/pieces";
+import { pluralize } from "../model/format";
 import { Button } from "../parts/Button";
 import styles from "./ConflictFile.module.css";
-import { near, parts, type Shown } from "./markers";
+import { collapseContext, parseConflicts, type VisiblePart } from "./markers";
 
 type File = components["schemas"]["ConflictFile"];
-const MOST = 400; // lines of one side
+const MAX_LINES = 400; // lines of one side
 
 export function ConflictFile({ taskId, file }: { taskId: string; file: File }) {
-  const [before, setBefore] = useState(false);
-  const shown = file.merged === null ? null : near(parts(file.merged));
-  const marked = shown?.some(({ kind }) => kind === "conflict") ?? false;
-  const told = shown?.some((part) => part.kind === "conflict" && part.base !== null) ?? false;
-  const by = file.touchedBy.length === 0 ? "" : `, last changed by ${file.touchedBy.join(", ")}`;
-  const names = { ours: `On the batch branch${by}`, base: "Before both", theirs: `In ${taskId}` };
+  const [showBase, setShowBase] = useState(false);
+  const parts = file.merged === null ? null : collapseContext(parseConflicts(file.merged));
+  const hasConflict = parts?.some(({ kind }) => kind === "conflict") ?? false;
+  const hasBase = parts?.some((part) => part.kind === "conflict" && part.base !== null) ?? false;
+  const changedBy = file.touchedBy.length === 0 ? "" : `, last changed by ${file.touchedBy.join(", ")}`;
+  const names = { ours: `On the batch branch${changedBy}`, base: "Before both", theirs: `In ${taskId}` };
   return (
-    <section className={styles.file} aria-label={`Conflict in ${plain(file.path)}`}>
+    <section className={styles.file} aria-label={`Conflict in ${escapeSpecial(file.path)}`}>
       <header className={styles.head}>
         <h3 className={styles.path}>
-          <bdi>{plain(file.path)}</bdi>
+          <bdi>{escapeSpecial(file.path)}</bdi>
         </h3>
         <span className={styles.kind}>{file.kind}</span>
         {file.base !== null && (
-          <Button kind="quiet" aria-pressed={before} onClick={() => setBefore(!before)}>
+          <Button kind="quiet" aria-pressed={showBase} onClick={() => setShowBase(!showBase)}>
             What was before
           </Button>
         )}
       </header>
       {file.binary ? (
         <p className={styles.note}>A binary file: what it holds is not shown. {file.said}</p>
-      ) : shown !== null && marked ? (
+      ) : parts !== null && hasConflict ? (
         <>
-          {shown.map((part, place) => (
+          {parts.map((part, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name, and never move
-            <PartView key={place} part={part} names={names} before={before && told} />
+            <ConflictPart key={place} part={part} names={names} showBase={showBase && hasBase} />
           ))}
-          {before && !told && <Pane name={names.base} lines={linesOf(file, "base")} />}
+          {showBase && !hasBase && <SidePane name={names.base} lines={splitSide(file, "base")} />}
         </>
       ) : (
         <>
           <p className={styles.note}>{file.said}</p>
           <div className={styles.sides}>
-            <Pane name={names.ours} lines={linesOf(file, "ours")} cut={file.cut.includes("ours")} />
-            {before && (
-              <Pane name={names.base} lines={linesOf(file, "base")} cut={file.cut.includes("base")} />
+            <SidePane name={names.ours} lines={splitSide(file, "ours")} cut={file.cut.includes("ours")} />
+            {showBase && (
+              <SidePane name={names.base} lines={splitSide(file, "base")} cut={file.cut.includes("base")} />
             )}
-            <Pane name={names.theirs} lines={linesOf(file, "theirs")} cut={file.cut.includes("theirs")} />
+            <SidePane
+              name={names.theirs}
+              lines={splitSide(file, "theirs")}
+              cut={file.cut.includes("theirs")}
+            />
           </div>
         </>
       )}
@@ -58,24 +62,24 @@ export function ConflictFile({ taskId, file }: { taskId: string; file: File }) {
 }
 
 interface PartProps {
-  part: Shown;
+  part: VisiblePart;
   names: { ours: string; base: string; theirs: string };
-  before: boolean;
+  showBase: boolean;
 }
 
-function PartView({ part, names, before }: PartProps) {
-  if (part.kind === "gap") return <p className={styles.gap}>{count(part.count, "line")} the same</p>;
-  if (part.kind === "same") return <Text lines={part.lines} />;
+function ConflictPart({ part, names, showBase }: PartProps) {
+  if (part.kind === "gap") return <p className={styles.gap}>{pluralize(part.count, "line")} the same</p>;
+  if (part.kind === "same") return <CodeLines lines={part.lines} />;
   return (
     <div className={styles.sides}>
-      <Pane name={names.ours} lines={part.ours} />
-      {before && <Pane name={names.base} lines={part.base ?? []} />}
-      <Pane name={names.theirs} lines={part.theirs} />
+      <SidePane name={names.ours} lines={part.ours} />
+      {showBase && <SidePane name={names.base} lines={part.base ?? []} />}
+      <SidePane name={names.theirs} lines={part.theirs} />
     </div>
   );
 }
 
-function Pane({
+function SidePane({
   name,
   lines,
   cut = false,
@@ -94,30 +98,30 @@ function Pane({
       ) : lines.length === 0 ? (
         <p className={styles.note}>Nothing.</p>
       ) : (
-        <Text lines={lines} />
+        <CodeLines lines={lines} />
       )}
     </figure>
   );
 }
 
-function Text({ lines }: { lines: readonly string[] }) {
-  const more = lines.length - MOST;
+function CodeLines({ lines }: { lines: readonly string[] }) {
+  const more = lines.length - MAX_LINES;
   return (
     <pre className={styles.text}>
-      {lines.slice(0, MOST).map((line, place) => (
+      {lines.slice(0, MAX_LINES).map((line, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
         <span key={place} className={styles.line}>
-          {pieces(line.replace(/\r$/, ""))
+          {segmentLine(line.replace(/\r$/, ""))
             .map(({ text }) => text)
             .join("") || " "}
         </span>
       ))}
-      {more > 0 && <span className={styles.gap}>{count(more, "more line")}</span>}
+      {more > 0 && <span className={styles.gap}>{pluralize(more, "more line")}</span>}
     </pre>
   );
 }
 
-function linesOf(file: File, side: "ours" | "base" | "theirs"): string[] | null {
+function splitSide(file: File, side: "ours" | "base" | "theirs"): string[] | null {
   const text = file[side];
   return text === null ? null : text.replace(/\n$/, "").split("\n");
 }

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, told } from "../api/client";
-import { steerTask } from "../api/steer";
+import { api, unwrap } from "../api/client";
+import { sendTaskAction } from "../api/steer";
 import type { BatchTask } from "../api/types";
 import { useOpenTask } from "../app/address";
-import { useMayNot } from "../app/me";
-import { count } from "../model/format";
+import { useReadOnlyReason } from "../app/me";
+import { pluralize } from "../model/format";
 import { Button } from "../parts/Button";
 import { confirm } from "../parts/Confirm";
-import { Failure, Loading } from "../parts/Empty";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import { ConflictFile } from "./ConflictFile";
 import styles from "./Conflicts.module.css";
 import { Section } from "./Section";
@@ -20,22 +20,30 @@ export function Conflicts({ batchId, tasks }: { batchId: string; tasks: readonly
     <Section title={tasks.length === 1 ? "Conflict" : "Conflicts"} aside="not on the branch">
       <ul>
         {tasks.map((task) => (
-          <Conflicted key={task.taskId} batchId={batchId} task={task} open={tasks.length === 1} />
+          <ConflictItem key={task.taskId} batchId={batchId} task={task} open={tasks.length === 1} />
         ))}
       </ul>
     </Section>
   );
 }
 
-function Conflicted({ batchId, task, open: first }: { batchId: string; task: BatchTask; open: boolean }) {
-  const [open, setOpen] = useState(first);
+function ConflictItem({
+  batchId,
+  task,
+  open: initiallyOpen,
+}: {
+  batchId: string;
+  task: BatchTask;
+  open: boolean;
+}) {
+  const [open, setOpen] = useState(initiallyOpen);
   const [busy, setBusy] = useState<"retry" | "drop" | null>(null);
   const [, openTask] = useOpenTask();
-  const mayNot = useMayNot();
-  const steer = async (action: "retry" | "drop") => {
-    if (action === "drop" && !(await confirm(givingUp(task.taskId)))) return;
+  const readOnlyReason = useReadOnlyReason();
+  const act = async (action: "retry" | "drop") => {
+    if (action === "drop" && !(await confirm(dropConfirmation(task.taskId)))) return;
     setBusy(action);
-    await steerTask(batchId, task.taskId, action);
+    await sendTaskAction(batchId, task.taskId, action);
     setBusy(null);
   };
   return (
@@ -57,8 +65,8 @@ function Conflicted({ batchId, task, open: first }: { batchId: string; task: Bat
         <Button
           label={`Retry on the branch as it is: ${task.taskId}`}
           busy={busy === "retry"}
-          disabled={mayNot}
-          onClick={() => void steer("retry")}
+          disabled={readOnlyReason}
+          onClick={() => void act("retry")}
         >
           Retry on the branch as it is
         </Button>
@@ -66,23 +74,23 @@ function Conflicted({ batchId, task, open: first }: { batchId: string; task: Bat
           kind="danger"
           label={`Drop ${task.taskId}`}
           busy={busy === "drop"}
-          disabled={mayNot}
-          onClick={() => void steer("drop")}
+          disabled={readOnlyReason}
+          onClick={() => void act("drop")}
         >
           Drop
         </Button>
       </div>
-      {open && <Sides batchId={batchId} taskId={task.taskId} attempt={task.attempt} />}
+      {open && <ConflictSides batchId={batchId} taskId={task.taskId} attempt={task.attempt} />}
     </li>
   );
 }
 
 /** They stay as they are: an event about the task may mean that it is in conflict no more. */
-function Sides({ batchId, taskId, attempt }: { batchId: string; taskId: string; attempt: number }) {
+function ConflictSides({ batchId, taskId, attempt }: { batchId: string; taskId: string; attempt: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["conflict", batchId, taskId, attempt],
     queryFn: () =>
-      told(
+      unwrap(
         api.GET("/api/batches/{batch_id}/tasks/{task_id}/conflict", {
           params: { path: { batch_id: batchId, task_id: taskId } },
         }),
@@ -90,21 +98,21 @@ function Sides({ batchId, taskId, attempt }: { batchId: string; taskId: string; 
   });
   if (data === undefined)
     return error === null ? (
-      <Loading what="Reading both sides" />
+      <LoadingState what="Reading both sides" />
     ) : (
-      <Failure error={error} again={() => void refetch()} />
+      <ErrorState error={error} onRetry={() => void refetch()} />
     );
   return (
     <>
       {data.files.map((file) => (
         <ConflictFile key={file.path} taskId={taskId} file={file} />
       ))}
-      {data.more > 0 && <p className={styles.more}>In conflict too: {count(data.more, "more file")}.</p>}
+      {data.more > 0 && <p className={styles.more}>In conflict too: {pluralize(data.more, "more file")}.</p>}
     </>
   );
 }
 
-function givingUp(taskId: string) {
+function dropConfirmation(taskId: string) {
   return {
     title: `Drop ${taskId}`,
     text: "The batch goes on without it, and what needs it is blocked. Its own branch is kept, and a retry does it again.",

@@ -1,14 +1,19 @@
 import { Button } from "../parts/Button";
-import { copy } from "../parts/clipboard";
+import { copyToClipboard } from "../parts/clipboard";
 import { Icon } from "../parts/Icon";
 import styles from "./Copyable.module.css";
 
 /** A command to be run elsewhere. */
-export function Copyable({ text }: { text: string }) {
+export function CopyableCommand({ text }: { text: string }) {
   return (
     <span className={styles.copyable}>
       <code>{text}</code>
-      <Button kind="quiet" icon label={`Copy: ${text}`} onClick={() => void copy(text, "the command")}>
+      <Button
+        kind="quiet"
+        icon
+        label={`Copy: ${text}`}
+        onClick={() => void copyToClipboard(text, "the command")}
+      >
         <Icon name="copy" size={14} />
       </Button>
     </span>

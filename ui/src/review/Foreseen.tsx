@@ -1,19 +1,19 @@
 import type { BatchTask } from "../api/types";
-import { plain } from "../diff/pieces";
+import { escapeSpecial } from "../diff/pieces";
 import styles from "./Foreseen.module.css";
 
 /** Conflicts that would be, if tasks at work were merged as they are now. Nothing is decided by it. */
-export function Foreseen({ tasks }: { tasks: readonly BatchTask[] }) {
-  const found = tasks.flatMap(({ taskId, foreseen }) =>
+export function PredictedConflicts({ tasks }: { tasks: readonly BatchTask[] }) {
+  const predictions = tasks.flatMap(({ taskId, foreseen }) =>
     foreseen.map(({ taskId: other, files }) => ({ taskId, other, files })),
   );
-  if (found.length === 0) return null;
+  if (predictions.length === 0) return null;
   return (
     <ul className={styles.foreseen} aria-label="Foreseen conflicts">
-      {found.map(({ taskId, other, files }) => (
+      {predictions.map(({ taskId, other, files }) => (
         <li key={`${taskId} ${other}`}>
           As they are now, {taskId} would conflict with {other ?? "the batch branch"} in{" "}
-          {files.map(plain).join(", ")}.
+          {files.map(escapeSpecial).join(", ")}.
         </li>
       ))}
     </ul>

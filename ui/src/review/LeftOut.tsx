@@ -1,20 +1,20 @@
 import type { BatchTask } from "../api/types";
 import { useOpenTask } from "../app/address";
-import { count } from "../model/format";
-import { TaskBadge } from "../parts/Status";
+import { pluralize } from "../model/format";
+import { TaskStatusBadge } from "../parts/Status";
 import styles from "./LeftOut.module.css";
 
 /** What ended and is not on the branch, each with its reason. */
-export function LeftOut({ batchId, tasks }: { batchId: string; tasks: readonly BatchTask[] }) {
+export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly BatchTask[] }) {
   const [, openTask] = useOpenTask();
   if (tasks.length === 0) return null;
   return (
     <details className={styles.left}>
-      <summary>{count(tasks.length, "task")} not in it</summary>
+      <summary>{pluralize(tasks.length, "task")} not in it</summary>
       <ul>
         {tasks.map((task) => (
           <li key={task.taskId} className={styles.task}>
-            <TaskBadge status={task.status} />
+            <TaskStatusBadge status={task.status} />
             <button
               type="button"
               className={styles.name}

@@ -1,14 +1,14 @@
 import type { Batch, BatchTask, Timeline } from "../api/types";
-import { count } from "../model/format";
+import { pluralize } from "../model/format";
 import styles from "./Merged.module.css";
-import { verified } from "./order";
+import { isVerified } from "./order";
 import { Section } from "./Section";
 import { TaskRow } from "./TaskRow";
 
-interface Props {
+interface MergedProps {
   batch: Batch;
   tasks: readonly BatchTask[];
-  coming: readonly BatchTask[];
+  pending: readonly BatchTask[];
   timeline: Timeline | undefined;
   /** Those whose change is unfolded. */
   open: ReadonlySet<string>;
@@ -16,11 +16,11 @@ interface Props {
 }
 
 /** What the batch branch holds, in the order in which it was merged. */
-export function Merged({ batch, tasks, coming, timeline, open, onOpen }: Props) {
-  const courses = new Map(timeline?.tasks.map((course) => [course.taskId, course]));
-  const more = coming.length === 0 ? "" : `${count(coming.length, "task")} still to come`;
+export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: MergedProps) {
+  const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
+  const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} still to come`;
   return (
-    <Section title="Merged" aside={more}>
+    <Section title="Merged" aside={pendingText}>
       {tasks.length === 0 ? (
         <p className={styles.none}>
           {batch.branch === null ? "This batch works in place: it has no branch." : "Nothing is merged yet."}
@@ -32,9 +32,9 @@ export function Merged({ batch, tasks, coming, timeline, open, onOpen }: Props) 
               key={task.taskId}
               batchId={batch.id}
               task={task}
-              passed={verified(courses.get(task.taskId))}
+              verified={isVerified(timelines.get(task.taskId))}
               open={open.has(task.taskId)}
-              onOpen={onOpen}
+              onToggle={onOpen}
               drop={{ last: tasks.length === 1 }}
             />
           ))}
@@ -45,25 +45,25 @@ export function Merged({ batch, tasks, coming, timeline, open, onOpen }: Props) 
 }
 
 /** Tasks that have begun and are not on the branch yet. */
-export function AtWork({
+export function PendingTasks({
   batchId,
   tasks,
   open,
   onOpen,
-}: Omit<Props, "batch" | "coming" | "timeline"> & { batchId: string }) {
-  const begun = tasks.filter(({ attempt }) => attempt > 0);
-  if (begun.length === 0) return null;
+}: Omit<MergedProps, "batch" | "pending" | "timeline"> & { batchId: string }) {
+  const started = tasks.filter(({ attempt }) => attempt > 0);
+  if (started.length === 0) return null;
   return (
     <Section title="Still to come">
       <ul aria-label="Tasks at work">
-        {begun.map((task) => (
+        {started.map((task) => (
           <TaskRow
             key={task.taskId}
             batchId={batchId}
             task={task}
-            passed={null}
+            verified={null}
             open={open.has(task.taskId)}
-            onOpen={onOpen}
+            onToggle={onOpen}
             drop={null}
           />
         ))}

@@ -4,27 +4,27 @@ import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Batch } from "../api/types";
 import { BatchHeader } from "../batch/BatchHeader";
-import { Choice } from "../parts/Choice";
-import { Failure, Loading } from "../parts/Empty";
+import { SegmentedControl } from "../parts/Choice";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import { useTimeline } from "../timeline/useTimeline";
 import { Conflicts } from "./Conflicts";
-import { Foreseen } from "./Foreseen";
-import { Gate } from "./Gate";
-import { LeftOut } from "./LeftOut";
-import { AtWork, Merged } from "./Merged";
-import { rebuilding, sorted } from "./order";
+import { PredictedConflicts } from "./Foreseen";
+import { GateSection } from "./Gate";
+import { Unmerged } from "./LeftOut";
+import { MergedTasks, PendingTasks } from "./Merged";
+import { groupTasks, isRebuilding } from "./order";
 import styles from "./ReviewView.module.css";
-import { Ship } from "./Ship";
+import { ShipPanel } from "./Ship";
 import { useBatch } from "./useBatch";
 
-const VIEWS = { tasks: "Task by task", change: "Whole change" };
+const VIEW_LABELS = { tasks: "Task by task", change: "Whole change" };
 const DiffView = lazy(() => import("../diff/DiffView"));
 
 export default function ReviewView({ batchId }: { batchId: string }) {
   const batch = useBatch(batchId);
   const [search, setSearch] = useSearchParams();
-  const whole = search.get("view") === "change";
-  const show = (view: string | null) =>
+  const showDiff = search.get("view") === "change";
+  const setView = (view: string | null) =>
     setSearch((now) => {
       const next = new URLSearchParams(now);
       if (view === null) next.delete("view");
@@ -34,26 +34,26 @@ export default function ReviewView({ batchId }: { batchId: string }) {
   return (
     <div className={styles.review}>
       <BatchHeader batchId={batchId} />
-      <Choice
+      <SegmentedControl
         legend="What is shown of the batch"
-        options={VIEWS}
-        chosen={whole ? "change" : "tasks"}
-        onChoose={(view) => show(view === "change" ? view : null)}
+        options={VIEW_LABELS}
+        selected={showDiff ? "change" : "tasks"}
+        onSelect={(view) => setView(view === "change" ? view : null)}
         className={styles.choice}
       />
-      {whole ? (
+      {showDiff ? (
         <>
           <h2 className="unseen">The whole change</h2>
-          <Suspense fallback={<Loading what="Reading the change" />}>
+          <Suspense fallback={<LoadingState what="Reading the change" />}>
             <DiffView batchId={batchId} taskId={null} />
           </Suspense>
         </>
       ) : batch.data ? (
         <TaskByTask batch={batch.data} />
       ) : batch.error ? (
-        <Failure error={batch.error} again={() => void batch.refetch()} />
+        <ErrorState error={batch.error} onRetry={() => void batch.refetch()} />
       ) : (
-        <Loading what="Reading the batch" />
+        <LoadingState what="Reading the batch" />
       )}
     </div>
   );
@@ -61,7 +61,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
 
 function TaskByTask({ batch }: { batch: Batch }) {
   const { data: timeline } = useTimeline(batch.id);
-  const { merged, conflicted, left, coming } = sorted(batch, timeline);
+  const { merged, conflicted, unmerged, pending } = groupTasks(batch, timeline);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const onOpen = (taskId: string, on: boolean) =>
     setOpen((now) => new Set(on ? [...now, taskId] : [...now].filter((each) => each !== taskId)));
@@ -69,26 +69,26 @@ function TaskByTask({ batch }: { batch: Batch }) {
     <div className={styles.scroll}>
       <div className={styles.columns}>
         <div className={styles.tasks}>
-          {rebuilding(timeline) && (
+          {isRebuilding(timeline) && (
             <p className={styles.rebuilding} role="status">
               The branch is being made anew without what was dropped.
             </p>
           )}
-          <Gate batch={batch} timeline={timeline} />
+          <GateSection batch={batch} timeline={timeline} />
           <Conflicts batchId={batch.id} tasks={conflicted} />
-          <Merged
+          <MergedTasks
             batch={batch}
             tasks={merged}
-            coming={coming}
+            pending={pending}
             timeline={timeline}
             open={open}
             onOpen={onOpen}
           />
-          <AtWork batchId={batch.id} tasks={coming} open={open} onOpen={onOpen} />
-          <Foreseen tasks={coming} />
-          <LeftOut batchId={batch.id} tasks={left} />
+          <PendingTasks batchId={batch.id} tasks={pending} open={open} onOpen={onOpen} />
+          <PredictedConflicts tasks={pending} />
+          <Unmerged batchId={batch.id} tasks={unmerged} />
         </div>
-        <Ship batch={batch} />
+        <ShipPanel batch={batch} />
       </div>
     </div>
   );

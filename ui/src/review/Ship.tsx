@@ -1,145 +1,149 @@
 /* The pull request: its words to be edited, and the one button that opens it or brings it up to date. */
 
 import { useId, useState } from "react";
-import { inWords } from "../api/client";
+import { describeError } from "../api/client";
 import type { Batch } from "../api/types";
-import { useMayNot } from "../app/me";
-import { short } from "../model/format";
+import { useReadOnlyReason } from "../app/me";
+import { shortId } from "../model/format";
 import { Button } from "../parts/Button";
-import { Failure, Loading } from "../parts/Empty";
-import { Copyable } from "./Copyable";
+import { ErrorState, LoadingState } from "../parts/Empty";
+import { CopyableCommand } from "./Copyable";
 import { Section } from "./Section";
 import styles from "./Ship.module.css";
-import { usePullRequest, useShip, useWording } from "./useShipping";
-import { Words } from "./Words";
-import { actionOf, type Publish, type PullRequest, sentence, whyNot } from "./wording";
+import { usePullRequest, usePullRequestDraft, useShip } from "./useShipping";
+import { PullRequestFields } from "./Words";
+import { type Publish, type PullRequest, publishLabel, toSentence, whyNotPublish } from "./wording";
 
-const CHOICES: readonly (readonly [Publish, string])[] = [
+const PUBLISH_OPTIONS: readonly (readonly [Publish, string])[] = [
   ["pr", "Pull request"],
   ["draft", "Draft"],
   ["push", "Push only"],
 ];
 
-export function Ship({ batch }: { batch: Batch }) {
+export function ShipPanel({ batch }: { batch: Batch }) {
   const { data, error, refetch } = usePullRequest(batch.id);
   return (
     <div className={styles.aside}>
       <Section title="Ship" aside={data?.target ? `into ${data.target}` : null}>
         {data !== undefined ? (
-          <Shipping batch={batch} told={data} />
+          <ShipForm batch={batch} pullRequest={data} />
         ) : error !== null ? (
-          <Failure error={error} again={() => void refetch()} />
+          <ErrorState error={error} onRetry={() => void refetch()} />
         ) : (
-          <Loading what="Reading the pull request" />
+          <LoadingState what="Reading the pull request" />
         )}
       </Section>
-      {batch.branch !== null && <Locally branch={batch.branch} base={batch.base} />}
+      {batch.branch !== null && <LocalCommands branch={batch.branch} base={batch.base} />}
     </div>
   );
 }
 
-function Shipping({ batch, told }: { batch: Batch; told: PullRequest }) {
-  const [draft, setDraft] = useWording(batch.id);
-  const [chosen, setChosen] = useState<Publish>("pr");
-  const mayNot = useMayNot();
+function ShipForm({ batch, pullRequest }: { batch: Batch; pullRequest: PullRequest }) {
+  const [draft, setDraft] = usePullRequestDraft(batch.id);
+  const [selected, setSelected] = useState<Publish>("pr");
+  const readOnlyReason = useReadOnlyReason();
   const group = useId();
   const { busy, error, ship } = useShip(batch.id, draft, setDraft);
-  const publish = !told.canPublish && told.canPush ? "push" : chosen;
-  const why = whyNot(draft, told, publish);
+  const publish = !pullRequest.canPublish && pullRequest.canPush ? "push" : selected;
+  const disabledReason = whyNotPublish(draft, pullRequest, publish);
   return (
     <form
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        void ship(publish, told);
+        void ship(publish, pullRequest);
       }}
     >
       <fieldset className={styles.choices}>
         <legend className="unseen">How it is published</legend>
-        {CHOICES.map(([value, name]) => (
+        {PUBLISH_OPTIONS.map(([value, name]) => (
           <label key={value}>
             <input
               type="radio"
               name={group}
               checked={publish === value}
-              disabled={!told.canPublish && told.canPush && value !== "push"}
-              onChange={() => setChosen(value)}
+              disabled={!pullRequest.canPublish && pullRequest.canPush && value !== "push"}
+              onChange={() => setSelected(value)}
             />
             {name}
           </label>
         ))}
       </fieldset>
-      {publish !== "push" && <Words told={told} draft={draft} onDraft={setDraft} />}
-      <State batch={batch} told={told} busy={busy} error={error} />
+      {publish !== "push" && <PullRequestFields pullRequest={pullRequest} draft={draft} onDraft={setDraft} />}
+      <PublishStatus batch={batch} pullRequest={pullRequest} busy={busy} error={error} />
       <Button
         type="submit"
         kind="primary"
-        busy={busy || told.underWay}
-        disabled={mayNot ?? why}
+        busy={busy || pullRequest.underWay}
+        disabled={readOnlyReason ?? disabledReason}
         className={styles.submit}
       >
-        {told.underWay ? "Publishing" : actionOf(told, publish)}
+        {pullRequest.underWay ? "Publishing" : publishLabel(pullRequest, publish)}
       </Button>
-      {why !== null && !told.underWay && <p className={styles.why}>{why}</p>}
-      {!told.canPublish && told.canPush && <p className={styles.why}>{sentence(told.why)}</p>}
-      {told.hint !== null && !told.canPublish && <p className={styles.hint}>{told.hint}</p>}
+      {disabledReason !== null && !pullRequest.underWay && <p className={styles.why}>{disabledReason}</p>}
+      {!pullRequest.canPublish && pullRequest.canPush && (
+        <p className={styles.why}>{toSentence(pullRequest.why)}</p>
+      )}
+      {pullRequest.hint !== null && !pullRequest.canPublish && (
+        <p className={styles.hint}>{pullRequest.hint}</p>
+      )}
     </form>
   );
 }
 
-interface StateProps {
+interface PublishStatusProps {
   batch: Batch;
-  told: PullRequest;
+  pullRequest: PullRequest;
   busy: boolean;
   error: unknown;
 }
 
 /** Where publishing stands: under way, done, or why not. */
-function State({ batch, told, busy, error }: StateProps) {
+function PublishStatus({ batch, pullRequest, busy, error }: PublishStatusProps) {
   if (error !== null) {
-    const said = inWords(error);
-    return <Problem words={said.message} hint={said.hint} />;
+    const described = describeError(error);
+    return <PublishProblem message={described.message} hint={described.hint} />;
   }
-  if (busy || told.underWay) {
+  if (busy || pullRequest.underWay) {
     return (
       <p className={styles.state} role="status">
         The branch is being published. This goes on without this page.
       </p>
     );
   }
-  if (batch.unshipped) return <Problem words={batch.unshipped} hint={batch.hint} />;
+  if (batch.unshipped) return <PublishProblem message={batch.unshipped} hint={batch.hint} />;
   return (
     <div className={styles.state} role="status">
-      {told.url !== null && (
+      {pullRequest.url !== null && (
         <p>
-          <a href={told.url} target="_blank" rel="noreferrer noopener">
-            {told.url}
+          <a href={pullRequest.url} target="_blank" rel="noreferrer noopener">
+            {pullRequest.url}
           </a>
         </p>
       )}
-      {told.shipped && batch.shipped && <p>Published as it is, at {short(batch.shipped)}.</p>}
-      {!told.shipped && batch.shipped && (
-        <p>The branch has changed since it was published at {short(batch.shipped)}.</p>
+      {pullRequest.shipped && batch.shipped && <p>Published as it is, at {shortId(batch.shipped)}.</p>}
+      {!pullRequest.shipped && batch.shipped && (
+        <p>The branch has changed since it was published at {shortId(batch.shipped)}.</p>
       )}
     </div>
   );
 }
 
-function Problem({ words, hint }: { words: string; hint: string | null }) {
+function PublishProblem({ message, hint }: { message: string; hint: string | null }) {
   return (
     <div className={styles.problem} role="alert">
-      <p>{sentence(words)}</p>
+      <p>{toSentence(message)}</p>
       {hint && <p className={styles.hint}>{hint}</p>}
     </div>
   );
 }
 
-function Locally({ branch, base }: { branch: string; base: string | null }) {
+function LocalCommands({ branch, base }: { branch: string; base: string | null }) {
   return (
     <Section title="Look at it on your machine">
       <div className={styles.locally}>
-        <Copyable text={`git switch --detach ${branch}`} />
-        {base !== null && <Copyable text={`git diff ${short(base)}...${branch}`} />}
+        <CopyableCommand text={`git switch --detach ${branch}`} />
+        {base !== null && <CopyableCommand text={`git diff ${shortId(base)}...${branch}`} />}
       </div>
     </Section>
   );

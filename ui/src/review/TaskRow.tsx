@@ -1,32 +1,32 @@
 /* One task of the review: what it came to, its change when it is unfolded, and the way to take it out. */
 
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { steerTask } from "../api/steer";
+import { sendTaskAction } from "../api/steer";
 import type { BatchTask } from "../api/types";
 import { useOpenTask } from "../app/address";
-import { useMayNot } from "../app/me";
-import { changes, cost, short } from "../model/format";
+import { useReadOnlyReason } from "../app/me";
+import { formatCost, formatDiffstat, shortId } from "../model/format";
 import { Button } from "../parts/Button";
 import { confirm } from "../parts/Confirm";
-import { Loading } from "../parts/Empty";
+import { LoadingState } from "../parts/Empty";
 import { Icon } from "../parts/Icon";
-import { TaskBadge } from "../parts/Status";
+import { TaskStatusBadge } from "../parts/Status";
 import styles from "./TaskRow.module.css";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
 
-interface Props {
+interface TaskRowProps {
   batchId: string;
   task: BatchTask;
   /** Whether its last change was verified; `null` where there is nothing to say. */
-  passed: boolean | null;
+  verified: boolean | null;
   open: boolean;
-  onOpen(taskId: string, open: boolean): void;
+  onToggle(taskId: string, open: boolean): void;
   /** It can be taken out of the branch; `last`: nothing is left then. */
   drop: { last: boolean } | null;
 }
 
-export function TaskRow({ batchId, task, passed, open, onOpen, drop }: Props) {
+export function TaskRow({ batchId, task, verified, open, onToggle, drop }: TaskRowProps) {
   const row = useRef<HTMLLIElement>(null);
   const [, openTask] = useOpenTask();
   useEffect(() => {
@@ -40,11 +40,11 @@ export function TaskRow({ batchId, task, passed, open, onOpen, drop }: Props) {
           className={styles.fold}
           aria-expanded={open}
           aria-label={`What ${task.taskId} changed`}
-          onClick={() => onOpen(task.taskId, !open)}
+          onClick={() => onToggle(task.taskId, !open)}
         >
           <Icon name="chevron" size={14} />
         </button>
-        {drop === null && <TaskBadge status={task.status} />}
+        {drop === null && <TaskStatusBadge status={task.status} />}
         <div className={styles.words}>
           <button
             type="button"
@@ -57,12 +57,12 @@ export function TaskRow({ batchId, task, passed, open, onOpen, drop }: Props) {
             {drop === null ? task.reason : task.title}
           </span>
         </div>
-        <Facts task={task} passed={passed} />
-        {drop !== null && <Drop batchId={batchId} taskId={task.taskId} last={drop.last} />}
+        <TaskFacts task={task} verified={verified} />
+        {drop !== null && <DropButton batchId={batchId} taskId={task.taskId} last={drop.last} />}
       </div>
       {open && (
         <div className={styles.diff}>
-          <Suspense fallback={<Loading what="Reading the change" />}>
+          <Suspense fallback={<LoadingState what="Reading the change" />}>
             <DiffView batchId={batchId} taskId={task.taskId} />
           </Suspense>
         </div>
@@ -71,37 +71,43 @@ export function TaskRow({ batchId, task, passed, open, onOpen, drop }: Props) {
   );
 }
 
-function Drop({ batchId, taskId, last }: { batchId: string; taskId: string; last: boolean }) {
+function DropButton({ batchId, taskId, last }: { batchId: string; taskId: string; last: boolean }) {
   const [busy, setBusy] = useState(false);
-  const mayNot = useMayNot();
+  const readOnlyReason = useReadOnlyReason();
   const drop = async () => {
-    if (!(await confirm(dropping(taskId, last)))) return;
+    if (!(await confirm(dropConfirmation(taskId, last)))) return;
     setBusy(true);
-    await steerTask(batchId, taskId, "drop");
+    await sendTaskAction(batchId, taskId, "drop");
     setBusy(false);
   };
   return (
-    <Button kind="quiet" label={`Drop ${taskId}`} busy={busy} disabled={mayNot} onClick={() => void drop()}>
+    <Button
+      kind="quiet"
+      label={`Drop ${taskId}`}
+      busy={busy}
+      disabled={readOnlyReason}
+      onClick={() => void drop()}
+    >
       Drop
     </Button>
   );
 }
 
-function Facts({ task, passed }: { task: BatchTask; passed: boolean | null }) {
-  const spent = cost(task.cost);
+function TaskFacts({ task, verified }: { task: BatchTask; verified: boolean | null }) {
+  const costText = formatCost(task.cost);
   return (
     <span className={styles.facts}>
-      {task.diffstat && <span>{changes(task.diffstat)}</span>}
-      {passed !== null && <span>{passed ? "verified" : "not verified"}</span>}
+      {task.diffstat && <span>{formatDiffstat(task.diffstat)}</span>}
+      {verified !== null && <span>{verified ? "verified" : "not verified"}</span>}
       {task.attempt > 1 && <span>{task.attempt} attempts</span>}
-      {spent !== "" && <span>{spent}</span>}
+      {costText !== "" && <span>{costText}</span>}
       {task.agent && <span>{task.agent}</span>}
-      {task.commit && <code>{short(task.commit)}</code>}
+      {task.commit && <code>{shortId(task.commit)}</code>}
     </span>
   );
 }
 
-function dropping(taskId: string, last: boolean) {
+function dropConfirmation(taskId: string, last: boolean) {
   return {
     title: `Drop ${taskId}`,
     text: last

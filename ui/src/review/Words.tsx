@@ -1,21 +1,21 @@
 import { lazy, Suspense, useId, useState } from "react";
 import { Button } from "../parts/Button";
-import { Loading } from "../parts/Empty";
+import { LoadingState } from "../parts/Empty";
 import styles from "./Words.module.css";
-import { isOwn, type PullRequest, reset, shownOf, type Wording } from "./wording";
+import { draftedText, isGenerated, type PullRequest, type PullRequestDraft, resetDraft } from "./wording";
 
 const Markdown = lazy(() => import("../parts/Markdown"));
 
-interface Props {
-  told: PullRequest;
-  draft: Wording;
-  onDraft(draft: Wording): void;
+interface PullRequestFieldsProps {
+  pullRequest: PullRequest;
+  draft: PullRequestDraft;
+  onDraft(draft: PullRequestDraft): void;
 }
 
 /** The title and the body, to be written or looked at. */
-export function Words({ told, draft, onDraft }: Props) {
+export function PullRequestFields({ pullRequest, draft, onDraft }: PullRequestFieldsProps) {
   const [preview, setPreview] = useState(false);
-  const { title, body } = shownOf(draft, told);
+  const { title, body } = draftedText(draft, pullRequest);
   const [titleId, bodyId] = [useId(), useId()];
   return (
     <div className={styles.words}>
@@ -36,7 +36,7 @@ export function Words({ told, draft, onDraft }: Props) {
       </div>
       {preview ? (
         <section className={styles.preview} aria-label="Preview of the text">
-          <Suspense fallback={<Loading what="Reading" />}>
+          <Suspense fallback={<LoadingState what="Reading" />}>
             <Markdown text={body} />
           </Suspense>
         </section>
@@ -51,8 +51,8 @@ export function Words({ told, draft, onDraft }: Props) {
           onChange={(event) => onDraft({ ...draft, body: event.target.value })}
         />
       )}
-      {!isOwn(draft, told) && (
-        <Button kind="quiet" className={styles.reset} onClick={() => onDraft(reset(told))}>
+      {!isGenerated(draft, pullRequest) && (
+        <Button kind="quiet" className={styles.reset} onClick={() => onDraft(resetDraft(pullRequest))}>
           Put plait's text back
         </Button>
       )}

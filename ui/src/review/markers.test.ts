@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { near, parts } from "./markers";
+import { collapseContext, parseConflicts } from "./markers";
 
 const MERGED = `one
 <<<<<<< the batch branch
@@ -15,7 +15,7 @@ two
 
 describe("a file with markers", () => {
   it("is told apart into what is agreed on and what is not", () => {
-    expect(parts(MERGED)).toEqual([
+    expect(parseConflicts(MERGED)).toEqual([
       { kind: "same", lines: ["one"] },
       { kind: "conflict", ours: ["wood"], base: ["straw"], theirs: ["stone", "tiles"] },
       { kind: "same", lines: ["two"] },
@@ -23,27 +23,29 @@ describe("a file with markers", () => {
   });
 
   it("may leave out what was before, or have an empty side", () => {
-    expect(parts("<<<<<<< a\n=======\nx\n>>>>>>> b\n")).toEqual([
+    expect(parseConflicts("<<<<<<< a\n=======\nx\n>>>>>>> b\n")).toEqual([
       { kind: "conflict", ours: [], base: null, theirs: ["x"] },
     ]);
   });
 
   it("has markers of any length, and others within", () => {
-    expect(parts("<<<<<<<<< a\n=======\n=========\ny\n>>>>>>>>> b\n")).toEqual([
+    expect(parseConflicts("<<<<<<<<< a\n=======\n=========\ny\n>>>>>>>>> b\n")).toEqual([
       { kind: "conflict", ours: ["======="], base: null, theirs: ["y"] },
     ]);
   });
 
   it("keeps as lines what only looks like markers", () => {
     const text = "<<<<<<< never closed\nx\n=======\n";
-    expect(parts(text)).toEqual([{ kind: "same", lines: ["<<<<<<< never closed", "x", "======="] }]);
-    expect(parts("")).toEqual([]);
+    expect(parseConflicts(text)).toEqual([{ kind: "same", lines: ["<<<<<<< never closed", "x", "======="] }]);
+    expect(parseConflicts("")).toEqual([]);
   });
 
   it("is shown only near the conflicts", () => {
     const long = Array.from({ length: 10 }, (_, n) => `${n}`);
     const conflict = { kind: "conflict", ours: [], base: null, theirs: [] } as const;
-    expect(near([{ kind: "same", lines: long }, conflict, { kind: "same", lines: ["end"] }])).toEqual([
+    expect(
+      collapseContext([{ kind: "same", lines: long }, conflict, { kind: "same", lines: ["end"] }]),
+    ).toEqual([
       { kind: "gap", count: 7 },
       { kind: "same", lines: ["7", "8", "9"] },
       conflict,

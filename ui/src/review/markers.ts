@@ -1,6 +1,6 @@
 /* A file with conflict markers, taken apart: what both sides agree on, and where they do not. Pure. */
 
-export type Part =
+export type MergePart =
   | { readonly kind: "same"; readonly lines: readonly string[] }
   | {
       readonly kind: "conflict";
@@ -10,31 +10,31 @@ export type Part =
       readonly theirs: readonly string[];
     };
 
-const CONTEXT = 3; // lines around a conflict
+const CONTEXT_LINES = 3; // lines around a conflict
 
 /** Markers that never end, or stand alone, are lines as any other. */
-export function parts(merged: string): Part[] {
+export function parseConflicts(merged: string): MergePart[] {
   const lines = merged.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const found: Part[] = [];
+  const parts: MergePart[] = [];
   let same: string[] = [];
   for (let i = 0; i < lines.length; ) {
-    const conflict = /^<{7,}( |$)/.test(lines[i] ?? "") ? conflictAt(lines, i) : null;
+    const conflict = /^<{7,}( |$)/.test(lines[i] ?? "") ? readConflict(lines, i) : null;
     if (conflict === null) {
       same.push(lines[i] ?? "");
       i += 1;
       continue;
     }
-    if (same.length > 0) found.push({ kind: "same", lines: same });
+    if (same.length > 0) parts.push({ kind: "same", lines: same });
     same = [];
-    found.push(conflict.part);
+    parts.push(conflict.part);
     i = conflict.next;
   }
-  if (same.length > 0) found.push({ kind: "same", lines: same });
-  return found;
+  if (same.length > 0) parts.push({ kind: "same", lines: same });
+  return parts;
 }
 
-function conflictAt(lines: readonly string[], start: number): { part: Part; next: number } | null {
+function readConflict(lines: readonly string[], start: number): { part: MergePart; next: number } | null {
   const size = /^<+/.exec(lines[start] ?? "")?.[0].length ?? 7;
   const is = (line: string | undefined, letter: string) =>
     line === letter.repeat(size) || line?.startsWith(`${letter.repeat(size)} `) === true;
@@ -53,16 +53,16 @@ function conflictAt(lines: readonly string[], start: number): { part: Part; next
   return null;
 }
 
-export type Shown = Part | { readonly kind: "gap"; readonly count: number };
+export type VisiblePart = MergePart | { readonly kind: "gap"; readonly count: number };
 
 /** What is agreed on only near where it is not. */
-export function near(all: readonly Part[]): Shown[] {
-  return all.flatMap((part, place): Shown[] => {
+export function collapseContext(all: readonly MergePart[]): VisiblePart[] {
+  return all.flatMap((part, index): VisiblePart[] => {
     if (part.kind === "conflict") return [part];
-    const head = place > 0 ? CONTEXT : 0;
-    const tail = place < all.length - 1 ? CONTEXT : 0;
+    const head = index > 0 ? CONTEXT_LINES : 0;
+    const tail = index < all.length - 1 ? CONTEXT_LINES : 0;
     if (part.lines.length <= head + tail + 1) return [part];
-    const shown: Shown[] = [];
+    const shown: VisiblePart[] = [];
     if (head > 0) shown.push({ kind: "same", lines: part.lines.slice(0, head) });
     shown.push({ kind: "gap", count: part.lines.length - head - tail });
     if (tail > 0) shown.push({ kind: "same", lines: part.lines.slice(-tail) });

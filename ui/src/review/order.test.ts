@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BatchTask, Timeline } from "../api/types";
-import { gateOf, gatesOf, rebuilding, sorted, verified } from "./order";
+import { gateStatus, groupTasks, isRebuilding, isVerified, listGates } from "./order";
 
 const task = (taskId: string, part: Partial<BatchTask> = {}): BatchTask =>
   ({ taskId, status: "done", commit: "c", entrantOf: null, completedAt: null, ...part }) as BatchTask;
@@ -41,16 +41,20 @@ describe("what became of a batch", () => {
       ],
       c: [span("merge", "merged", "2026-01-01T00:00:03Z")],
     });
-    expect(ids(sorted({ tasks: [task("a"), task("b"), task("c")] }, told).merged)).toEqual(["c", "b", "a"]);
+    expect(ids(groupTasks({ tasks: [task("a"), task("b"), task("c")] }, told).merged)).toEqual([
+      "c",
+      "b",
+      "a",
+    ]);
   });
 
   it("goes by the ends of the tasks where there is no timeline", () => {
     const tasks = [task("a", { completedAt: "2" }), task("b", { completedAt: "1" })];
-    expect(ids(sorted({ tasks }, undefined).merged)).toEqual(["b", "a"]);
+    expect(ids(groupTasks({ tasks }, undefined).merged)).toEqual(["b", "a"]);
   });
 
   it("keeps conflicts, what ended otherwise and what is to come apart, and tells no entrants", () => {
-    const found = sorted(
+    const found = groupTasks(
       {
         tasks: [
           task("in"),
@@ -64,8 +68,8 @@ describe("what became of a batch", () => {
     );
     expect(ids(found.merged)).toEqual(["in"]);
     expect(ids(found.conflicted)).toEqual(["clash"]);
-    expect(ids(found.left)).toEqual(["bad"]);
-    expect(ids(found.coming)).toEqual(["at-work"]);
+    expect(ids(found.unmerged)).toEqual(["bad"]);
+    expect(ids(found.pending)).toEqual(["at-work"]);
   });
 });
 
@@ -74,7 +78,7 @@ describe("what the checks said", () => {
     const [bad] = timeline({ a: [span("verify", "ok", "1"), span("verify", "verify", "2")] }).tasks;
     const [good] = timeline({ a: [span("verify", "verify", "1"), span("verify", "ok", "2")] }).tasks;
     const [none] = timeline({ a: [span("write", "ok", "1")] }).tasks;
-    expect([verified(bad), verified(good), verified(none), verified(undefined)]).toEqual([
+    expect([isVerified(bad), isVerified(good), isVerified(none), isVerified(undefined)]).toEqual([
       false,
       true,
       null,
@@ -83,18 +87,18 @@ describe("what the checks said", () => {
   });
 
   it("is the last gate", () => {
-    const settings = { gate: "make test" } as Parameters<typeof gateOf>[0]["settings"];
-    const state = (...spans: Span[]) => gateOf({ settings }, timeline({}, spans)).state;
+    const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
+    const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
     expect(state()).toBe("never");
     expect(state(span("gate", null, null))).toBe("running");
     expect(state(span("gate", "failed", "1"), span("gate", "passed", "2"))).toBe("passed");
     expect(state(span("gate", "passed", "1"), span("gate", "failed", "2"))).toBe("failed");
-    expect(gateOf({ settings: { ...settings, gate: null } }, undefined).state).toBe("none");
+    expect(gateStatus({ settings: { ...settings, gate: null } }, undefined).state).toBe("none");
   });
 
   it("does not hold against the branch what was taken out of it", () => {
-    const settings = { gate: "make test" } as Parameters<typeof gateOf>[0]["settings"];
-    const state = (...spans: Span[]) => gateOf({ settings }, timeline({}, spans)).state;
+    const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
+    const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
     const [passed, failed] = [span("gate", "passed", "1"), span("gate", "failed", "2")];
     const anew = span("rebuild", "done", "3");
     expect(state(passed, failed, anew)).toBe("passed");
@@ -108,17 +112,17 @@ describe("what the checks said", () => {
       n,
     });
     const spans = [numbered(1, "failed", "1"), span("pause", null, "2"), numbered(2, "passed", "3")];
-    expect(gatesOf(timeline({}, [...spans, numbered(3, null, null)]))).toEqual([
+    expect(listGates(timeline({}, [...spans, numbered(3, null, null)]))).toEqual([
       { n: 3, result: "running" },
       { n: 2, result: "passed" },
       { n: 1, result: "failed" },
     ]);
-    expect(gatesOf(undefined)).toEqual([]);
+    expect(listGates(undefined)).toEqual([]);
   });
 
   it("says while the branch is made anew", () => {
-    expect(rebuilding(timeline({}, [span("rebuild", null, null)]))).toBe(true);
-    expect(rebuilding(timeline({}, [span("rebuild", "done", "1")]))).toBe(false);
-    expect(rebuilding(undefined)).toBe(false);
+    expect(isRebuilding(timeline({}, [span("rebuild", null, null)]))).toBe(true);
+    expect(isRebuilding(timeline({}, [span("rebuild", "done", "1")]))).toBe(false);
+    expect(isRebuilding(undefined)).toBe(false);
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { actionOf, isOwn, type PullRequest, reset, shownOf, toSend, whyNot } from "./wording";
+import {
+  changedText,
+  draftedText,
+  isGenerated,
+  type PullRequest,
+  publishLabel,
+  resetDraft,
+  whyNotPublish,
+} from "./wording";
 
 const told = (part: Partial<PullRequest> = {}): PullRequest => ({
   batchId: "b",
@@ -20,35 +28,35 @@ const told = (part: Partial<PullRequest> = {}): PullRequest => ({
 
 describe("the words of a pull request", () => {
   it("are the server's until somebody writes, and only what was written is sent", () => {
-    expect(shownOf({}, told())).toEqual({ title: "2 tasks", body: "| table |" });
-    expect(toSend({}, told())).toEqual({});
-    expect(toSend({ title: "A house" }, told())).toEqual({ title: "A house" });
-    expect(toSend({ title: "2 tasks", body: "mine" }, told())).toEqual({ body: "mine" });
+    expect(draftedText({}, told())).toEqual({ title: "2 tasks", body: "| table |" });
+    expect(changedText({}, told())).toEqual({});
+    expect(changedText({ title: "A house" }, told())).toEqual({ title: "A house" });
+    expect(changedText({ title: "2 tasks", body: "mine" }, told())).toEqual({ body: "mine" });
   });
 
   it("are plait's again when they are put back, also where others were sent before", () => {
     const said = told({ title: "A house", body: "mine" });
-    const draft = reset(said);
-    expect(shownOf(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
-    expect(toSend(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
-    expect(isOwn(draft, said)).toBe(true);
-    expect(isOwn({}, said)).toBe(false);
-    expect(reset(told())).toEqual({ title: undefined, body: undefined });
+    const draft = resetDraft(said);
+    expect(draftedText(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
+    expect(changedText(draft, said)).toEqual({ title: "2 tasks", body: "| table |" });
+    expect(isGenerated(draft, said)).toBe(true);
+    expect(isGenerated({}, said)).toBe(false);
+    expect(resetDraft(told())).toEqual({ title: undefined, body: undefined });
   });
 
   it("can't be sent where the server says so, in its words", () => {
     const no = told({ canPublish: false, canPush: false, why: "nothing of batch b is merged" });
-    expect(whyNot({}, no, "pr")).toBe("Nothing of batch b is merged.");
-    expect(whyNot({}, told({ canPublish: false, why: "there is no token" }), "push")).toBeNull();
-    expect(whyNot({}, told({ underWay: true }), "pr")).toBe("It is being published.");
-    expect(whyNot({ title: " " }, told(), "pr")).toContain("title");
-    expect(whyNot({ title: " " }, told(), "push")).toBeNull();
+    expect(whyNotPublish({}, no, "pr")).toBe("Nothing of batch b is merged.");
+    expect(whyNotPublish({}, told({ canPublish: false, why: "there is no token" }), "push")).toBeNull();
+    expect(whyNotPublish({}, told({ underWay: true }), "pr")).toBe("It is being published.");
+    expect(whyNotPublish({ title: " " }, told(), "pr")).toContain("title");
+    expect(whyNotPublish({ title: " " }, told(), "push")).toBeNull();
   });
 
   it("name what is done by what is there", () => {
-    expect(actionOf(told(), "pr")).toBe("Open pull request");
-    expect(actionOf(told(), "draft")).toBe("Open draft pull request");
-    expect(actionOf(told({ url: "https://forge/1" }), "pr")).toBe("Update pull request");
-    expect(actionOf(told(), "push")).toBe("Push the branch");
+    expect(publishLabel(told(), "pr")).toBe("Open pull request");
+    expect(publishLabel(told(), "draft")).toBe("Open draft pull request");
+    expect(publishLabel(told({ url: "https://forge/1" }), "pr")).toBe("Update pull request");
+    expect(publishLabel(told(), "push")).toBe("Push the branch");
   });
 });

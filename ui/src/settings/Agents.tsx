@@ -3,46 +3,46 @@
 import { useId } from "react";
 import { useAgents } from "../api/agents";
 import type { AgentInfo } from "../api/types";
-import { useMayNot } from "../app/me";
-import { count } from "../model/format";
-import { Failure, Loading } from "../parts/Empty";
+import { useReadOnlyReason } from "../app/me";
+import { pluralize } from "../model/format";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import { Icon } from "../parts/Icon";
 import styles from "./Agents.module.css";
-import type { FieldProps } from "./fields";
+import type { SettingFieldProps } from "./fields";
 import fields from "./fields.module.css";
 import { SettingRow } from "./SettingRow";
-import { useDraft } from "./useDraft";
-import { type Told, useSave } from "./useSettings";
-import { toggled, withEntry } from "./values";
+import { useFieldDraft } from "./useDraft";
+import { type SettingEntry, useSave } from "./useSettings";
+import { toggleChoice, withEntry } from "./values";
 
-const NO_MODEL: ReadonlySet<string> = new Set(["shell", "command"]); // they run what they are told
+const WITHOUT_MODEL: ReadonlySet<string> = new Set(["shell", "command"]); // they run what they are told
 
-export function Agents({ all }: { all: ReadonlyMap<string, Told> }) {
+export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> }) {
   const { data, error, refetch } = useAgents();
   const [agent, models] = [all.get("agent"), all.get("models")];
   if (data === undefined)
     return error === null ? (
-      <Loading what="Asking the agents for their versions" />
+      <LoadingState what="Asking the agents for their versions" />
     ) : (
-      <Failure error={error} again={() => void refetch()} />
+      <ErrorState error={error} onRetry={() => void refetch()} />
     );
   return (
     <>
       {agent && (
         <SettingRow
-          told={agent}
+          entry={agent}
           title="Default agents"
-          draw={(props) => <DefaultAgents {...props} agents={data} />}
+          renderField={(props) => <DefaultAgents {...props} agents={data} />}
         />
       )}
-      {models && <Known agents={data} models={models} />}
+      {models && <AgentLists agents={data} models={models} />}
       {["model", "agentCommand"].map((name) => {
-        const told = all.get(name);
+        const entry = all.get(name);
         return (
-          told && (
+          entry && (
             <SettingRow
               key={name}
-              told={told}
+              entry={entry}
               title={name === "model" ? "Model of all agents" : "Any command as the agent"}
             />
           )
@@ -53,22 +53,22 @@ export function Agents({ all }: { all: ReadonlyMap<string, Told> }) {
 }
 
 /** Those that are here, and behind them those that could be. */
-function Known({ agents, models }: { agents: readonly AgentInfo[]; models: Told }) {
-  const list = (which: readonly AgentInfo[]) => (
+function AgentLists({ agents, models }: { agents: readonly AgentInfo[]; models: SettingEntry }) {
+  const renderList = (which: readonly AgentInfo[]) => (
     <ul className={styles.agents}>
       {which.map((each) => (
-        <Agent key={each.name} agent={each} models={models} />
+        <AgentItem key={each.name} agent={each} models={models} />
       ))}
     </ul>
   );
-  const away = agents.filter(({ available }) => !available);
+  const missing = agents.filter(({ available }) => !available);
   return (
     <>
-      {list(agents.filter(({ available }) => available))}
-      {away.length > 0 && (
+      {renderList(agents.filter(({ available }) => available))}
+      {missing.length > 0 && (
         <details className={styles.away}>
-          <summary>{count(away.length, "agent")} not installed</summary>
-          {list(away)}
+          <summary>{pluralize(missing.length, "agent")} not installed</summary>
+          {renderList(missing)}
         </details>
       )}
     </>
@@ -76,11 +76,11 @@ function Known({ agents, models }: { agents: readonly AgentInfo[]; models: Told 
 }
 
 /** Those that are installed, and those that are chosen though they are not. */
-function DefaultAgents(props: FieldProps & { agents: readonly AgentInfo[] }) {
+function DefaultAgents(props: SettingFieldProps & { agents: readonly AgentInfo[] }) {
   const { value, save, agents, disabled, labelledBy, describedBy } = props;
-  const chosen = Array.isArray(value) ? value.map(String) : [];
+  const selected = Array.isArray(value) ? value.map(String) : [];
   const installed = agents.filter(({ available }) => available).map(({ name }) => name);
-  const offered = [...installed, ...chosen.filter((name) => !installed.includes(name))];
+  const offered = [...installed, ...selected.filter((name) => !installed.includes(name))];
   const first = agents.find((agent) => agent.default)?.name;
   return (
     <fieldset
@@ -92,21 +92,21 @@ function DefaultAgents(props: FieldProps & { agents: readonly AgentInfo[] }) {
         <label key={name} className={fields.option}>
           <input
             type="checkbox"
-            checked={chosen.includes(name)}
+            checked={selected.includes(name)}
             disabled={disabled}
-            onChange={({ target: { checked } }) => void save((known) => toggled(known, name, checked))}
+            onChange={({ target: { checked } }) => void save((known) => toggleChoice(known, name, checked))}
           />
           {name}
         </label>
       ))}
-      {chosen.length === 0 && first !== undefined && (
+      {selected.length === 0 && first !== undefined && (
         <p className={fields.meaning}>None chosen: {first} works.</p>
       )}
     </fieldset>
   );
 }
 
-function Agent({ agent, models }: { agent: AgentInfo; models: Told }) {
+function AgentItem({ agent, models }: { agent: AgentInfo; models: SettingEntry }) {
   const { name, description, available } = agent;
   return (
     <li className={styles.agent} data-off={!available || undefined}>
@@ -114,13 +114,13 @@ function Agent({ agent, models }: { agent: AgentInfo; models: Told }) {
         <h4>{name}</h4>
         <p className={styles.soft}>{description}</p>
       </div>
-      <Standing agent={agent} />
-      {available && !NO_MODEL.has(name) && <Model name={name} models={models} />}
+      <AgentStatus agent={agent} />
+      {available && !WITHOUT_MODEL.has(name) && <ModelField name={name} models={models} />}
     </li>
   );
 }
 
-function Standing({ agent: { available, version, problem, install, login } }: { agent: AgentInfo }) {
+function AgentStatus({ agent: { available, version, problem, install, login } }: { agent: AgentInfo }) {
   if (!available)
     return (
       <p className={styles.standing}>
@@ -146,13 +146,13 @@ function Standing({ agent: { available, version, problem, install, login } }: { 
 }
 
 /** The model of one agent: one entry of the table of models. */
-function Model({ name, models }: { name: string; models: Told }) {
+function ModelField({ name, models }: { name: string; models: SettingEntry }) {
   const id = useId();
-  const mayNot = useMayNot();
-  const { outcome, save, giveUp } = useSave("models");
-  const table = models.value as Readonly<Record<string, unknown>>;
+  const readOnlyReason = useReadOnlyReason();
+  const { result, save, cancel } = useSave("models");
+  const byAgent = models.value as Readonly<Record<string, unknown>>;
   const commit = (text: string) => save((known) => withEntry(known, name, text.trim()));
-  const { field } = useDraft(String(table[name] ?? ""), { commit, giveUp });
+  const { field } = useFieldDraft(String(byAgent[name] ?? ""), { commit, cancel });
   return (
     <div className={styles.model}>
       <label htmlFor={id} className="unseen">
@@ -163,11 +163,11 @@ function Model({ name, models }: { name: string; models: Told }) {
         type="text"
         className={`${fields.text} ${fields.mono}`}
         placeholder="its own model"
-        disabled={mayNot !== null}
+        disabled={readOnlyReason !== null}
         {...field}
       />
-      <span role="status" className={outcome.is === "refused" ? styles.bad : styles.soft}>
-        {outcome.is === "refused" ? outcome.message : outcome.is === "saved" ? "Saved" : ""}
+      <span role="status" className={result.state === "refused" ? styles.bad : styles.soft}>
+        {result.state === "refused" ? result.message : result.state === "saved" ? "Saved" : ""}
       </span>
     </div>
   );

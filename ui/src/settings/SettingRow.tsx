@@ -1,70 +1,78 @@
 import { type ReactNode, useId } from "react";
-import { useMayNot } from "../app/me";
+import { useReadOnlyReason } from "../app/me";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { Field, type FieldProps, hasOneField } from "./fields";
+import { hasOneField, SettingField, type SettingFieldProps } from "./fields";
 import styles from "./SettingRow.module.css";
-import { type Outcome, type Told, useSave } from "./useSettings";
-import { sourceOf, wordsOf } from "./values";
+import { type SaveResult, type SettingEntry, useSave } from "./useSettings";
+import { describeSource, summarizeValue } from "./values";
 
 interface Props {
-  readonly told: Told;
+  readonly entry: SettingEntry;
   readonly title: ReactNode;
   /** In the place of the field that its kind has. */
-  readonly draw?: (props: FieldProps) => ReactNode;
+  readonly renderField?: (props: SettingFieldProps) => ReactNode;
 }
 
 /** One setting: its words, its value, who gave it, and what became of a change. */
-export function SettingRow({ told, title, draw }: Props) {
-  const { setting, value, given } = told;
+export function SettingRow({ entry, title, renderField }: Props) {
+  const { setting, value, given } = entry;
   const id = useId();
-  const mayNot = useMayNot();
-  const { outcome, save, refuse, giveUp } = useSave(setting.name);
-  const props: FieldProps = {
+  const readOnlyReason = useReadOnlyReason();
+  const { result, save, refuse, cancel } = useSave(setting.name);
+  const props: SettingFieldProps = {
     setting,
     value,
     id: `${id}field`,
     labelledBy: `${id}name`,
     describedBy: `${id}said`,
-    disabled: mayNot !== null,
-    refused: outcome.is === "refused",
+    disabled: readOnlyReason !== null,
+    refused: result.state === "refused",
     save,
     refuse,
-    giveUp,
+    giveUp: cancel,
   };
-  const labels = setting.canBeSaved && draw === undefined && hasOneField(setting);
+  const hasLabel = setting.canBeSaved && renderField === undefined && hasOneField(setting);
   return (
     <div className={styles.row} data-setting={setting.name}>
       <div className={styles.words}>
-        <h3 id={`${id}name`}>{labels ? <label htmlFor={props.id}>{title}</label> : title}</h3>
+        <h3 id={`${id}name`}>{hasLabel ? <label htmlFor={props.id}>{title}</label> : title}</h3>
         <p className={styles.about}>{setting.about}</p>
       </div>
       <div className={styles.side}>
-        {setting.canBeSaved ? draw === undefined ? <Field {...props} /> : draw(props) : <Kept told={told} />}
+        {setting.canBeSaved ? (
+          renderField === undefined ? (
+            <SettingField {...props} />
+          ) : (
+            renderField(props)
+          )
+        ) : (
+          <ReadOnlyValue entry={entry} />
+        )}
         <div id={`${id}said`} className={styles.said}>
-          <Source told={told} />
+          <SettingSource entry={entry} />
           {given.saved && (
             <Button
               kind="quiet"
               className={styles.reset}
-              disabled={mayNot}
-              busy={outcome.is === "saving"}
+              disabled={readOnlyReason}
+              busy={result.state === "saving"}
               label={`Reset ${typeof title === "string" ? title : setting.key}`}
               onClick={() => void save(null)}
             >
               Reset
             </Button>
           )}
-          <Became outcome={outcome} />
+          <SaveStatus outcome={result} />
         </div>
       </div>
     </div>
   );
 }
 
-function Source({ told: { setting, given } }: { told: Told }) {
+function SettingSource({ entry: { setting, given } }: { entry: SettingEntry }) {
   if (given.problem !== null) return <span className={styles.bad}>{given.problem}</span>;
-  const from = sourceOf(given);
+  const from = describeSource(given);
   return (
     <span className={styles.source}>
       {given.hidden ? `Saved here, but ${from} says otherwise` : `From: ${from}`}
@@ -77,10 +85,10 @@ function Source({ told: { setting, given } }: { told: Told }) {
 }
 
 /** What may hold a secret is told as far as the server tells it, and never saved. */
-function Kept({ told: { setting, value } }: { told: Told }) {
+function ReadOnlyValue({ entry: { setting, value } }: { entry: SettingEntry }) {
   return (
     <div>
-      <p className={styles.kept}>{wordsOf(setting.kind, value)}</p>
+      <p className={styles.kept}>{summarizeValue(setting.kind, value)}</p>
       <p className={styles.about}>
         Not saved here, since it may hold a secret. Set <code>{setting.key}</code> in your own config.toml, or{" "}
         <code>{setting.variable}</code>.
@@ -89,11 +97,11 @@ function Kept({ told: { setting, value } }: { told: Told }) {
   );
 }
 
-function Became({ outcome }: { outcome: Outcome }): ReactNode {
+function SaveStatus({ outcome }: { outcome: SaveResult }): ReactNode {
   return (
     <div role="status" className={styles.became}>
-      {outcome.is === "saving" && <span className={styles.source}>Saving</span>}
-      {outcome.is === "saved" && (
+      {outcome.state === "saving" && <span className={styles.source}>Saving</span>}
+      {outcome.state === "saved" && (
         <>
           <span className={styles.good}>
             <Icon name="check" size={14} />
@@ -107,7 +115,7 @@ function Became({ outcome }: { outcome: Outcome }): ReactNode {
           ))}
         </>
       )}
-      {outcome.is === "refused" && (
+      {outcome.state === "refused" && (
         <p className={styles.bad}>
           {outcome.message}
           {outcome.hint && ` ${outcome.hint}`}

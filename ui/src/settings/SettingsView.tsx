@@ -1,23 +1,23 @@
 import { type ReactNode, useState } from "react";
 import { useSearchParams } from "wouter";
-import { useMayNot } from "../app/me";
-import { Empty, Failure, Loading } from "../parts/Empty";
+import { useReadOnlyReason } from "../app/me";
+import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
 import { Icon } from "../parts/Icon";
-import { Agents } from "./Agents";
-import { COMMON } from "./common";
-import { found } from "./found";
+import { AgentSettings } from "./Agents";
+import { COMMON_SECTIONS } from "./common";
+import { findSettings } from "./found";
 import { SettingRow } from "./SettingRow";
 import styles from "./SettingsView.module.css";
-import { ThisBrowser } from "./ThisBrowser";
-import { type Told, useSettings } from "./useSettings";
+import { BrowserSettings } from "./ThisBrowser";
+import { type SettingEntry, useSettings } from "./useSettings";
 
 /** First what people change, then everything. What is looked for stands in the address, so that it can be linked to. */
 export default function SettingsView() {
-  const { all, tables, error, again } = useSettings();
-  const [search, setSearch] = useSearchParams();
-  const words = search.get("find") ?? "";
-  const look = (find: string) =>
-    setSearch(
+  const { all, tables, error, retry } = useSettings();
+  const [params, setParams] = useSearchParams();
+  const query = params.get("find") ?? "";
+  const search = (find: string) =>
+    setParams(
       (now) => {
         const next = new URLSearchParams(now);
         if (find === "") next.delete("find");
@@ -40,50 +40,54 @@ export default function SettingsView() {
             <input
               type="search"
               placeholder="Find a setting"
-              value={words}
-              onChange={(event) => look(event.target.value)}
+              value={query}
+              onChange={(event) => search(event.target.value)}
             />
           </label>
         </header>
-        <ReadOnly />
-        {error !== null && <Failure error={error} again={again} />}
-        {error === null && all === null && <Loading what="Reading the settings" />}
+        <ReadOnlyNotice />
+        {error !== null && <ErrorState error={error} onRetry={retry} />}
+        {error === null && all === null && <LoadingState what="Reading the settings" />}
         {all !== null &&
-          (words === "" ? <Everything all={all} tables={tables} /> : <Found all={all} words={words} />)}
+          (query === "" ? (
+            <AllSections all={all} tables={tables} />
+          ) : (
+            <SearchResults all={all} query={query} />
+          ))}
       </div>
     </div>
   );
 }
 
-function ReadOnly() {
-  const mayNot = useMayNot();
-  return mayNot && <p className={styles.notice}>{mayNot}</p>;
+function ReadOnlyNotice() {
+  const readOnlyReason = useReadOnlyReason();
+  return readOnlyReason && <p className={styles.notice}>{readOnlyReason}</p>;
 }
 
-function Everything({
+function AllSections({
   all,
   tables,
 }: {
-  all: ReadonlyMap<string, Told>;
+  all: ReadonlyMap<string, SettingEntry>;
   tables: Readonly<Record<string, string>>;
 }) {
-  const [first, second, ...rest] = COMMON;
+  const [first, second, ...rest] = COMMON_SECTIONS;
   return (
     <>
       {[first, second].map((each) => each && <CommonSection key={each.title} section={each} all={all} />)}
       <Section title="Agents and models">
-        <Agents all={all} />
+        <AgentSettings all={all} />
       </Section>
       {rest.map((each) => (
         <CommonSection key={each.title} section={each} all={all} />
       ))}
       <Section title="This browser only">
-        <ThisBrowser />
+        <BrowserSettings />
       </Section>
       <section aria-labelledby="all-settings" className={styles.section}>
         <h2 id="all-settings">All settings</h2>
         {Object.entries(tables).map(([table, about]) => (
-          <Table key={table} table={table} about={about} all={all} />
+          <SettingsTable key={table} table={table} about={about} all={all} />
         ))}
       </section>
     </>
@@ -94,14 +98,14 @@ function CommonSection({
   section,
   all,
 }: {
-  section: (typeof COMMON)[number];
-  all: ReadonlyMap<string, Told>;
+  section: (typeof COMMON_SECTIONS)[number];
+  all: ReadonlyMap<string, SettingEntry>;
 }) {
   return (
     <Section title={section.title} about={section.about}>
       {section.settings.map(({ name, title }) => {
-        const told = all.get(name);
-        return told && <SettingRow key={name} told={told} title={title} />;
+        const entry = all.get(name);
+        return entry && <SettingRow key={name} entry={entry} title={title} />;
       })}
     </Section>
   );
@@ -125,9 +129,17 @@ function Section({
   );
 }
 
-function Table({ table, about, all }: { table: string; about: string; all: ReadonlyMap<string, Told> }) {
+function SettingsTable({
+  table,
+  about,
+  all,
+}: {
+  table: string;
+  about: string;
+  all: ReadonlyMap<string, SettingEntry>;
+}) {
   const [open, setOpen] = useState(false);
-  const mine = [...all.values()].filter(({ setting }) => setting.table === table);
+  const entries = [...all.values()].filter(({ setting }) => setting.table === table);
   return (
     <details className={styles.table} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -135,8 +147,8 @@ function Table({ table, about, all }: { table: string; about: string; all: Reado
       </summary>
       {open && (
         <div className={styles.card}>
-          {mine.map((told) => (
-            <SettingRow key={told.setting.name} told={told} title={<code>{told.setting.key}</code>} />
+          {entries.map((entry) => (
+            <SettingRow key={entry.setting.name} entry={entry} title={<code>{entry.setting.key}</code>} />
           ))}
         </div>
       )}
@@ -144,16 +156,18 @@ function Table({ table, about, all }: { table: string; about: string; all: Reado
   );
 }
 
-function Found({ all, words }: { all: ReadonlyMap<string, Told>; words: string }) {
-  const matches = found(words, [...all.values()]);
+function SearchResults({ all, query }: { all: ReadonlyMap<string, SettingEntry>; query: string }) {
+  const matches = findSettings(query, [...all.values()]);
   if (matches.length === 0)
     return (
-      <Empty title={`No setting is about “${words}”`}>Names, keys, words and variables are searched.</Empty>
+      <EmptyState title={`No setting is about “${query}”`}>
+        Names, keys, words and variables are searched.
+      </EmptyState>
     );
   return (
     <Section title={matches.length === 1 ? "1 setting" : `${matches.length} settings`}>
-      {matches.map((told) => (
-        <SettingRow key={told.setting.name} told={told} title={<code>{told.setting.key}</code>} />
+      {matches.map((entry) => (
+        <SettingRow key={entry.setting.name} entry={entry} title={<code>{entry.setting.key}</code>} />
       ))}
     </Section>
   );

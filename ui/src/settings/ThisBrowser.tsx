@@ -1,7 +1,7 @@
 /* What is kept by this browser, and nowhere else. */
 
 import { useState } from "react";
-import { type Notices, turnNotices, useNoticesStanding } from "../app/notices";
+import { type NotificationState, setNotificationsEnabled, useNotificationState } from "../app/notices";
 import { setTheme, type Theme, useTheme } from "../app/theme";
 import { Button } from "../parts/Button";
 import fields from "./fields.module.css";
@@ -13,7 +13,7 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ["dark", "Dark"],
 ];
 
-export function ThisBrowser() {
+export function BrowserSettings() {
   const theme = useTheme((store) => store.theme);
   return (
     <>
@@ -35,7 +35,7 @@ export function ThisBrowser() {
   );
 }
 
-const SAID: Record<Notices, string> = {
+const NOTIFICATION_TEXT: Record<NotificationState, string> = {
   on: "On: this browser tells you when a task needs you or fails, and when a batch is over, while you look elsewhere.",
   off: "Off. When a task needs you or fails, and when a batch is over, this browser can tell you while you look elsewhere.",
   refused: "This browser was told to refuse them. Its own settings for this page can allow them again.",
@@ -43,24 +43,24 @@ const SAID: Record<Notices, string> = {
 };
 
 function DesktopNotifications() {
-  const notices = useNoticesStanding((store) => store.notices);
+  const state = useNotificationState((store) => store.state);
   const [busy, setBusy] = useState(false);
-  const turn = async (on: boolean) => {
+  const setEnabled = async (on: boolean) => {
     setBusy(true);
-    await turnNotices(on).finally(() => setBusy(false));
+    await setNotificationsEnabled(on).finally(() => setBusy(false));
   };
-  const cannot = notices === "refused" || notices === "unable" ? SAID[notices] : null;
+  const unavailable = state === "refused" || state === "unable" ? NOTIFICATION_TEXT[state] : null;
   return (
     <div className={row.row}>
       <div className={row.words}>
         <h3>Desktop notifications</h3>
         <p className={row.about} role="status">
-          {SAID[notices]}
+          {NOTIFICATION_TEXT[state]}
         </p>
       </div>
       <div>
-        <Button disabled={cannot} busy={busy} onClick={() => void turn(notices !== "on")}>
-          {notices === "on" ? "Turn off" : "Turn on"}
+        <Button disabled={unavailable} busy={busy} onClick={() => void setEnabled(state !== "on")}>
+          {state === "on" ? "Turn off" : "Turn on"}
         </Button>
       </div>
     </div>

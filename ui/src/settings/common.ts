@@ -1,17 +1,17 @@
 /* The settings that people change, in the order in which they think of them. The others are under "All settings". */
 
-export interface Common {
+export interface CommonSetting {
   readonly name: string;
   readonly title: string;
 }
 
-export interface Section {
+export interface SettingsSection {
   readonly title: string;
   readonly about?: string;
-  readonly settings: readonly Common[];
+  readonly settings: readonly CommonSetting[];
 }
 
-export const COMMON: readonly Section[] = [
+export const COMMON_SECTIONS: readonly SettingsSection[] = [
   {
     title: "How much at once",
     settings: [
@@ -57,7 +57,7 @@ export const COMMON: readonly Section[] = [
 ];
 
 /** What a choice means, where its word does not say it. */
-export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const CHOICE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   conflictBehavior: {
     skip: "Leave the task out, and go on with the others",
     fail: "Stop the batch",

@@ -2,14 +2,14 @@
 
 import { type ReactNode, useState } from "react";
 import type { Setting } from "../api/types";
-import { classes } from "../parts/classes";
-import { MEANINGS } from "./common";
+import { classNames } from "../parts/classes";
+import { CHOICE_MEANINGS } from "./common";
 import styles from "./fields.module.css";
-import { useDraft } from "./useDraft";
-import type { Change } from "./useSettings";
-import { read, textOf, toggled, type Value } from "./values";
+import { useFieldDraft } from "./useDraft";
+import type { SettingChange } from "./useSettings";
+import { formatValue, parseValue, toggleChoice, type Value } from "./values";
 
-export interface FieldProps {
+export interface SettingFieldProps {
   readonly setting: Setting;
   readonly value: Value;
   /** Of the field itself, of the words that name it, and of those that say more: source, problem. */
@@ -19,22 +19,22 @@ export interface FieldProps {
   readonly disabled: boolean;
   readonly refused: boolean;
   /** True: it was saved. */
-  save(value: Change): Promise<boolean>;
+  save(value: SettingChange): Promise<boolean>;
   /** What can't even be sent. */
   refuse(message: string): void;
   giveUp(): void;
 }
 
-const FEW = 4; // choices that are all shown
+const MAX_RADIOS = 4; // choices that are all shown
 
-export function Field(props: FieldProps): ReactNode {
+export function SettingField(props: SettingFieldProps): ReactNode {
   const { kind, name, choices } = props.setting;
   if (name === "maxBatchSize") return <SliderField {...props} />;
   switch (kind) {
     case "switch":
       return <SwitchField {...props} />;
     case "choice":
-      return choices.length <= FEW ? <RadioField {...props} /> : <SelectField {...props} />;
+      return choices.length <= MAX_RADIOS ? <RadioField {...props} /> : <SelectField {...props} />;
     case "choices":
       return <ChecksField {...props} />;
     case "list":
@@ -47,76 +47,76 @@ export function Field(props: FieldProps): ReactNode {
 
 /** Settings of these kinds have one field, which a label can point to; the others are groups of them. */
 export function hasOneField({ kind, choices }: Setting): boolean {
-  return kind !== "choices" && (kind !== "choice" || choices.length > FEW);
+  return kind !== "choices" && (kind !== "choice" || choices.length > MAX_RADIOS);
 }
 
-function one({ id, describedBy, disabled, refused }: FieldProps) {
+function inputProps({ id, describedBy, disabled, refused }: SettingFieldProps) {
   return { id, "aria-describedby": describedBy, "aria-invalid": refused || undefined, disabled };
 }
 
-function group({ labelledBy, describedBy }: FieldProps) {
+function groupProps({ labelledBy, describedBy }: SettingFieldProps) {
   return { "aria-labelledby": labelledBy, "aria-describedby": describedBy };
 }
 
-function useText(props: FieldProps, lines: boolean) {
+function useTextDraft(props: SettingFieldProps, multiline: boolean) {
   const { setting, value, save, refuse, giveUp } = props;
   const commit = async (text: string) => {
     let typed: Value;
     try {
-      typed = read(setting.kind, text);
+      typed = parseValue(setting.kind, text);
     } catch {
       refuse(`This is not JSON of a table. It must be ${setting.allowed}.`);
       return false;
     }
     return save(typed);
   };
-  return useDraft(textOf(setting.kind, value), { commit, giveUp, lines });
+  return useFieldDraft(formatValue(setting.kind, value), { commit, cancel: giveUp, multiline });
 }
 
-function Overtaken({ value, setting }: FieldProps) {
-  const now = textOf(setting.kind, value) || "none";
+function ChangedElsewhere({ value, setting }: SettingFieldProps) {
+  const now = formatValue(setting.kind, value) || "none";
   return <p className={styles.overtaken}>Changed elsewhere meanwhile, to {now}. Escape takes that.</p>;
 }
 
-const NARROW: ReadonlySet<string> = new Set(["number", "duration", "size", "amount"]);
+const NARROW_KINDS: ReadonlySet<string> = new Set(["number", "duration", "size", "amount"]);
 
-function TextField(props: FieldProps) {
-  const { field, overtaken } = useText(props, false);
-  const narrow = NARROW.has(props.setting.kind);
+function TextField(props: SettingFieldProps) {
+  const { field, changedElsewhere } = useTextDraft(props, false);
+  const narrow = NARROW_KINDS.has(props.setting.kind);
   return (
     <>
       <input
         type="text"
-        className={classes(styles.text, narrow && styles.narrow, !narrow && styles.mono)}
+        className={classNames(styles.text, narrow && styles.narrow, !narrow && styles.mono)}
         spellCheck={false}
         autoComplete="off"
         placeholder="none"
-        {...one(props)}
+        {...inputProps(props)}
         {...field}
       />
-      {overtaken && <Overtaken {...props} />}
+      {changedElsewhere && <ChangedElsewhere {...props} />}
     </>
   );
 }
 
-function LinesField(props: FieldProps) {
-  const { field, overtaken } = useText(props, true);
+function LinesField(props: SettingFieldProps) {
+  const { field, changedElsewhere } = useTextDraft(props, true);
   return (
     <>
       <textarea
-        className={classes(styles.text, styles.mono)}
+        className={classNames(styles.text, styles.mono)}
         rows={Math.min(10, Math.max(2, field.value.split("\n").length))}
         spellCheck={false}
         placeholder={props.setting.kind === "table" ? "{}" : "none; one per line"}
-        {...one(props)}
+        {...inputProps(props)}
         {...field}
       />
-      {overtaken && <Overtaken {...props} />}
+      {changedElsewhere && <ChangedElsewhere {...props} />}
     </>
   );
 }
 
-function SwitchField(props: FieldProps) {
+function SwitchField(props: SettingFieldProps) {
   return (
     <input
       type="checkbox"
@@ -125,16 +125,20 @@ function SwitchField(props: FieldProps) {
       className={styles.switch}
       checked={props.value === true}
       onChange={(event) => void props.save(event.target.checked)}
-      {...one(props)}
+      {...inputProps(props)}
     />
   );
 }
 
-function RadioField(props: FieldProps) {
+function RadioField(props: SettingFieldProps) {
   const { setting, value, save } = props;
-  const meanings = MEANINGS[setting.name];
+  const meanings = CHOICE_MEANINGS[setting.name];
   return (
-    <div role="radiogroup" className={classes(styles.radios, meanings && styles.column)} {...group(props)}>
+    <div
+      role="radiogroup"
+      className={classNames(styles.radios, meanings && styles.column)}
+      {...groupProps(props)}
+    >
       {setting.choices.map((choice) => (
         <label key={choice} className={styles.option}>
           <input
@@ -154,13 +158,13 @@ function RadioField(props: FieldProps) {
   );
 }
 
-function SelectField(props: FieldProps) {
+function SelectField(props: SettingFieldProps) {
   return (
     <select
-      className={classes(styles.text, styles.narrow)}
+      className={classNames(styles.text, styles.narrow)}
       value={String(props.value)}
       onChange={(event) => void props.save(event.target.value)}
-      {...one(props)}
+      {...inputProps(props)}
     >
       {props.setting.choices.map((choice) => (
         <option key={choice}>{choice}</option>
@@ -169,19 +173,19 @@ function SelectField(props: FieldProps) {
   );
 }
 
-function ChecksField(props: FieldProps) {
+function ChecksField(props: SettingFieldProps) {
   const { setting, value, save } = props;
-  const chosen = Array.isArray(value) ? value : [];
+  const selected = Array.isArray(value) ? value : [];
   return (
-    <fieldset className={classes(styles.radios, styles.plain)} {...group(props)}>
+    <fieldset className={classNames(styles.radios, styles.plain)} {...groupProps(props)}>
       {setting.choices.map((choice) => (
         <label key={choice} className={styles.option}>
           <input
             type="checkbox"
-            checked={chosen.includes(choice)}
+            checked={selected.includes(choice)}
             disabled={props.disabled}
             onChange={({ target: { checked } }) =>
-              void save((known) => toggled(known, choice, checked, setting.choices))
+              void save((known) => toggleChoice(known, choice, checked, setting.choices))
             }
           />
           {choice.replaceAll("_", " ")}
@@ -192,13 +196,13 @@ function ChecksField(props: FieldProps) {
 }
 
 /** One to ten by hand, and anything else by number. */
-function SliderField(props: FieldProps) {
+function SliderField(props: SettingFieldProps) {
   const { value, save, labelledBy } = props;
-  const known = typeof value === "number" ? Math.min(10, Math.max(1, value)) : 4;
-  const [drawn, setDrawn] = useState<number | null>(null);
-  const done = () => {
-    if (drawn !== null && drawn !== value) void save(drawn).then(() => setDrawn(null));
-    else setDrawn(null);
+  const current = typeof value === "number" ? Math.min(10, Math.max(1, value)) : 4;
+  const [dragged, setDragged] = useState<number | null>(null);
+  const commit = () => {
+    if (dragged !== null && dragged !== value) void save(dragged).then(() => setDragged(null));
+    else setDragged(null);
   };
   return (
     <div className={styles.slider}>
@@ -206,16 +210,16 @@ function SliderField(props: FieldProps) {
         type="range"
         min={1}
         max={10}
-        value={drawn ?? known}
+        value={dragged ?? current}
         aria-labelledby={labelledBy}
-        aria-valuetext={drawn === null && known !== value ? `${value}, outside of 1 to 10` : undefined}
+        aria-valuetext={dragged === null && current !== value ? `${value}, outside of 1 to 10` : undefined}
         disabled={props.disabled}
-        onChange={({ target }) => setDrawn(Number(target.value))}
-        onPointerUp={done}
-        onKeyUp={done}
-        onBlur={done}
+        onChange={({ target }) => setDragged(Number(target.value))}
+        onPointerUp={commit}
+        onKeyUp={commit}
+        onBlur={commit}
       />
-      {drawn !== null ? <output className={styles.drawn}>{drawn}</output> : <TextField {...props} />}
+      {dragged !== null ? <output className={styles.drawn}>{dragged}</output> : <TextField {...props} />}
     </div>
   );
 }

@@ -1,51 +1,51 @@
 import { type KeyboardEvent, useRef, useState } from "react";
 
-interface Draft {
+interface FieldDraft {
   readonly text: string;
   /** What stood there when it was begun. */
-  readonly over: string;
+  readonly original: string;
 }
 
-interface Options {
+interface FieldDraftOptions {
   /** True: it was taken, and what is known now stands in its place. */
   commit(text: string): Promise<boolean>;
-  giveUp(): void;
+  cancel(): void;
   /** Enter is a letter of it: with Mod it commits. */
-  lines?: boolean;
+  multiline?: boolean;
 }
 
 /** What is being typed is kept, whatever happens elsewhere, until it is committed or given up by Escape. */
-export function useDraft(known: string, { commit, giveUp, lines = false }: Options) {
-  const [draft, setDraft] = useState<Draft | null>(null);
+export function useFieldDraft(current: string, { commit, cancel, multiline = false }: FieldDraftOptions) {
+  const [draft, setDraft] = useState<FieldDraft | null>(null);
   const tried = useRef<string | null>(null);
-  const done = async (insist: boolean) => {
-    if (draft === null || (tried.current === draft.text && !insist)) return;
+  const commitDraft = async (force: boolean) => {
+    if (draft === null || (tried.current === draft.text && !force)) return;
     tried.current = draft.text;
-    if (draft.text === known || (await commit(draft.text))) {
+    if (draft.text === current || (await commit(draft.text))) {
       setDraft((now) => (now === draft ? null : now));
       tried.current = null;
     }
   };
-  const pressed = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape" && draft !== null) {
       event.stopPropagation();
       tried.current = null;
       setDraft(null);
-      giveUp();
-    } else if (event.key === "Enter" && (!lines || event.ctrlKey || event.metaKey)) {
+      cancel();
+    } else if (event.key === "Enter" && (!multiline || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      void done(true);
+      void commitDraft(true);
     }
   };
   return {
     /** Somebody else has changed it meanwhile. */
-    overtaken: draft !== null && draft.over !== known,
+    changedElsewhere: draft !== null && draft.original !== current,
     field: {
-      value: draft?.text ?? known,
+      value: draft?.text ?? current,
       onChange: ({ target }: { target: { value: string } }) =>
-        setDraft((now) => ({ text: target.value, over: now?.over ?? known })),
-      onBlur: () => void done(false),
-      onKeyDown: pressed,
+        setDraft((now) => ({ text: target.value, original: now?.original ?? current })),
+      onBlur: () => void commitDraft(false),
+      onKeyDown: onKeyDown,
     },
   };
 }

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type Kind, read, sourceOf, textOf, toggled, type Value, withEntry, wordsOf } from "./values";
+import {
+  describeSource,
+  formatValue,
+  type Kind,
+  parseValue,
+  summarizeValue,
+  toggleChoice,
+  type Value,
+  withEntry,
+} from "./values";
 
 describe("a value in its field", () => {
   it.each<[Kind, Value, string]>([
@@ -18,7 +27,7 @@ describe("a value in its field", () => {
     ["table", {}, ""],
     ["table", { claude: "opus" }, '{\n  "claude": "opus"\n}'],
   ])("of kind %s: %j is %j", (kind, value, text) => {
-    expect(textOf(kind, value)).toBe(text);
+    expect(formatValue(kind, value)).toBe(text);
   });
 });
 
@@ -35,11 +44,11 @@ describe("what is sent for what was typed", () => {
     ["table", "", {}],
     ["table", '{"claude": "opus"}', { claude: "opus" }],
   ])("of kind %s: %j is %j", (kind, text, value) => {
-    expect(read(kind, text)).toEqual(value);
+    expect(parseValue(kind, text)).toEqual(value);
   });
 
   it.each(["[1]", "3", "{claude: opus}"])("is nothing where a table is no table: %s", (text) => {
-    expect(() => read("table", text)).toThrow(SyntaxError);
+    expect(() => parseValue("table", text)).toThrow(SyntaxError);
   });
 
   it.each<[Kind, Value]>([
@@ -47,8 +56,8 @@ describe("what is sent for what was typed", () => {
     ["list", ["a", "b"]],
     ["table", { a: ["x"] }],
   ])("comes back as it was: %s", (kind, value) => {
-    const back = read(kind, textOf(kind, value));
-    expect(textOf(kind, back)).toBe(textOf(kind, value));
+    const back = parseValue(kind, formatValue(kind, value));
+    expect(formatValue(kind, back)).toBe(formatValue(kind, value));
   });
 });
 
@@ -60,7 +69,7 @@ describe("in words", () => {
     ["switch", true, "on"],
     ["list", ["slack://…", "ntfy://…"], "slack://…, ntfy://…"],
   ])("of kind %s, %j is %j", (kind, value, words) => {
-    expect(wordsOf(kind, value)).toBe(words);
+    expect(summarizeValue(kind, value)).toBe(words);
   });
 
   it.each([
@@ -70,16 +79,16 @@ describe("in words", () => {
     [{ layer: "environment", at: "PLAIT_RETRIES" }, "PLAIT_RETRIES"],
     [{ layer: "user", at: "~/config.toml:1" }, "your own config, ~/config.toml:1"],
   ] as const)("the source %o is %s", (given, words) => {
-    expect(sourceOf(given)).toBe(words);
+    expect(describeSource(given)).toBe(words);
   });
 });
 
 describe("a change of a part", () => {
   it("leaves the other choices, in the order in which they are offered", () => {
-    expect(toggled(["failed"], "done", true, ["done", "failed"])).toEqual(["done", "failed"]);
-    expect(toggled(["claude"], "codex", true)).toEqual(["claude", "codex"]);
-    expect(toggled(["claude", "codex"], "claude", false)).toEqual(["codex"]);
-    expect(toggled(null, "claude", true)).toEqual(["claude"]);
+    expect(toggleChoice(["failed"], "done", true, ["done", "failed"])).toEqual(["done", "failed"]);
+    expect(toggleChoice(["claude"], "codex", true)).toEqual(["claude", "codex"]);
+    expect(toggleChoice(["claude", "codex"], "claude", false)).toEqual(["codex"]);
+    expect(toggleChoice(null, "claude", true)).toEqual(["claude"]);
   });
 
   it("leaves the other entries of a table", () => {

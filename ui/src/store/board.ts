@@ -2,22 +2,22 @@
 
 import { create } from "zustand";
 import type { Task } from "../api/types";
-import { type Board, NOTHING } from "../model/board";
+import { type Board, EMPTY_BOARD } from "../model/board";
 
 /** `live`: what is shown is so now. `lost`: the login holds no more. */
-export type Link = "connecting" | "live" | "reconnecting" | "lost";
+export type ConnectionState = "connecting" | "live" | "reconnecting" | "lost";
 
 export interface BoardStore {
   board: Board;
-  link: Link;
+  connection: ConnectionState;
   /** Of the last reading; with `loaded`, what was read before is still shown. */
   failure: unknown;
   loaded: boolean;
 }
 
 export const useBoard = create<BoardStore>(() => ({
-  board: NOTHING,
-  link: "connecting",
+  board: EMPTY_BOARD,
+  connection: "connecting",
   failure: null,
   loaded: false,
 }));

@@ -1,8 +1,8 @@
 /* What this browser keeps of a person's ways. It may refuse to: then a way lasts as long as the window. */
 
-type Kept = Pick<Storage, "getItem" | "setItem">;
+type ItemStorage = Pick<Storage, "getItem" | "setItem">;
 
-export function recall(key: string, from?: Kept): string | null {
+export function loadItem(key: string, from?: ItemStorage): string | null {
   try {
     return (from ?? window.localStorage).getItem(key);
   } catch {
@@ -10,7 +10,7 @@ export function recall(key: string, from?: Kept): string | null {
   }
 }
 
-export function remember(key: string, value: string, into?: Kept): void {
+export function saveItem(key: string, value: string, into?: ItemStorage): void {
   try {
     (into ?? window.localStorage).setItem(key, value);
   } catch {
@@ -19,10 +19,10 @@ export function remember(key: string, value: string, into?: Kept): void {
 }
 
 /** Words that were kept as a list; an older page may have kept something else there. */
-export function recallList(key: string, from?: Kept): readonly string[] {
+export function loadList(key: string, from?: ItemStorage): readonly string[] {
   try {
-    const said: unknown = JSON.parse(recall(key, from) ?? "[]");
-    return Array.isArray(said) ? said.filter((each) => typeof each === "string") : [];
+    const value: unknown = JSON.parse(loadItem(key, from) ?? "[]");
+    return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
   } catch {
     return [];
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keepDraft, keptDraft } from "./drafts";
+import { loadDraft, saveDraft } from "./drafts";
 
 class Kept {
   readonly all = new Map<string, string>();
@@ -23,20 +23,20 @@ class Kept {
 describe("a draft", () => {
   it("is kept until it is forgotten", () => {
     const store = new Kept();
-    keepDraft("plait.pr 1", { title: "Roof" }, store);
-    expect(keptDraft("plait.pr 1", store)).toEqual({ title: "Roof" });
-    keepDraft("plait.pr 1", null, store);
-    expect([keptDraft("plait.pr 1", store), store.length]).toEqual([null, 0]);
+    saveDraft("plait.pr 1", { title: "Roof" }, store);
+    expect(loadDraft("plait.pr 1", store)).toEqual({ title: "Roof" });
+    saveDraft("plait.pr 1", null, store);
+    expect([loadDraft("plait.pr 1", store), store.length]).toEqual([null, 0]);
   });
 
   it("makes room by forgetting the oldest of its kind, and no other", () => {
     const store = new Kept();
     store.setItem("plait.theme", "dark");
-    keepDraft("plait.pr oldest", "pr", store, 0);
-    for (let n = 1; n <= 60; n += 1) keepDraft(`plait.comments ${n}`, n, store, n === 20 ? 100 : n);
-    expect(keptDraft("plait.comments 10", store)).toBe(null);
-    expect([11, 20, 60].map((n) => keptDraft(`plait.comments ${n}`, store))).toEqual([11, 20, 60]);
-    expect([store.length, keptDraft("plait.pr oldest", store), store.getItem("plait.theme")]).toEqual([
+    saveDraft("plait.pr oldest", "pr", store, 0);
+    for (let n = 1; n <= 60; n += 1) saveDraft(`plait.comments ${n}`, n, store, n === 20 ? 100 : n);
+    expect(loadDraft("plait.comments 10", store)).toBe(null);
+    expect([11, 20, 60].map((n) => loadDraft(`plait.comments ${n}`, store))).toEqual([11, 20, 60]);
+    expect([store.length, loadDraft("plait.pr oldest", store), store.getItem("plait.theme")]).toEqual([
       52,
       "pr",
       "dark",
@@ -46,10 +46,10 @@ describe("a draft", () => {
   it("is none where something else is kept in its place, or nothing may be", () => {
     const store = new Kept();
     store.setItem("plait.pr 1", "{");
-    expect(keptDraft("plait.pr 1", store)).toBe(null);
+    expect(loadDraft("plait.pr 1", store)).toBe(null);
     store.setItem = () => {
       throw new DOMException("full", "QuotaExceededError");
     };
-    expect(() => keepDraft("plait.pr 2", "words", store)).not.toThrow();
+    expect(() => saveDraft("plait.pr 2", "words", store)).not.toThrow();
   });
 });

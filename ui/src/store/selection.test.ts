@@ -1,55 +1,55 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { NOTHING } from "../model/board";
-import { task } from "../model/samples";
+import { EMPTY_BOARD } from "../model/board";
+import { sampleTask } from "../model/samples";
 import { useBoard } from "./board";
-import { chooseAll, choosePast, clear, toggle, useSelection } from "./selection";
+import { clearSelection, selectRange, toggleAll, toggleSelected, useSelection } from "./selection";
 
-const chosen = () => [...useSelection.getState().chosen].sort();
-const sources = (...ids: string[]) => new Map(ids.map((id) => [id, task(id)]));
+const chosen = () => [...useSelection.getState().selected].sort();
+const sources = (...ids: string[]) => new Map(ids.map((id) => [id, sampleTask(id)]));
 
 describe("the selection", () => {
-  beforeEach(clear);
+  beforeEach(clearSelection);
 
   it("takes a task, and puts it back", () => {
-    toggle("a");
-    toggle("b");
-    toggle("a");
+    toggleSelected("a");
+    toggleSelected("b");
+    toggleSelected("a");
     expect(chosen()).toEqual(["b"]);
   });
 
   it("goes from what was chosen last up to another, in either direction", () => {
-    toggle("c");
-    choosePast("a", ["a", "b", "c", "d"]);
+    toggleSelected("c");
+    selectRange("a", ["a", "b", "c", "d"]);
     expect(chosen()).toEqual(["a", "b", "c"]);
-    choosePast("d", ["a", "b", "c", "d"]);
+    selectRange("d", ["a", "b", "c", "d"]);
     expect(chosen()).toEqual(["a", "b", "c", "d"]);
   });
 
   it("takes only that one where the range would begin elsewhere", () => {
-    toggle("elsewhere");
-    choosePast("b", ["a", "b"]);
+    toggleSelected("elsewhere");
+    selectRange("b", ["a", "b"]);
     expect(chosen()).toEqual(["b", "elsewhere"]);
   });
 
   it("takes all, and none when all are taken", () => {
-    toggle("a");
-    chooseAll(["a", "b"]);
+    toggleSelected("a");
+    toggleAll(["a", "b"]);
     expect(chosen()).toEqual(["a", "b"]);
-    chooseAll(["a", "b"]);
+    toggleAll(["a", "b"]);
     expect(chosen()).toEqual([]);
   });
 
   it("loses what no source has any more, at the next reading, and nothing else", () => {
-    useBoard.setState({ board: { ...NOTHING, tasks: sources("a", "b") }, loaded: true });
-    chooseAll(["a", "b"]);
-    useBoard.setState({ board: { ...NOTHING, tasks: sources("b", "c") } });
+    useBoard.setState({ board: { ...EMPTY_BOARD, tasks: sources("a", "b") }, loaded: true });
+    toggleAll(["a", "b"]);
+    useBoard.setState({ board: { ...EMPTY_BOARD, tasks: sources("b", "c") } });
     expect(chosen()).toEqual(["b"]);
   });
 
   it("outlives a reading that has not come yet", () => {
-    useBoard.setState({ board: { ...NOTHING, tasks: sources("a") }, loaded: true });
-    toggle("a");
-    useBoard.setState({ board: NOTHING, loaded: false });
+    useBoard.setState({ board: { ...EMPTY_BOARD, tasks: sources("a") }, loaded: true });
+    toggleSelected("a");
+    useBoard.setState({ board: EMPTY_BOARD, loaded: false });
     expect(chosen()).toEqual(["a"]);
   });
 });

@@ -5,56 +5,56 @@ import { create } from "zustand";
 import { useBoard } from "./board";
 
 interface Selection {
-  readonly chosen: ReadonlySet<string>;
+  readonly selected: ReadonlySet<string>;
   /** Where a range begins: what was chosen or put back last. */
   readonly anchor: string | null;
 }
 
-export const useSelection = create<Selection>(() => ({ chosen: new Set(), anchor: null }));
+export const useSelection = create<Selection>(() => ({ selected: new Set(), anchor: null }));
 
-export function toggle(id: string): void {
-  useSelection.setState(({ chosen }) => {
-    const next = new Set(chosen);
+export function toggleSelected(id: string): void {
+  useSelection.setState(({ selected }) => {
+    const next = new Set(selected);
     if (!next.delete(id)) next.add(id);
-    return { chosen: next, anchor: id };
+    return { selected: next, anchor: id };
   });
 }
 
 /** From the anchor to this one, in the order in which they are seen; where the anchor is not among them only this one. */
-export function choosePast(id: string, seen: readonly string[]): void {
-  useSelection.setState(({ chosen, anchor }) => {
-    const [from, to] = [seen.indexOf(anchor ?? id), seen.indexOf(id)];
-    if (from < 0 || to < 0) return { chosen: new Set(chosen).add(id), anchor: id };
-    const range = seen.slice(Math.min(from, to), Math.max(from, to) + 1);
-    return { chosen: new Set([...chosen, ...range]), anchor: id };
+export function selectRange(id: string, visible: readonly string[]): void {
+  useSelection.setState(({ selected, anchor }) => {
+    const [from, to] = [visible.indexOf(anchor ?? id), visible.indexOf(id)];
+    if (from < 0 || to < 0) return { selected: new Set(selected).add(id), anchor: id };
+    const range = visible.slice(Math.min(from, to), Math.max(from, to) + 1);
+    return { selected: new Set([...selected, ...range]), anchor: id };
   });
 }
 
 /** All of them; and none of them where all were chosen already. */
-export function chooseAll(ids: readonly string[]): void {
-  useSelection.setState(({ chosen, anchor }) => {
-    const every = ids.length > 0 && ids.every((id) => chosen.has(id));
-    const next = new Set(chosen);
+export function toggleAll(ids: readonly string[]): void {
+  useSelection.setState(({ selected, anchor }) => {
+    const every = ids.length > 0 && ids.every((id) => selected.has(id));
+    const next = new Set(selected);
     for (const id of ids) every ? next.delete(id) : next.add(id);
-    return { chosen: next, anchor };
+    return { selected: next, anchor };
   });
 }
 
-export function clear(): void {
-  useSelection.setState({ chosen: new Set(), anchor: null });
+export function clearSelection(): void {
+  useSelection.setState({ selected: new Set(), anchor: null });
 }
 
 /** Without those that are not there any more. */
-export function keepOnly(there: { has(id: string): boolean }): void {
-  const { chosen, anchor } = useSelection.getState();
-  const left = [...chosen].filter((id) => there.has(id));
-  if (left.length === chosen.size) return;
+export function retainSelected(existing: { has(id: string): boolean }): void {
+  const { selected, anchor } = useSelection.getState();
+  const left = [...selected].filter((id) => existing.has(id));
+  if (left.length === selected.size) return;
   useSelection.setState({
-    chosen: new Set(left),
-    anchor: anchor !== null && there.has(anchor) ? anchor : null,
+    selected: new Set(left),
+    anchor: anchor !== null && existing.has(anchor) ? anchor : null,
   });
 }
 
 useBoard.subscribe(({ board, loaded }, before) => {
-  if (loaded && board.tasks !== before.board.tasks) keepOnly(board.tasks);
+  if (loaded && board.tasks !== before.board.tasks) retainSelected(board.tasks);
 });

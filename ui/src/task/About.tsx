@@ -1,93 +1,99 @@
 import { lazy, Suspense, useEffect, useRef } from "react";
 import type { Explanation, Task } from "../api/types";
 import { useEditor } from "../editing/editor";
-import { cost } from "../model/format";
-import { Failure, Loading } from "../parts/Empty";
-import { TaskBadge } from "../parts/Status";
+import { formatCost } from "../model/format";
+import { ErrorState, LoadingState } from "../parts/Empty";
+import { TaskStatusBadge } from "../parts/Status";
 import styles from "./About.module.css";
-import { Attempts } from "./Attempts";
-import { Contest } from "./Contest";
-import { Copied, Fact, Facts, Section } from "./Facts";
-import { Needs } from "./Needs";
-import { Result } from "./Result";
-import { useWholeTask } from "./useRun";
-import type { Subject } from "./useSubject";
+import { AttemptsTable } from "./Attempts";
+import { ContestTable } from "./Contest";
+import { CopyableText, Fact, Facts, Section } from "./Facts";
+import { NeedsSection } from "./Needs";
+import { ResultSection } from "./Result";
+import { useTaskDetail } from "./useRun";
+import type { SelectedTask } from "./useSubject";
 
 const Markdown = lazy(() => import("../parts/Markdown"));
 
 /** What it is, why it is where it is now, and what it has been through. */
-export function About({ subject }: { subject: Subject }) {
-  const { task, run, explanation } = subject;
+export function AboutTab({ selected }: { selected: SelectedTask }) {
+  const { task, run, explanation } = selected;
   return (
     <div className={styles.about}>
-      {run !== null && <WhyNow subject={subject} />}
+      {run !== null && <StatusSection selected={selected} />}
       {explanation.data?.contest && (
-        <Contest contest={explanation.data.contest} batchId={explanation.data.batchId} />
+        <ContestTable contest={explanation.data.contest} batchId={explanation.data.batchId} />
       )}
       {explanation.data && explanation.data.attempts.length > 0 && (
-        <Attempts explanation={explanation.data} />
+        <AttemptsTable explanation={explanation.data} />
       )}
-      {explanation.data?.result && <Result explanation={explanation.data} />}
-      <Needs task={task} explanation={explanation.data} />
-      <Source subject={subject} explanation={explanation.data} />
-      {task !== undefined && <Text task={task} />}
+      {explanation.data?.result && <ResultSection explanation={explanation.data} />}
+      <NeedsSection task={task} explanation={explanation.data} />
+      <SourceSection selected={selected} explanation={explanation.data} />
+      {task !== undefined && <DescriptionSection task={task} />}
     </div>
   );
 }
 
-function WhyNow({ subject: { known, explanation } }: { subject: Subject }) {
+function StatusSection({ selected: { info, explanation } }: { selected: SelectedTask }) {
   const { data, error } = explanation;
   if (data === undefined && error !== null)
-    return <Failure error={error} again={() => void explanation.refetch()} />;
-  const status = known?.status ?? data?.status;
-  const fresh = data !== undefined && data.status === status;
+    return <ErrorState error={error} onRetry={() => void explanation.refetch()} />;
+  const status = info?.status ?? data?.status;
+  const current = data !== undefined && data.status === status;
   return (
     <Section title="Why it is where it is">
       <p className={styles.why}>
-        {status && <TaskBadge status={status} />}
-        <span dir="auto">{(fresh ? data.reason : known?.reason) || "Nothing more is known."}</span>
+        {status && <TaskStatusBadge status={status} />}
+        <span dir="auto">{(current ? data.reason : info?.reason) || "Nothing more is known."}</span>
       </p>
       {data === undefined ? (
-        <Loading what="Asking why" />
+        <LoadingState what="Asking why" />
       ) : (
         <p className={styles.way} dir="auto">
-          {fresh ? data.way : "It has just changed."}
+          {current ? data.way : "It has just changed."}
         </p>
       )}
     </Section>
   );
 }
 
-function Source({ subject, explanation }: { subject: Subject; explanation: Explanation | undefined }) {
-  const { task, known, inBatch, run } = subject;
+function SourceSection({
+  selected,
+  explanation,
+}: {
+  selected: SelectedTask;
+  explanation: Explanation | undefined;
+}) {
+  const { task, info, inBatch, run } = selected;
   const source = task?.source ?? explanation?.source ?? null;
   return (
     <Section title="Task">
       <Facts>
-        <Fact name="Source">{source !== null && <Copied text={source} what="where it is said" />}</Fact>
+        <Fact name="Source">{source !== null && <CopyableText text={source} what="where it is said" />}</Fact>
         <Fact name="Id">{task !== undefined && <code>{task.id}</code>}</Fact>
         <Fact name="Phase">{task?.phase}</Fact>
-        <Fact name="Agent">{known?.agent ?? task?.agent}</Fact>
+        <Fact name="Agent">{info?.agent ?? task?.agent}</Fact>
         <Fact name="Model">{task?.model}</Fact>
         <Fact name="Touches">
-          {task !== undefined && task.touches.length > 0 && <Names names={task.touches} />}
+          {task !== undefined && task.touches.length > 0 && <NameList names={task.touches} />}
         </Fact>
         <Fact name="Runs">{task?.run && <pre className={styles.command}>{task.run}</pre>}</Fact>
         <Fact name="Verified by">{task?.verify && <code>{task.verify}</code>}</Fact>
-        <Fact name="Batch">{run !== null && <Copied text={run.batchId} what="the batch's id" />}</Fact>
+        <Fact name="Batch">{run !== null && <CopyableText text={run.batchId} what="the batch's id" />}</Fact>
         <Fact name="Session">
           {inBatch.data?.task.sessionId && (
-            <Copied text={inBatch.data.task.sessionId} what="the session's id" />
+            <CopyableText text={inBatch.data.task.sessionId} what="the session's id" />
           )}
         </Fact>
-        <Fact name="Cost">{known !== undefined && cost(known.cost)}</Fact>
+        <Fact name="Cost">{info !== undefined && formatCost(info.cost)}</Fact>
         <Fact name="Not editable">{task !== undefined && !task.editable && task.notEditable}</Fact>
       </Facts>
     </Section>
   );
 }
 
-export function Names({ names }: { names: readonly string[] }) {
+export function NameList({ names }: { names: readonly string[] }) {
   return (
     <ul className={styles.names}>
       {names.map((name) => (
@@ -100,20 +106,21 @@ export function Names({ names }: { names: readonly string[] }) {
 }
 
 /** Its text, as markdown; read again when somebody has edited it. */
-function Text({ task }: { task: Task }) {
-  const { data, error, refetch } = useWholeTask(task.id);
+function DescriptionSection({ task }: { task: Task }) {
+  const { data, error, refetch } = useTaskDetail(task.id);
   const editing = useEditor((editor) => editor.open !== null);
   const edited = useRef(false);
   useEffect(() => {
     if (edited.current && !editing) void refetch();
     edited.current = editing;
   }, [editing, refetch]);
-  if (data === undefined && error !== null) return <Failure error={error} again={() => void refetch()} />;
+  if (data === undefined && error !== null)
+    return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data?.body.trim()) return null;
   const plain = <p className={styles.plain}>{data.body}</p>;
   return (
     <Section title="Description">
-      {data.body.length > LONGEST ? (
+      {data.body.length > MAX_MARKDOWN_LENGTH ? (
         plain
       ) : (
         <Suspense fallback={plain}>
@@ -124,4 +131,4 @@ function Text({ task }: { task: Task }) {
   );
 }
 
-const LONGEST = 200_000; // characters: longer ones are shown as they are
+const MAX_MARKDOWN_LENGTH = 200_000; // characters: longer ones are shown as they are

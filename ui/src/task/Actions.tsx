@@ -1,32 +1,33 @@
 import { useState } from "react";
-import { steerTask } from "../api/steer";
+import { sendTaskAction } from "../api/steer";
 import type { TaskAction } from "../api/types";
-import { useMayNot } from "../app/me";
+import { useReadOnlyReason } from "../app/me";
 import { useCommands } from "../commands/commands";
 import { openEditor } from "../editing/editor";
 import { Button } from "../parts/Button";
 import { confirm } from "../parts/Confirm";
 import { Icon } from "../parts/Icon";
 import styles from "./Actions.module.css";
-import { can } from "./can";
+import { disabledReasons } from "./can";
 import { RetryMenu } from "./RetryMenu";
-import type { Known, RunName } from "./subject";
-import type { Subject } from "./useSubject";
-import { Words } from "./Words";
+import type { RunInfo, RunRef } from "./subject";
+import type { SelectedTask } from "./useSubject";
+import { FeedbackForm } from "./Words";
 
-type Ask = (action: TaskAction, body?: { agent?: string; text?: string }) => Promise<boolean>;
+type SendAction = (action: TaskAction, body?: { agent?: string; text?: string }) => Promise<boolean>;
 
 /** What can be asked of the task. What was pressed is busy until it is answered. */
-export function Actions({ subject }: { subject: Subject }) {
-  const { run, known } = subject;
-  if (run === null || known === undefined) return <SourceActions subject={subject} />;
-  return <RunActions subject={subject} run={run} known={known} />;
+export function TaskActions({ selected }: { selected: SelectedTask }) {
+  const { run, info } = selected;
+  if (run === null || info === undefined) return <SourceActions selected={selected} />;
+  return <RunActions selected={selected} run={run} known={info} />;
 }
 
-function SourceActions({ subject: { task } }: { subject: Subject }) {
-  const mayNot = useMayNot();
+function SourceActions({ selected: { task } }: { selected: SelectedTask }) {
+  const readOnlyReason = useReadOnlyReason();
   if (task === undefined) return null;
-  const why = mayNot ?? (task.editable ? null : (task.notEditable ?? "Its source can't be edited here."));
+  const why =
+    readOnlyReason ?? (task.editable ? null : (task.notEditable ?? "Its source can't be edited here."));
   return (
     <div className={styles.actions}>
       <Button disabled={why} onClick={() => openEditor(task.id)}>
@@ -37,89 +38,97 @@ function SourceActions({ subject: { task } }: { subject: Subject }) {
   );
 }
 
-function RunActions({ subject, run, known }: { subject: Subject; run: RunName; known: Known }) {
+function RunActions({ selected, run, known }: { selected: SelectedTask; run: RunRef; known: RunInfo }) {
   const [busy, setBusy] = useState<TaskAction | null>(null);
-  const [telling, setTelling] = useState(false);
-  const mayNot = useMayNot();
-  const may = can(known, subject.explanation.data, subject.inBatch.data?.head);
-  const why = (action: TaskAction) => mayNot ?? may[action];
-  const asks = known.waiting === "answer";
-  const ask: Ask = async (action, body = {}) => {
+  const [feedbackOpen, setFeedbackOpen] = useState(false);
+  const readOnlyReason = useReadOnlyReason();
+  const allowed = disabledReasons(known, selected.explanation.data, selected.inBatch.data?.batch);
+  const disabledReason = (action: TaskAction) => readOnlyReason ?? allowed[action];
+  const isAsking = known.waiting === "answer";
+  const send: SendAction = async (action, body = {}) => {
     setBusy(action);
-    const granted = await steerTask(run.batchId, run.taskId, action, body);
+    const granted = await sendTaskAction(run.batchId, run.taskId, action, body);
     setBusy(null);
-    if (granted) void subject.explanation.refetch();
+    if (granted) void selected.explanation.refetch();
     return granted;
   };
   const drop = async () => {
-    if (await confirm(dropping(run, known))) await ask("drop");
+    if (await confirm(dropConfirmation(run, known))) await send("drop");
   };
-  const command = (action: TaskAction, title: string, run_: () => void) => ({
+  const command = (action: TaskAction, title: string, onRun: () => void) => ({
     id: `task-${action}`,
     title,
     group: "Task",
-    disabled: busy === null ? why(action) : "Another request is being answered.",
-    run: run_,
+    disabled: busy === null ? disabledReason(action) : "Another request is being answered.",
+    run: onRun,
   });
   useCommands([
-    command("cancel", "Cancel the task", () => void ask("cancel")),
-    command("retry", "Retry the task", () => void ask("retry")),
+    command("cancel", "Cancel the task", () => void send("cancel")),
+    command("retry", "Retry the task", () => void send("retry")),
     command("drop", "Drop the task", () => void drop()),
-    command("approve", "Approve the task", () => void ask("approve")),
-    command("feedback", "Tell the agent something", () => setTelling(true)),
+    command("approve", "Approve the task", () => void send("approve")),
+    command("feedback", "Tell the agent something", () => setFeedbackOpen(true)),
   ]);
-  const button = (action: TaskAction) => ({ disabled: why(action), busy: busy === action });
+  const buttonProps = (action: TaskAction) => ({ disabled: disabledReason(action), busy: busy === action });
   return (
     <>
       <div className={styles.actions} role="toolbar" aria-label="What to do with it">
-        {subject.inBatch.data?.head.mode === "queue" && (
+        {selected.inBatch.data?.batch.mode === "queue" && (
           <Button
-            kind={why("approve") === null ? "primary" : "plain"}
-            {...button("approve")}
-            onClick={() => void ask("approve")}
+            kind={disabledReason("approve") === null ? "primary" : "plain"}
+            {...buttonProps("approve")}
+            onClick={() => void send("approve")}
           >
             Approve
           </Button>
         )}
-        <Button {...button("cancel")} onClick={() => void ask("cancel")}>
+        <Button {...buttonProps("cancel")} onClick={() => void send("cancel")}>
           Cancel
         </Button>
         <span className={styles.pair}>
-          <Button {...button("retry")} onClick={() => void ask("retry")}>
+          <Button {...buttonProps("retry")} onClick={() => void send("retry")}>
             Retry
           </Button>
           <RetryMenu
-            disabled={why("retry")}
-            now={known.agent}
-            retry={(agent) => void ask("retry", { agent })}
+            disabled={disabledReason("retry")}
+            lastAgent={known.agent}
+            retry={(agent) => void send("retry", { agent })}
           />
         </span>
-        <Button kind="danger" {...button("drop")} onClick={() => void drop()}>
+        <Button kind="danger" {...buttonProps("drop")} onClick={() => void drop()}>
           Drop
         </Button>
-        {!asks && (
-          <Button disabled={why("feedback")} aria-expanded={telling} onClick={() => setTelling(!telling)}>
+        {!isAsking && (
+          <Button
+            disabled={disabledReason("feedback")}
+            aria-expanded={feedbackOpen}
+            onClick={() => setFeedbackOpen(!feedbackOpen)}
+          >
             Tell the agent
           </Button>
         )}
-        {subject.task?.editable && hasRun(known) && (
-          <Button kind="quiet" disabled={mayNot} onClick={() => openEditor(subject.task?.id ?? null)}>
+        {selected.task?.editable && hasEndedRun(known) && (
+          <Button
+            kind="quiet"
+            disabled={readOnlyReason}
+            onClick={() => openEditor(selected.task?.id ?? null)}
+          >
             <Icon name="edit" />
             Edit
           </Button>
         )}
       </div>
-      {(asks || telling) && (
-        <Words
+      {(isAsking || feedbackOpen) && (
+        <FeedbackForm
           run={run}
-          question={asks ? questionOf(subject, known) : null}
+          question={isAsking ? getQuestion(selected, known) : null}
           busy={busy === "feedback"}
-          disabled={why("feedback")}
-          close={asks ? null : () => setTelling(false)}
+          disabled={disabledReason("feedback")}
+          close={isAsking ? null : () => setFeedbackOpen(false)}
           send={async (text) => {
-            const told = await ask("feedback", { text });
-            if (told) setTelling(false);
-            return told;
+            const sent = await send("feedback", { text });
+            if (sent) setFeedbackOpen(false);
+            return sent;
           }}
         />
       )}
@@ -128,16 +137,16 @@ function RunActions({ subject, run, known }: { subject: Subject; run: RunName; k
 }
 
 /** What is explained may be older than the question. */
-function questionOf({ explanation: { data } }: Subject, known: Known): string {
+function getQuestion({ explanation: { data } }: SelectedTask, known: RunInfo): string {
   return data?.waiting === "answer" ? data.reason : known.reason;
 }
 
 /** Nobody is at it: what its file says counts for the next run. */
-function hasRun({ completedAt }: Known): boolean {
+function hasEndedRun({ completedAt }: RunInfo): boolean {
   return completedAt !== null;
 }
 
-function dropping({ taskId }: RunName, { status, commit }: Known) {
+function dropConfirmation({ taskId }: RunRef, { status, commit }: RunInfo) {
   const merged = status === "done" && commit !== null;
   const first = merged
     ? "The batch branch is made anew without its change."

@@ -1,15 +1,15 @@
 import { Fragment } from "react";
 import type { Explanation } from "../api/types";
 import { useOpenTask } from "../app/address";
-import { clock } from "../model/format";
+import { formatTime } from "../model/format";
 import { useNow } from "../parts/now";
 import styles from "./About.module.css";
-import { lasted, nameOf, outcome, type Try } from "./attempts";
-import { choose, isPrinted } from "./chosen";
+import { type Attempt, attemptDuration, attemptName, describeResult } from "./attempts";
+import { hasTranscript, selectAttempt } from "./chosen";
 import { Section } from "./Facts";
 
 /** Every try that was made at it, the first one first. */
-export function Attempts({ explanation }: { explanation: Explanation }) {
+export function AttemptsTable({ explanation }: { explanation: Explanation }) {
   return (
     <Section title="Attempts">
       <div className={styles.scrolls}>
@@ -24,13 +24,13 @@ export function Attempts({ explanation }: { explanation: Explanation }) {
             </tr>
           </thead>
           <tbody>
-            {explanation.attempts.map((made) => (
-              <Fragment key={nameOf(made)}>
-                <Row made={made} />
-                {made.retriedFor !== null && (
+            {explanation.attempts.map((attempt) => (
+              <Fragment key={attemptName(attempt)}>
+                <AttemptRow attempt={attempt} />
+                {attempt.retriedFor !== null && (
                   <tr>
                     <td colSpan={5} className={styles.again} dir="auto">
-                      Went again: {made.retriedFor}
+                      Went again: {attempt.retriedFor}
                     </td>
                   </tr>
                 )}
@@ -43,46 +43,46 @@ export function Attempts({ explanation }: { explanation: Explanation }) {
   );
 }
 
-function Row({ made }: { made: Try }) {
-  const now = useNow(made.completedAt === null);
+function AttemptRow({ attempt }: { attempt: Attempt }) {
+  const now = useNow(attempt.completedAt === null);
   const [open, setOpen] = useOpenTask();
-  const read = () => {
-    choose(made);
+  const openLog = () => {
+    selectAttempt(attempt);
     if (open !== null) setOpen({ ...open, tab: "log" });
   };
   return (
     <tr>
       <td>
-        {isPrinted(made) ? (
+        {hasTranscript(attempt) ? (
           <button
             type="button"
             className={styles.link}
-            onClick={read}
-            title={`Read the log of ${nameOf(made)}`}
+            onClick={openLog}
+            title={`Read the log of ${attemptName(attempt)}`}
           >
-            {nameOf(made)}
+            {attemptName(attempt)}
           </button>
         ) : (
-          nameOf(made)
+          attemptName(attempt)
         )}
       </td>
       <td>
-        <bdi>{made.agent}</bdi>
+        <bdi>{attempt.agent}</bdi>
       </td>
       <td>
-        <time dateTime={made.startedAt}>{clock(made.startedAt, now)}</time>
+        <time dateTime={attempt.startedAt}>{formatTime(attempt.startedAt, now)}</time>
       </td>
-      <td>{lasted(made, now)}</td>
+      <td>{attemptDuration(attempt, now)}</td>
       <td className={styles.outcome}>
         <span
-          data-passed={made.category === "ok" || undefined}
-          data-open={made.completedAt === null || undefined}
+          data-passed={attempt.category === "ok" || undefined}
+          data-open={attempt.completedAt === null || undefined}
         >
-          {outcome(made)}
+          {describeResult(attempt)}
         </span>
-        {made.detail && (
+        {attempt.detail && (
           <span className={styles.soft} dir="auto">
-            {made.detail}
+            {attempt.detail}
           </span>
         )}
       </td>

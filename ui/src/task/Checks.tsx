@@ -1,57 +1,57 @@
 import { Link } from "wouter";
-import { to } from "../app/address";
+import { routes } from "../app/address";
 import { GateOutput } from "../gate/GateOutput";
-import { short } from "../model/format";
-import { Empty, Failure, Loading } from "../parts/Empty";
-import { Names } from "./About";
+import { shortId } from "../model/format";
+import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
+import { NameList } from "./About";
 import styles from "./About.module.css";
-import { ending, nameOf, newest } from "./attempts";
+import { attemptName, describeEnd, newestAttempt } from "./attempts";
 import { Section } from "./Facts";
-import { gateWord } from "./Result";
-import type { RunName } from "./subject";
+import { gateText } from "./Result";
+import type { RunRef } from "./subject";
 import { Transcript } from "./transcript/Transcript";
-import type { Subject } from "./useSubject";
+import type { SelectedTask } from "./useSubject";
 
 /** Whether it is good: its verification, the gate, and what it conflicts with. */
-export function Checks({ run, subject }: { run: RunName; subject: Subject }) {
-  const { explanation, inBatch } = subject;
+export function ChecksTab({ run, selected }: { run: RunRef; selected: SelectedTask }) {
+  const { explanation, inBatch } = selected;
   const { data, error, refetch } = explanation;
   if (data === undefined)
     return error === null ? (
-      <Loading what="Reading the checks" />
+      <LoadingState what="Reading the checks" />
     ) : (
-      <Failure error={error} again={() => void refetch()} />
+      <ErrorState error={error} onRetry={() => void refetch()} />
     );
-  const verified = newest(data.attempts, "verify");
+  const verified = newestAttempt(data.attempts, "verify");
   const gate = data.result?.gate ?? null;
-  const wanted = inBatch.data?.head.settings.gate ?? null;
+  const command = inBatch.data?.batch.settings.gate ?? null;
   return (
     <>
       {data.conflict !== null && (
         <Section title="Conflict">
           <p>
-            It changes what the batch branch has changed too ({short(data.conflict.with)}), in{" "}
+            It changes what the batch branch has changed too ({shortId(data.conflict.with)}), in{" "}
             {data.conflict.files.length === 1 ? "this file" : "these files"}:
           </p>
-          <Names names={data.conflict.files} />
+          <NameList names={data.conflict.files} />
           <p>
-            <Link href={to.review(run.batchId)}>Both sides are in the review</Link>
+            <Link href={routes.review(run.batchId)}>Both sides are in the review</Link>
           </p>
         </Section>
       )}
       <Section title="Gate">
         {gate === null ? (
           <p className={styles.soft}>
-            {wanted === null ? "This batch has no gate." : "The gate has not run on it yet."}
+            {command === null ? "This batch has no gate." : "The gate has not run on it yet."}
           </p>
         ) : (
           <>
             <p>
-              {gateWord(gate.passed)} on {short(gate.commit)}
-              {wanted !== null && (
+              {gateText(gate.passed)} on {shortId(gate.commit)}
+              {command !== null && (
                 <>
                   {": "}
-                  <code>{wanted}</code>
+                  <code>{command}</code>
                 </>
               )}
             </p>
@@ -60,21 +60,21 @@ export function Checks({ run, subject }: { run: RunName; subject: Subject }) {
         )}
       </Section>
       {verified === undefined ? (
-        <Unverified
+        <NotVerified
           status={data.status}
-          wanted={subject.task?.verify ?? inBatch.data?.head.settings.verify ?? null}
+          command={selected.task?.verify ?? inBatch.data?.batch.settings.verify ?? null}
         />
       ) : (
         <>
           <h3 className={styles.heading} data-inset>
-            Verification: {ending(verified)}
+            Verification: {describeEnd(verified)}
           </h3>
           <Transcript
-            key={nameOf(verified)}
+            key={attemptName(verified)}
             of={{ ...run, step: "verify", attempt: verified.attempt }}
             newest
             pretty={false}
-            end={verified.completedAt === null ? null : ending(verified)}
+            end={verified.completedAt === null ? null : describeEnd(verified)}
           />
         </>
       )}
@@ -82,15 +82,17 @@ export function Checks({ run, subject }: { run: RunName; subject: Subject }) {
   );
 }
 
-function Unverified({ status, wanted }: { status: string; wanted: string | null }) {
-  if (wanted === null)
+function NotVerified({ status, command }: { status: string; command: string | null }) {
+  if (command === null)
     return (
-      <Empty title="Nothing verifies it">A verify command in the settings, or in the task, would.</Empty>
+      <EmptyState title="Nothing verifies it">
+        A verify command in the settings, or in the task, would.
+      </EmptyState>
     );
   return (
-    <Empty title="It has not been verified yet">
+    <EmptyState title="It has not been verified yet">
       {status === "running" ? "That is done when its attempt has ended: " : "It would be by "}
-      <code>{wanted}</code>
-    </Empty>
+      <code>{command}</code>
+    </EmptyState>
   );
 }

@@ -1,14 +1,14 @@
 import type { Explanation } from "../api/types";
 import { useOpenTask } from "../app/address";
-import { changes, cost, duration } from "../model/format";
-import { TaskBadge } from "../parts/Status";
+import { formatCost, formatDiffstat, formatDuration } from "../model/format";
+import { TaskStatusBadge } from "../parts/Status";
 import styles from "./About.module.css";
 import { Section } from "./Facts";
 
-type ContestShape = NonNullable<Explanation["contest"]>;
+type ContestInfo = NonNullable<Explanation["contest"]>;
 
 /** Several tries at the task, and which one was chosen. */
-export function Contest({ contest, batchId }: { contest: ContestShape; batchId: string }) {
+export function ContestTable({ contest, batchId }: { contest: ContestInfo; batchId: string }) {
   const [, setOpen] = useOpenTask();
   return (
     <Section title="Contest">
@@ -40,13 +40,13 @@ export function Contest({ contest, batchId }: { contest: ContestShape; batchId: 
                 </td>
                 <td>{each.agent}</td>
                 <td>
-                  {each.status !== null && <TaskBadge status={each.status} />}
+                  {each.status !== null && <TaskStatusBadge status={each.status} />}
                   <span className={styles.soft}>{each.verdict}</span>
                 </td>
                 <td>{each.rank ?? "–"}</td>
-                <td>{each.seconds === null ? "–" : duration(each.seconds)}</td>
-                <td>{each.diffstat === null ? "–" : changes(each.diffstat)}</td>
-                <td>{cost(each.cost) || "–"}</td>
+                <td>{each.seconds === null ? "–" : formatDuration(each.seconds)}</td>
+                <td>{each.diffstat === null ? "–" : formatDiffstat(each.diffstat)}</td>
+                <td>{formatCost(each.cost) || "–"}</td>
               </tr>
             ))}
           </tbody>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Button } from "../parts/Button";
-import { copy } from "../parts/clipboard";
+import { copyToClipboard } from "../parts/clipboard";
 import { Icon } from "../parts/Icon";
 import styles from "./About.module.css";
 
@@ -30,7 +30,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
 }
 
 /** Something for the shell: it can be copied. */
-export function Copied({ text, what, shown = text }: { text: string; what: string; shown?: string }) {
+export function CopyableText({ text, what, shown = text }: { text: string; what: string; shown?: string }) {
   return (
     <span className={styles.copied}>
       <code title={text}>{shown}</code>
@@ -39,7 +39,7 @@ export function Copied({ text, what, shown = text }: { text: string; what: strin
         icon
         label={`Copy ${what}`}
         className={styles.copy}
-        onClick={() => void copy(text, what)}
+        onClick={() => void copyToClipboard(text, what)}
       >
         <Icon name="copy" size={14} />
       </Button>

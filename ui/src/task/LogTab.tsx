@@ -1,61 +1,66 @@
 import { useState } from "react";
 import { Button } from "../parts/Button";
-import { Empty, Failure, Loading } from "../parts/Empty";
-import { ending, nameOf, newest, outcome, type Try } from "./attempts";
-import { choose, isPrinted, useChosenAttempt } from "./chosen";
+import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
+import { type Attempt, attemptName, describeEnd, describeResult, newestAttempt } from "./attempts";
+import { hasTranscript, selectAttempt, useSelectedAttempt } from "./chosen";
 import styles from "./Log.module.css";
-import type { RunName } from "./subject";
+import type { RunRef } from "./subject";
 import { Transcript } from "./transcript/Transcript";
 import type { useExplanation } from "./useRun";
 
 interface Props {
-  run: RunName;
+  run: RunRef;
   explanation: ReturnType<typeof useExplanation>;
 }
 
 /** What its attempts print: the newest one, or whichever is chosen. Whoever reads one keeps it when the next begins. */
 export function LogTab({ run, explanation }: Props) {
-  const chosen = useChosenAttempt();
-  const [held, setHeld] = useState<string | null>(null);
-  const [liked, setPretty] = useState<boolean | null>(null);
+  const selection = useSelectedAttempt();
+  const [readName, setReadName] = useState<string | null>(null);
+  const [preferred, setPretty] = useState<boolean | null>(null);
   const { data, error, refetch } = explanation;
   if (data === undefined)
     return error === null ? (
-      <Loading what="Reading the log" />
+      <LoadingState what="Reading the log" />
     ) : (
-      <Failure error={error} again={() => void refetch()} />
+      <ErrorState error={error} onRetry={() => void refetch()} />
     );
-  const attempts = data.attempts.filter(isPrinted);
-  const last = newest(attempts, chosen.step) ?? attempts.at(-1);
-  if (last === undefined)
-    return <Empty title="No attempt has been made yet">{data.reason && `${capital(data.reason)}.`}</Empty>;
-  const wanted = chosen.attempt === null ? held : nameOf({ ...chosen, attempt: chosen.attempt });
-  const made = attempts.find((each) => nameOf(each) === wanted) ?? last;
-  const pretty = liked ?? speaksObjects(made);
+  const attempts = data.attempts.filter(hasTranscript);
+  const latest = newestAttempt(attempts, selection.step) ?? attempts.at(-1);
+  if (latest === undefined)
+    return (
+      <EmptyState title="No attempt has been made yet">
+        {data.reason && `${capitalize(data.reason)}.`}
+      </EmptyState>
+    );
+  const wanted =
+    selection.attempt === null ? readName : attemptName({ ...selection, attempt: selection.attempt });
+  const shown = attempts.find((each) => attemptName(each) === wanted) ?? latest;
+  const pretty = preferred ?? isStructured(shown);
   return (
     <>
-      {made !== last && chosen.attempt === null && (
+      {shown !== latest && selection.attempt === null && (
         <div className={styles.newer} role="status">
-          <span>{capital(nameOf(last))} has begun.</span>
-          <Button onClick={() => setHeld(null)}>Show it</Button>
+          <span>{capitalize(attemptName(latest))} has begun.</span>
+          <Button onClick={() => setReadName(null)}>Show it</Button>
         </div>
       )}
       <Transcript
-        key={`${nameOf(made)} ${pretty}`}
-        of={{ ...run, step: made.step, attempt: made.attempt }}
+        key={`${attemptName(shown)} ${pretty}`}
+        of={{ ...run, step: shown.step, attempt: shown.attempt }}
         pretty={pretty}
-        newest={newest(attempts, made.step) === made}
-        end={made.completedAt === null ? null : ending(made)}
-        onReading={(reads) => setHeld(reads ? nameOf(made) : null)}
+        newest={newestAttempt(attempts, shown.step) === shown}
+        end={shown.completedAt === null ? null : describeEnd(shown)}
+        onReading={(reads) => setReadName(reads ? attemptName(shown) : null)}
       >
-        <Chooser made={made} attempts={attempts} />
-        <Prettiness pretty={pretty} set={setPretty} />
+        <AttemptSelect shown={shown} attempts={attempts} />
+        <FormatToggle pretty={pretty} set={setPretty} />
       </Transcript>
     </>
   );
 }
 
-function Prettiness({ pretty, set }: { pretty: boolean; set(pretty: boolean): void }) {
+function FormatToggle({ pretty, set }: { pretty: boolean; set(pretty: boolean): void }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: two buttons of one choice, in a line
     <span role="group" aria-label="How it is shown" className={styles.choice}>
@@ -69,20 +74,20 @@ function Prettiness({ pretty, set }: { pretty: boolean; set(pretty: boolean): vo
   );
 }
 
-function Chooser({ made, attempts }: { made: Try; attempts: readonly Try[] }) {
+function AttemptSelect({ shown, attempts }: { shown: Attempt; attempts: readonly Attempt[] }) {
   return (
     <select
       className={styles.select}
       aria-label="Attempt"
-      value={nameOf(made)}
+      value={attemptName(shown)}
       onChange={({ target }) => {
-        const found = attempts.find((each) => nameOf(each) === target.value);
-        if (found) choose(found);
+        const found = attempts.find((each) => attemptName(each) === target.value);
+        if (found) selectAttempt(found);
       }}
     >
       {attempts.map((each) => (
-        <option key={nameOf(each)} value={nameOf(each)}>
-          {nameOf(each)} · {each.agent} · {outcome(each)}
+        <option key={attemptName(each)} value={attemptName(each)}>
+          {attemptName(each)} · {each.agent} · {describeResult(each)}
         </option>
       ))}
     </select>
@@ -90,10 +95,10 @@ function Chooser({ made, attempts }: { made: Try; attempts: readonly Try[] }) {
 }
 
 /** What is printed for programs is better read as what was said and done. */
-function speaksObjects({ step, agent }: Try): boolean {
+function isStructured({ step, agent }: Attempt): boolean {
   return step === "write" && agent !== "shell" && agent !== "command";
 }
 
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,7 @@
 import type { Explanation, Task } from "../api/types";
 import { useOpenTask } from "../app/address";
 import { COLUMN_NAMES, columnOf } from "../model/columns";
-import { TaskBadge } from "../parts/Status";
+import { TaskStatusBadge } from "../parts/Status";
 import { useBoard } from "../store/board";
 import styles from "./About.module.css";
 import { Section } from "./Facts";
@@ -12,31 +12,31 @@ interface Props {
 }
 
 /** What must be done before: as its batch tells it, else as its source does. */
-export function Needs({ task, explanation }: Props) {
+export function NeedsSection({ task, explanation }: Props) {
   const needs = explanation?.needs ?? task?.needs ?? [];
   if (needs.length === 0) return null;
   return (
     <Section title="Needs">
       <ul className={styles.needs}>
         {needs.map((need) => (
-          <Need key={need.id} need={need} batchId={explanation?.batchId ?? null} />
+          <NeedItem key={need.id} need={need} batchId={explanation?.batchId ?? null} />
         ))}
       </ul>
     </Section>
   );
 }
 
-type Told = Explanation["needs"][number] | Task["needs"][number];
+type NeedInfo = Explanation["needs"][number] | Task["needs"][number];
 
-function Need({ need, batchId }: { need: Told; batchId: string | null }) {
+function NeedItem({ need, batchId }: { need: NeedInfo; batchId: string | null }) {
   const [, setOpen] = useOpenTask();
   const known = useBoard(({ board }) => board.tasks.get(need.id));
   const status = "status" in need ? need.status : (known?.batch?.status ?? null);
-  const there = batchId !== null && "status" in need && need.status !== null;
-  const open = () => setOpen(there ? { task: need.id, batch: batchId } : { task: need.id });
+  const inBatch = batchId !== null && "status" in need && need.status !== null;
+  const open = () => setOpen(inBatch ? { task: need.id, batch: batchId } : { task: need.id });
   return (
     <li className={styles.need}>
-      {there || known !== undefined ? (
+      {inBatch || known !== undefined ? (
         <button type="button" className={styles.link} onClick={open}>
           <bdi>{need.id}</bdi>
         </button>
@@ -44,7 +44,7 @@ function Need({ need, batchId }: { need: Told; batchId: string | null }) {
         <bdi>{need.id}</bdi>
       )}
       {status !== null ? (
-        <TaskBadge status={status} />
+        <TaskStatusBadge status={status} />
       ) : (
         known !== undefined && <span>{COLUMN_NAMES[columnOf(known)]}</span>
       )}

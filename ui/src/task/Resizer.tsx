@@ -1,7 +1,7 @@
 import styles from "./TaskPanel.module.css";
-import { NARROWEST, setWidth, usePanel, WIDEST } from "./width";
+import { MAX_WIDTH, MIN_WIDTH, setWidth, usePanel } from "./width";
 
-const STEP = 24; // px
+const RESIZE_STEP = 24; // px
 
 /** The left edge of the panel: dragged, or moved by the arrows. */
 export function Resizer() {
@@ -13,8 +13,8 @@ export function Resizer() {
       className={styles.resizer}
       aria-label="Width of the panel"
       aria-orientation="vertical"
-      aria-valuemin={NARROWEST}
-      aria-valuemax={WIDEST}
+      aria-valuemin={MIN_WIDTH}
+      aria-valuemax={MAX_WIDTH}
       aria-valuenow={width}
       tabIndex={0}
       onPointerDown={(event) => {
@@ -26,11 +26,11 @@ export function Resizer() {
           setWidth(window.innerWidth - event.clientX);
       }}
       onKeyDown={(event) => {
-        const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
-        if (by === undefined) return;
+        const delta = { ArrowLeft: RESIZE_STEP, ArrowRight: -RESIZE_STEP }[event.key];
+        if (delta === undefined) return;
         event.preventDefault();
         event.stopPropagation();
-        setWidth(width + by);
+        setWidth(width + delta);
       }}
     />
   );

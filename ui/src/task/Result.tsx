@@ -1,15 +1,15 @@
 import { Link } from "wouter";
 import type { Explanation } from "../api/types";
-import { to } from "../app/address";
-import { count, short } from "../model/format";
-import { Names } from "./About";
+import { routes } from "../app/address";
+import { pluralize, shortId } from "../model/format";
+import { NameList } from "./About";
 import styles from "./About.module.css";
-import { Copied, Fact, Facts, Section } from "./Facts";
+import { CopyableText, Fact, Facts, Section } from "./Facts";
 
-const SHOWN = 20; // files
+const MAX_FILES = 20; // files
 
 /** What came of it, and where that is. */
-export function Result({ explanation }: { explanation: Explanation }) {
+export function ResultSection({ explanation }: { explanation: Explanation }) {
   const { result, batchId } = explanation;
   if (result === null) return null;
   const { branch, tip, commit, worktreePath, files, gate, published, place, ref } = result;
@@ -19,25 +19,29 @@ export function Result({ explanation }: { explanation: Explanation }) {
         <Fact name="Merged">
           {commit !== null && (
             <>
-              <Copied text={commit} shown={short(commit)} what="the commit" />
+              <CopyableText text={commit} shown={shortId(commit)} what="the commit" />
               {place !== null && `as number ${place} of `}
-              <Link href={to.review(batchId)}>its batch branch</Link>
+              <Link href={routes.review(batchId)}>its batch branch</Link>
             </>
           )}
         </Fact>
-        <Fact name="Gate">{gate !== null && `${gateWord(gate.passed)} on ${short(gate.commit)}`}</Fact>
+        <Fact name="Gate">{gate !== null && `${gateText(gate.passed)} on ${shortId(gate.commit)}`}</Fact>
         <Fact name="Published">{published !== null && published}</Fact>
-        <Fact name="Branch">{branch !== null && <Copied text={branch} what="the branch" />}</Fact>
-        <Fact name="Tip">{tip !== null && <Copied text={tip} shown={short(tip)} what="the tip" />}</Fact>
-        <Fact name="Kept as">{ref !== null && <Copied text={ref} what="the ref" />}</Fact>
-        <Fact name="Worktree">{worktreePath !== null && <Copied text={worktreePath} what="the path" />}</Fact>
+        <Fact name="Branch">{branch !== null && <CopyableText text={branch} what="the branch" />}</Fact>
+        <Fact name="Tip">
+          {tip !== null && <CopyableText text={tip} shown={shortId(tip)} what="the tip" />}
+        </Fact>
+        <Fact name="Kept as">{ref !== null && <CopyableText text={ref} what="the ref" />}</Fact>
+        <Fact name="Worktree">
+          {worktreePath !== null && <CopyableText text={worktreePath} what="the path" />}
+        </Fact>
         <Fact name="Files">
           {files.length > 0 && (
             <>
-              <Names names={files.slice(0, SHOWN)} />
-              {files.length > SHOWN && (
+              <NameList names={files.slice(0, MAX_FILES)} />
+              {files.length > MAX_FILES && (
                 <span className={styles.soft}>
-                  and {count(files.length - SHOWN, "more file")}: see the diff
+                  and {pluralize(files.length - MAX_FILES, "more file")}: see the diff
                 </span>
               )}
             </>
@@ -48,6 +52,6 @@ export function Result({ explanation }: { explanation: Explanation }) {
   );
 }
 
-export function gateWord(passed: boolean | null): string {
+export function gateText(passed: boolean | null): string {
   return passed === null ? "Running" : passed ? "Passed" : "Failed";
 }

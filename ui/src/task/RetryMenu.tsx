@@ -1,7 +1,7 @@
 import { useAgents } from "../api/agents";
 import type { AgentInfo } from "../api/types";
 import { Button } from "../parts/Button";
-import { Failure, Loading } from "../parts/Empty";
+import { ErrorState, LoadingState } from "../parts/Empty";
 import { Icon } from "../parts/Icon";
 import { Popover } from "../parts/Popover";
 import styles from "./Actions.module.css";
@@ -9,18 +9,18 @@ import styles from "./Actions.module.css";
 interface Props {
   disabled: string | null;
   /** Who did it last. */
-  now: string | null;
+  lastAgent: string | null;
   retry(agent: string): void;
 }
 
 /** Another agent may try. */
-export function RetryMenu({ disabled, now, retry }: Props) {
+export function RetryMenu({ disabled, lastAgent, retry }: Props) {
   return (
     <Popover name="Retry with another agent" icon button={<Icon name="down" />} disabled={disabled}>
       {(close) => (
-        <Agents
-          now={now}
-          choose={(agent) => {
+        <AgentMenu
+          lastAgent={lastAgent}
+          onSelect={(agent) => {
             close();
             retry(agent);
           }}
@@ -30,23 +30,23 @@ export function RetryMenu({ disabled, now, retry }: Props) {
   );
 }
 
-function Agents({ now, choose }: { now: string | null; choose(agent: string): void }) {
+function AgentMenu({ lastAgent, onSelect }: { lastAgent: string | null; onSelect(agent: string): void }) {
   const { data, error, refetch } = useAgents();
   if (data === undefined)
     return error === null ? (
-      <Loading what="Looking for agents" />
+      <LoadingState what="Looking for agents" />
     ) : (
-      <Failure error={error} again={() => void refetch()} />
+      <ErrorState error={error} onRetry={() => void refetch()} />
     );
   const sorted = data.toSorted((one, other) => Number(other.available) - Number(one.available));
   return (
     <ul className={styles.agents}>
       {sorted.map((agent) => (
         <li key={agent.name}>
-          <Button kind="quiet" disabled={unavailable(agent)} onClick={() => choose(agent.name)}>
+          <Button kind="quiet" disabled={whyUnavailable(agent)} onClick={() => onSelect(agent.name)}>
             <span className={styles.agent}>
               <span>{agent.name}</span>
-              <span className={styles.note}>{note(agent, now)}</span>
+              <span className={styles.note}>{agentNote(agent, lastAgent)}</span>
             </span>
           </Button>
         </li>
@@ -55,15 +55,15 @@ function Agents({ now, choose }: { now: string | null; choose(agent: string): vo
   );
 }
 
-function unavailable({ available, problem, install }: AgentInfo): string | null {
+function whyUnavailable({ available, problem, install }: AgentInfo): string | null {
   if (available) return null;
   return problem ?? (install === null ? "Not installed." : `Not installed: ${install}`);
 }
 
-function note(agent: AgentInfo, now: string | null): string {
-  const away = unavailable(agent);
-  if (away !== null) return away;
+function agentNote(agent: AgentInfo, lastAgent: string | null): string {
+  const reason = whyUnavailable(agent);
+  if (reason !== null) return reason;
   if (agent.login.loggedIn === "no")
     return `Not logged in${agent.login.how === null ? "" : `: ${agent.login.how}`}`;
-  return agent.name === now ? "Did it last" : (agent.model ?? "");
+  return agent.name === lastAgent ? "Did it last" : (agent.model ?? "");
 }

@@ -1,22 +1,22 @@
 import type { Task } from "../api/types";
 import { type OpenTask, useOpenTask } from "../app/address";
-import { useShown } from "../board/shown";
+import { useBoardLayout } from "../board/shown";
 import { useCommands } from "../commands/commands";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { beside } from "./subject";
+import { adjacentTasks } from "./subject";
 import styles from "./TaskPanel.module.css";
 import { toggleWide, usePanel } from "./width";
 
 /** To the other tasks, wider, and away. */
-export function Steering({ open, task }: { open: OpenTask; task: Task | undefined }) {
+export function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }) {
   const [, setOpen] = useOpenTask();
-  const columns = useShown((shown) => shown.columns);
+  const columns = useBoardLayout((shown) => shown.columns);
   const wide = usePanel((panel) => panel.wide);
-  const { before, after } = beside(columns, task?.id);
-  const go = (to: string | null) => () => to !== null && setOpen({ task: to, tab: open.tab });
+  const { previous, next } = adjacentTasks(columns, task?.id);
+  const openOther = (to: string | null) => () => to !== null && setOpen({ task: to, tab: open.tab });
   const close = () => setOpen(null);
-  const none = "There is no other task on the board that way.";
+  const noOther = "There is no other task on the board that way.";
   useCommands([
     { id: "task-close", title: "Close the task", group: "Task", keys: ["Escape"], run: close },
     {
@@ -24,16 +24,16 @@ export function Steering({ open, task }: { open: OpenTask; task: Task | undefine
       title: "Task before",
       group: "Task",
       keys: ["["],
-      disabled: before ? null : none,
-      run: go(before),
+      disabled: previous ? null : noOther,
+      run: openOther(previous),
     },
     {
       id: "task-after",
       title: "Next task",
       group: "Task",
       keys: ["]"],
-      disabled: after ? null : none,
-      run: go(after),
+      disabled: next ? null : noOther,
+      run: openOther(next),
     },
     {
       id: "task-wide",
@@ -45,10 +45,16 @@ export function Steering({ open, task }: { open: OpenTask; task: Task | undefine
   ]);
   return (
     <div className={styles.steering}>
-      <Button kind="quiet" icon label="Task before" disabled={before ? null : none} onClick={go(before)}>
+      <Button
+        kind="quiet"
+        icon
+        label="Task before"
+        disabled={previous ? null : noOther}
+        onClick={openOther(previous)}
+      >
         <Icon name="up" />
       </Button>
-      <Button kind="quiet" icon label="Next task" disabled={after ? null : none} onClick={go(after)}>
+      <Button kind="quiet" icon label="Next task" disabled={next ? null : noOther} onClick={openOther(next)}>
         <Icon name="down" />
       </Button>
       <Button

@@ -2,26 +2,28 @@ import { type KeyboardEvent, type ReactNode, useRef } from "react";
 import type { Tab } from "../app/address";
 import styles from "./TaskPanel.module.css";
 
-const NAMES: Record<Tab, string> = { about: "About", log: "Log", diff: "Diff", checks: "Checks" };
-const TABS = Object.keys(NAMES) as Tab[];
+const TAB_LABELS: Record<Tab, string> = { about: "About", log: "Log", diff: "Diff", checks: "Checks" };
+const TABS = Object.keys(TAB_LABELS) as Tab[];
 
-interface Props {
+interface TabsProps {
   tab: Tab;
-  choose(tab: Tab): void;
+  onSelect(tab: Tab): void;
   children: ReactNode;
 }
 
 /** Tabs as the WAI-ARIA has them: one of them can be reached, and the arrows go to the others. */
-export function Tabs({ tab, choose, children }: Props) {
+export function Tabs({ tab, onSelect, children }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
-  const pressed = (event: KeyboardEvent) => {
-    const at = TABS.indexOf(tab);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: TABS.length - 1 }[event.key];
-    const next = to === undefined ? undefined : TABS[(to + TABS.length) % TABS.length];
+  const onKeyDown = (event: KeyboardEvent) => {
+    const current = TABS.indexOf(tab);
+    const target = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: TABS.length - 1 }[
+      event.key
+    ];
+    const next = target === undefined ? undefined : TABS[(target + TABS.length) % TABS.length];
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(next);
+    onSelect(next);
     list.current?.querySelector<HTMLElement>(`[data-tab=${next}]`)?.focus();
   };
   return (
@@ -31,7 +33,7 @@ export function Tabs({ tab, choose, children }: Props) {
         role="tablist"
         aria-label="About this task"
         className={styles.tabs}
-        onKeyDown={pressed}
+        onKeyDown={onKeyDown}
         tabIndex={-1}
       >
         {TABS.map((each) => (
@@ -45,9 +47,9 @@ export function Tabs({ tab, choose, children }: Props) {
             aria-selected={each === tab}
             aria-controls={each === tab ? `panel-${each}` : undefined}
             tabIndex={each === tab ? 0 : -1}
-            onClick={() => choose(each)}
+            onClick={() => onSelect(each)}
           >
-            {NAMES[each]}
+            {TAB_LABELS[each]}
           </button>
         ))}
       </div>

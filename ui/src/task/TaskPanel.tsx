@@ -1,74 +1,78 @@
 /* All about one task, at the right of the page: what it is, why it is where it is, what it printed and changed. */
 
 import { lazy, Suspense, useEffect } from "react";
-import { Refused } from "../api/client";
+import { ApiError } from "../api/client";
 import type { OpenTask } from "../app/address";
-import { Empty, Failure, Loading } from "../parts/Empty";
-import { About } from "./About";
-import { Actions } from "./Actions";
-import { Checks } from "./Checks";
-import { NEWEST, useChosenAttempt } from "./chosen";
+import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
+import { AboutTab } from "./About";
+import { TaskActions } from "./Actions";
+import { ChecksTab } from "./Checks";
+import { NEWEST_ATTEMPT, useSelectedAttempt } from "./chosen";
 import { LogTab } from "./LogTab";
-import { Panel } from "./Panel";
-import { type Subject, useSubject } from "./useSubject";
+import { PanelFrame } from "./Panel";
+import { type SelectedTask, useSelectedTask } from "./useSubject";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
 
 export default function TaskPanel({ open }: { open: OpenTask }) {
-  const subject = useSubject(open);
-  useEffect(() => () => useChosenAttempt.setState(NEWEST), []);
-  const { task, known, there } = subject;
+  const selected = useSelectedTask(open);
+  useEffect(() => () => useSelectedAttempt.setState(NEWEST_ATTEMPT), []);
+  const { task, info, exists } = selected;
   return (
-    <Panel
+    <PanelFrame
       open={open}
       task={task}
-      title={task?.title ?? subject.inBatch.data?.task.title ?? open.task}
-      known={known}
-      actions={there && <Actions subject={subject} />}
-      bare={!there}
+      title={task?.title ?? selected.inBatch.data?.task.title ?? open.task}
+      known={info}
+      actions={exists && <TaskActions selected={selected} />}
+      withoutTabs={!exists}
     >
-      {there ? <Body open={open} subject={subject} /> : <Missing open={open} subject={subject} />}
-    </Panel>
+      {exists ? (
+        <TabContent open={open} selected={selected} />
+      ) : (
+        <MissingTask open={open} selected={selected} />
+      )}
+    </PanelFrame>
   );
 }
 
-function Body({ open, subject }: { open: OpenTask; subject: Subject }) {
-  const { run } = subject;
-  if (open.tab === "about") return <About subject={subject} />;
+function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask }) {
+  const { run } = selected;
+  if (open.tab === "about") return <AboutTab selected={selected} />;
   if (run === null) {
     return (
-      <Empty title="It has not been run yet">
+      <EmptyState title="It has not been run yet">
         Select it on the board and execute it: what it prints and changes is shown here then.
-      </Empty>
+      </EmptyState>
     );
   }
   switch (open.tab) {
     case "log":
-      return <LogTab run={run} explanation={subject.explanation} />;
+      return <LogTab run={run} explanation={selected.explanation} />;
     case "diff":
       return (
-        <Suspense fallback={<Loading what="Reading the change" />}>
+        <Suspense fallback={<LoadingState what="Reading the change" />}>
           <DiffView batchId={run.batchId} taskId={run.taskId} />
         </Suspense>
       );
     case "checks":
-      return <Checks run={run} subject={subject} />;
+      return <ChecksTab run={run} selected={selected} />;
   }
 }
 
-function Missing({ open, subject }: { open: OpenTask; subject: Subject }) {
-  const { loaded, run, inBatch } = subject;
+function MissingTask({ open, selected }: { open: OpenTask; selected: SelectedTask }) {
+  const { loaded, run, inBatch } = selected;
   const { error } = inBatch;
   if (run === null) {
-    if (!loaded) return <Loading what="Reading the tasks" />;
+    if (!loaded) return <LoadingState what="Reading the tasks" />;
     return (
-      <Empty title={`There is no task ${open.task}`}>
+      <EmptyState title={`There is no task ${open.task}`}>
         No source has it, or it was given another name. The board has what there is.
-      </Empty>
+      </EmptyState>
     );
   }
-  if (error instanceof Refused && error.status === 404)
-    return <Empty title="There is no such task">{`${error.message}.`}</Empty>;
-  if (error !== null) return <Failure error={error} again={() => void inBatch.refetch()} />;
-  return <Loading what="Reading the task" />;
+  if (error instanceof ApiError && error.status === 404)
+    return <EmptyState title="There is no such task">{`${error.message}.`}</EmptyState>;
+  if (error !== null) return <ErrorState error={error} onRetry={() => void inBatch.refetch()} />;
+  return <LoadingState what="Reading the task" />;
 }

@@ -1,12 +1,12 @@
 import { useId, useState } from "react";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { draftName, keepDraft, keptDraft } from "../store/drafts";
+import { draftKey, loadDraft, saveDraft } from "../store/drafts";
 import styles from "./Actions.module.css";
-import type { RunName } from "./subject";
+import type { RunRef } from "./subject";
 
-interface Props {
-  run: RunName;
+interface FeedbackFormProps {
+  run: RunRef;
   /** What the agent asks; `null`: nobody asked, and it starts again with these words. */
   question: string | null;
   busy: boolean;
@@ -17,12 +17,12 @@ interface Props {
 }
 
 /** Words for the agent: an answer, or feedback for a new attempt. Until they are sent, the browser keeps them. */
-export function Words({ run, question, busy, disabled, close, send }: Props) {
-  const [text, setText] = useWords(run);
+export function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFormProps) {
+  const [text, setText] = useFeedbackDraft(run);
   const id = useId();
-  const why = disabled ?? (text.trim() === "" ? "Write something first." : null);
+  const disabledReason = disabled ?? (text.trim() === "" ? "Write something first." : null);
   const submit = async () => {
-    if (why === null && !busy && (await send(text))) setText("");
+    if (disabledReason === null && !busy && (await send(text))) setText("");
   };
   return (
     <section
@@ -61,7 +61,7 @@ export function Words({ run, question, busy, disabled, close, send }: Props) {
             Not now
           </Button>
         )}
-        <Button kind="primary" disabled={why} busy={busy} onClick={() => void submit()}>
+        <Button kind="primary" disabled={disabledReason} busy={busy} onClick={() => void submit()}>
           {question === null ? "Start again with this" : "Answer"}
         </Button>
       </div>
@@ -69,17 +69,17 @@ export function Words({ run, question, busy, disabled, close, send }: Props) {
   );
 }
 
-function useWords({ batchId, taskId }: RunName): [string, (text: string) => void] {
-  const name = draftName("words", batchId, taskId);
+function useFeedbackDraft({ batchId, taskId }: RunRef): [string, (text: string) => void] {
+  const name = draftKey("words", batchId, taskId);
   const [text, setText] = useState(() => {
-    const kept = keptDraft(name);
-    return typeof kept === "string" ? kept : "";
+    const stored = loadDraft(name);
+    return typeof stored === "string" ? stored : "";
   });
   return [
     text,
     (next) => {
       setText(next);
-      keepDraft(name, next === "" ? null : next);
+      saveDraft(name, next === "" ? null : next);
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ending, newest, outcome, type Try } from "./attempts";
+import { type Attempt, describeEnd, describeResult, newestAttempt } from "./attempts";
 
-const made: Try = {
+const made: Attempt = {
   step: "write",
   attempt: 1,
   agent: "shell",
@@ -16,21 +16,23 @@ const made: Try = {
 
 describe("an attempt in words", () => {
   it("says how it ended, and a person's word before the tool's", () => {
-    expect(outcome(made)).toBe("passed");
-    expect(outcome({ ...made, category: "task", exitCode: 2 })).toBe("failed, exit 2");
-    expect(outcome({ ...made, category: "killed", exitCode: 143, endedFor: "cancel" })).toBe(
+    expect(describeResult(made)).toBe("passed");
+    expect(describeResult({ ...made, category: "task", exitCode: 2 })).toBe("failed, exit 2");
+    expect(describeResult({ ...made, category: "killed", exitCode: 143, endedFor: "cancel" })).toBe(
       "cancel, exit 143",
     );
-    expect(outcome({ ...made, completedAt: null, category: null })).toBe("at work");
-    expect(outcome({ ...made, completedAt: null, category: null, endedFor: "drop" })).toBe("ending: drop");
-    expect(ending({ ...made, category: "lost", exitCode: null, detail: "its claim is gone" })).toBe(
+    expect(describeResult({ ...made, completedAt: null, category: null })).toBe("at work");
+    expect(describeResult({ ...made, completedAt: null, category: null, endedFor: "drop" })).toBe(
+      "ending: drop",
+    );
+    expect(describeEnd({ ...made, category: "lost", exitCode: null, detail: "its claim is gone" })).toBe(
       "lost · 1m 02s · its claim is gone",
     );
   });
 
   it("is the newest one of its step, or there is none", () => {
     const again = { ...made, attempt: 2 };
-    expect(newest([made, again, { ...made, step: "verify" }], "write")).toBe(again);
-    expect(newest([made], "verify")).toBe(undefined);
+    expect(newestAttempt([made, again, { ...made, step: "verify" }], "write")).toBe(again);
+    expect(newestAttempt([made], "verify")).toBe(undefined);
   });
 });

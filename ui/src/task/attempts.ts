@@ -1,12 +1,12 @@
 /* An attempt in words. Pure. */
 
 import type { Explanation } from "../api/types";
-import { duration, elapsed } from "../model/format";
+import { formatDuration, secondsBetween } from "../model/format";
 
-export type Try = Explanation["attempts"][number];
-type Category = NonNullable<Try["category"]>;
+export type Attempt = Explanation["attempts"][number];
+type Category = NonNullable<Attempt["category"]>;
 
-const WORDS: Record<Category, string> = {
+const CATEGORY_TEXT: Record<Category, string> = {
   ok: "passed",
   task: "failed",
   verify: "verification failed",
@@ -29,28 +29,31 @@ const WORDS: Record<Category, string> = {
 };
 
 /** `write 2`, as people call it. */
-export function nameOf({ step, attempt }: Pick<Try, "step" | "attempt">): string {
+export function attemptName({ step, attempt }: Pick<Attempt, "step" | "attempt">): string {
   return `${step} ${attempt}`;
 }
 
 /** How it ended: `passed`, `failed, exit 2`, `cancelled`; `at work` while it does not. */
-export function outcome({ category, exitCode, endedFor, completedAt }: Try): string {
+export function describeResult({ category, exitCode, endedFor, completedAt }: Attempt): string {
   if (completedAt === null) return endedFor === null ? "at work" : `ending: ${endedFor}`;
-  const word = endedFor ?? (category === null ? "ended" : WORDS[category]);
-  return exitCode !== null && exitCode !== 0 ? `${word}, exit ${exitCode}` : word;
+  const text = endedFor ?? (category === null ? "ended" : CATEGORY_TEXT[category]);
+  return exitCode !== null && exitCode !== 0 ? `${text}, exit ${exitCode}` : text;
 }
 
-export function lasted({ startedAt, completedAt }: Try, now: number): string {
-  return duration(elapsed(startedAt, completedAt, now));
+export function attemptDuration({ startedAt, completedAt }: Attempt, now: number): string {
+  return formatDuration(secondsBetween(startedAt, completedAt, now));
 }
 
 /** The newest one of a step. */
-export function newest<T extends Try>(attempts: readonly T[], step: Try["step"]): T | undefined {
+export function newestAttempt<T extends Attempt>(
+  attempts: readonly T[],
+  step: Attempt["step"],
+): T | undefined {
   return attempts.findLast((each) => each.step === step);
 }
 
 /** A line about an attempt that has ended: how, after how long, and what was said of it. */
-export function ending(made: Try): string {
-  const words = [outcome(made), lasted(made, 0), made.detail].filter(Boolean);
-  return made.completedAt === null ? "at work" : words.join(" · ");
+export function describeEnd(attempt: Attempt): string {
+  const parts = [describeResult(attempt), attemptDuration(attempt, 0), attempt.detail].filter(Boolean);
+  return attempt.completedAt === null ? "at work" : parts.join(" · ");
 }

@@ -1,22 +1,22 @@
 /* Which attempt's transcript is read; of no number, the newest. */
 
 import { create } from "zustand";
-import type { Try } from "./attempts";
+import type { Attempt } from "./attempts";
 
-export interface Chosen {
+export interface SelectedAttempt {
   readonly step: "write" | "verify";
   readonly attempt: number | null;
 }
 
-export const NEWEST: Chosen = { step: "write", attempt: null };
+export const NEWEST_ATTEMPT: SelectedAttempt = { step: "write", attempt: null };
 
-export const useChosenAttempt = create<Chosen>(() => NEWEST);
+export const useSelectedAttempt = create<SelectedAttempt>(() => NEWEST_ATTEMPT);
 
 /** It is one that prints: a merge is git's work. */
-export function isPrinted(made: Try): made is Try & { step: Chosen["step"] } {
-  return made.step !== "merge";
+export function hasTranscript(attempt: Attempt): attempt is Attempt & { step: SelectedAttempt["step"] } {
+  return attempt.step !== "merge";
 }
 
-export function choose(made: Try): void {
-  if (isPrinted(made)) useChosenAttempt.setState({ step: made.step, attempt: made.attempt });
+export function selectAttempt(attempt: Attempt): void {
+  if (hasTranscript(attempt)) useSelectedAttempt.setState({ step: attempt.step, attempt: attempt.attempt });
 }

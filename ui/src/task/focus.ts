@@ -1,12 +1,12 @@
 /* Where the focus was before the panel took it, and whom it goes back to. */
 
-import { goTo, useShown } from "../board/shown";
-import { columnHolding } from "../model/walk";
+import { focusCard, useBoardLayout } from "../board/shown";
+import { findColumn } from "../model/walk";
 
 let origin: HTMLElement | null = null;
 
 /** From one task to the next the panel is drawn anew: who opened it first is remembered. */
-export function takeFocus(panel: HTMLElement | null, to: HTMLElement | null): void {
+export function focusPanel(panel: HTMLElement | null, to: HTMLElement | null): void {
   const { activeElement } = document;
   if (
     activeElement instanceof HTMLElement &&
@@ -18,19 +18,19 @@ export function takeFocus(panel: HTMLElement | null, to: HTMLElement | null): vo
 }
 
 /** To whatever opened the panel; to the card of the task that was read last, if that is another one. */
-export function giveBack(id: string | undefined): void {
+export function restoreFocus(id: string | undefined): void {
   const before = origin;
   origin = null;
   const card = before?.closest<HTMLElement>("[data-card]");
   const same = card === null || card === undefined || card.dataset.card === id;
   if (before?.isConnected && same) before.focus({ preventScroll: true });
-  else if (id !== undefined && onBoard(id)) goTo(id);
+  else if (id !== undefined && isOnBoard(id)) focusCard(id);
   else document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-function onBoard(id: string): boolean {
+function isOnBoard(id: string): boolean {
   return (
     document.querySelector("[data-card]") !== null &&
-    columnHolding(useShown.getState().columns, id) !== undefined
+    findColumn(useBoardLayout.getState().columns, id) !== undefined
   );
 }

@@ -1,38 +1,38 @@
 /* How wide the panel is, which is kept for the next time, and whether anything is seen beside it. */
 
 import { create } from "zustand";
-import { useMedia } from "../parts/useMedia";
-import { recall, remember } from "../store/browser";
+import { useMediaQuery } from "../parts/useMedia";
+import { loadItem, saveItem } from "../store/browser";
 
 const KEY = "plait.panel";
-export const NARROWEST = 360; // px
-export const WIDEST = 1100;
-const USUAL = 600;
+export const MIN_WIDTH = 360; // px
+export const MAX_WIDTH = 1100;
+const DEFAULT_WIDTH = 600;
 
-interface Frame {
+interface PanelState {
   readonly width: number;
   readonly wide: boolean;
   /** It is drawn, and has the focus. */
-  readonly there: boolean;
+  readonly mounted: boolean;
 }
 
-export const usePanel = create<Frame>(() => ({ width: kept(), wide: false, there: false }));
+export const usePanel = create<PanelState>(() => ({ width: storedWidth(), wide: false, mounted: false }));
 
 /** It covers the whole page: what lies behind it can't be reached. */
-export function useCovers(): boolean {
-  const { wide, there } = usePanel();
-  const phone = useMedia("(max-width: 720px)");
-  return there && (wide || phone);
+export function useFullScreenPanel(): boolean {
+  const { wide, mounted } = usePanel();
+  const phone = useMediaQuery("(max-width: 720px)");
+  return mounted && (wide || phone);
 }
 
-function kept(): number {
-  const said = Number(recall(KEY));
-  return said >= NARROWEST && said <= WIDEST ? said : USUAL;
+function storedWidth(): number {
+  const stored = Number(loadItem(KEY));
+  return stored >= MIN_WIDTH && stored <= MAX_WIDTH ? stored : DEFAULT_WIDTH;
 }
 
 export function setWidth(width: number): void {
-  const next = Math.round(Math.min(WIDEST, Math.max(NARROWEST, width)));
-  remember(KEY, String(next));
+  const next = Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)));
+  saveItem(KEY, String(next));
   usePanel.setState({ width: next, wide: false });
 }
 

@@ -2,9 +2,9 @@ import type { CSSProperties } from "react";
 import { localZone } from "./axis";
 import styles from "./Gantt.module.css";
 import type { Bar, Chart, Gap } from "./layout";
-import { barWords, gapWords, mood, type NAMES } from "./words";
+import { barTone, describeBar, describeGap, type KIND_NAMES } from "./words";
 
-export const LETTERS: Record<keyof typeof NAMES, string> = {
+export const KIND_LETTERS: Record<keyof typeof KIND_NAMES, string> = {
   write: "W",
   verify: "V",
   merge: "M",
@@ -14,63 +14,63 @@ export const LETTERS: Record<keyof typeof NAMES, string> = {
   publish: "S",
 };
 
-type Frame = Pick<Chart, "from" | "to">;
+type TimeRange = Pick<Chart, "from" | "to">;
 
 /** In shares of the line, so that nothing is drawn anew when the window changes. */
-function placed(frame: Frame, from: number, to: number): CSSProperties {
+function spanStyle(frame: TimeRange, from: number, to: number): CSSProperties {
   const share = 100 / (frame.to - frame.from);
   return { left: `${(from - frame.from) * share}%`, width: `${(to - from) * share}%` };
 }
 
 interface BarsProps {
-  frame: Frame;
+  frame: TimeRange;
   bars: readonly Bar[];
   /** Which of them Tab leads to. */
   current: number | "all" | null;
-  press(bar: Bar): void;
-  look(words: string | null, place: number): void;
+  onPress(bar: Bar): void;
+  onHover(words: string | null, place: number): void;
 }
 
-export function Bars({ frame, bars, current, press, look }: BarsProps) {
+export function Bars({ frame, bars, current, onPress, onHover }: BarsProps) {
   return bars.map((bar, at) => {
-    const words = barWords(bar, localZone);
+    const label = describeBar(bar, localZone);
     const { kind, n } = bar.span;
-    const went = mood(bar);
+    const tone = barTone(bar);
     const numbered = n !== null && kind !== "merge" && kind !== "publish";
     return (
-      <li key={bar.key} className={styles.slot} style={placed(frame, bar.from, bar.to)}>
+      <li key={bar.key} className={styles.slot} style={spanStyle(frame, bar.from, bar.to)}>
         <button
           type="button"
           className={styles.bar}
           data-kind={kind}
-          data-mood={went}
-          data-letter={`${went === "bad" ? "✕ " : ""}${LETTERS[kind]}${numbered ? n : ""}`}
+          data-mood={tone}
+          data-letter={`${tone === "bad" ? "✕ " : ""}${KIND_LETTERS[kind]}${numbered ? n : ""}`}
           data-place={at + 1}
           tabIndex={current === "all" || current === at + 1 ? 0 : -1}
-          aria-label={words}
-          title={words}
-          onClick={() => press(bar)}
-          onFocus={() => look(words, at + 1)}
-          onBlur={() => look(null, at + 1)}
-          onMouseEnter={() => look(words, -1)}
-          onMouseLeave={() => look(null, -1)}
+          aria-label={label}
+          title={label}
+          onClick={() => onPress(bar)}
+          onFocus={() => onHover(label, at + 1)}
+          onBlur={() => onHover(null, at + 1)}
+          onMouseEnter={() => onHover(label, -1)}
+          onMouseLeave={() => onHover(null, -1)}
         />
       </li>
     );
   });
 }
 
-export function Gaps({ frame, gaps }: { frame: Frame; gaps: readonly Gap[] }) {
+export function Gaps({ frame, gaps }: { frame: TimeRange; gaps: readonly Gap[] }) {
   return gaps.map((gap) => {
-    const words = gapWords(gap, localZone);
+    const label = describeGap(gap, localZone);
     return (
       <li
         key={`${gap.from} ${gap.backoff === null}`}
         className={gap.backoff === null ? styles.wait : styles.backoff}
-        style={placed(frame, gap.from, gap.to)}
-        title={words}
+        style={spanStyle(frame, gap.from, gap.to)}
+        title={label}
       >
-        <span className="unseen">{words}</span>
+        <span className="unseen">{label}</span>
       </li>
     );
   });

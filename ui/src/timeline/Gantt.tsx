@@ -1,67 +1,67 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { type Tab, to, useOpenTask } from "../app/address";
-import { type Chosen, NEWEST, useChosenAttempt } from "../task/chosen";
+import { routes, type Tab, useOpenTask } from "../app/address";
+import { NEWEST_ATTEMPT, type SelectedAttempt, useSelectedAttempt } from "../task/chosen";
 import styles from "./Gantt.module.css";
-import { Head, headHeight } from "./Head";
-import { Line, type LineActs } from "./Line";
+import { GanttHeader, headerHeight } from "./Head";
+import { GanttRow, type GanttRowActions } from "./Line";
 import type { Bar, Chart } from "./layout";
-import { useDrag } from "./useDrag";
+import { useDragScroll } from "./useDrag";
 import type { Zoom } from "./useZoom";
-import { type Place, stepped } from "./walk";
+import { nextPosition, type Position } from "./walk";
 
-const ROW = 32;
+const ROW_HEIGHT = 32;
 const HINT = "Arrow keys go from span to span, Enter opens the task there. Scrolling with Ctrl zooms.";
 
 /** Only the rows in sight are drawn, and the one that has the keyboard. */
 export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart; zoom: Zoom }) {
-  const [words, setWords] = useState<string | null>(null);
-  const [at, setAt] = useState<Place & { take: boolean }>({ row: 0, place: 0, take: false });
+  const [hoverText, setHoverText] = useState<string | null>(null);
+  const [at, setAt] = useState<Position & { takeFocus: boolean }>({ row: 0, place: 0, takeFocus: false });
   const { scroller, track, width, factor } = zoom;
-  const head = headHeight(chart);
+  const head = headerHeight(chart);
   const rows = useVirtualizer({
     count: chart.rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: () => ROW_HEIGHT,
     overscan: 8,
     scrollMargin: head,
     scrollPaddingStart: head,
     rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), at.row])].sort((a, b) => a - b),
   });
-  const open = useOpenAt(batchId);
+  const open = useOpenAtAttempt(batchId);
   const [, go] = useLocation();
-  const walk = (key: string): boolean => {
-    const next = stepped(chart.rows, at, key);
+  const moveFocus = (key: string): boolean => {
+    const next = nextPosition(chart.rows, at, key);
     if (next === null) return false;
     rows.scrollToIndex(next.row);
-    setAt({ ...next, take: true });
+    setAt({ ...next, takeFocus: true });
     return true;
   };
-  const look = (row: number, said: string | null, place: number) => {
-    setWords(said);
-    if (said !== null && place >= 0) setAt({ row, place, take: false });
+  const onHover = (row: number, text: string | null, place: number) => {
+    setHoverText(text);
+    if (text !== null && place >= 0) setAt({ row, place, takeFocus: false });
   };
-  const acts = useStable({ press: open, look, walk });
-  useTaken(scroller, at, () => setAt({ ...at, take: false }));
-  useDrag(scroller);
+  const actions = useStableActions({ onPress: open, onHover, moveFocus });
+  useFocusRequest(scroller, at, () => setAt({ ...at, takeFocus: false }));
+  useDragScroll(scroller);
   return (
     <>
       <div ref={scroller} className={styles.scroller}>
         <div className={styles.inside} style={{ "--zoom": factor } as CSSProperties}>
-          <Head
+          <GanttHeader
             chart={chart}
             width={width}
             track={track}
-            press={() => go(to.review(batchId))}
-            look={setWords}
+            onPress={() => go(routes.review(batchId))}
+            onHover={setHoverText}
           />
           <ol className={styles.rows} style={{ height: rows.getTotalSize() }} aria-label="Tasks">
             {rows.getVirtualItems().map(({ index, start }) => {
               const row = chart.rows[index];
               if (row === undefined) return null;
               return (
-                <Line
+                <GanttRow
                   key={row.task}
                   row={row}
                   index={index}
@@ -69,22 +69,22 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
                   top={start - head}
                   frame={chart}
                   current={at.row === index ? at.place : null}
-                  acts={acts}
+                  actions={actions}
                 />
               );
             })}
           </ol>
-          <Now chart={chart} />
+          <NowLine chart={chart} />
         </div>
       </div>
-      <p className={styles.said} data-hint={words === null || undefined}>
-        {words ?? HINT}
+      <p className={styles.said} data-hint={hoverText === null || undefined}>
+        {hoverText ?? HINT}
       </p>
     </>
   );
 }
 
-function Now({ chart: { from, to, now } }: { chart: Chart }) {
+function NowLine({ chart: { from, to, now } }: { chart: Chart }) {
   if (now === null) return null;
   return (
     <div className={styles.over} aria-hidden="true">
@@ -96,11 +96,11 @@ function Now({ chart: { from, to, now } }: { chart: Chart }) {
 const TABS: Partial<Record<Bar["span"]["kind"], Tab>> = { write: "log", verify: "log", merge: "diff" };
 
 /** Opens a task, and its log at an attempt. */
-function useOpenAt(batch: string): (task: string, bar: Bar | null) => void {
+function useOpenAtAttempt(batch: string): (task: string, bar: Bar | null) => void {
   const [, setOpen] = useOpenTask();
-  const [attempt, setAttempt] = useState<Chosen>(NEWEST);
+  const [attempt, setAttempt] = useState<SelectedAttempt>(NEWEST_ATTEMPT);
   // After the log that was open before is gone, as that forgets which one was read.
-  useEffect(() => useChosenAttempt.setState(attempt), [attempt]);
+  useEffect(() => useSelectedAttempt.setState(attempt), [attempt]);
   return (task, bar) => {
     const { kind, n } = bar?.span ?? { kind: "merge", n: null };
     if (kind === "write" || kind === "verify") setAttempt({ step: kind, attempt: n });
@@ -109,22 +109,26 @@ function useOpenAt(batch: string): (task: string, bar: Bar | null) => void {
 }
 
 /** The focus goes to a place as soon as it is drawn. */
-function useTaken(scroller: Zoom["scroller"], at: Place & { take: boolean }, taken: () => void): void {
-  const { row, place, take } = at;
+function useFocusRequest(
+  scroller: Zoom["scroller"],
+  at: Position & { takeFocus: boolean },
+  onFocused: () => void,
+): void {
+  const { row, place, takeFocus } = at;
   useEffect(() => {
-    if (!take) return;
+    if (!takeFocus) return;
     scroller.current?.querySelector<HTMLElement>(`[data-row="${row}"] [data-place="${place}"]`)?.focus();
-    taken();
+    onFocused();
   });
 }
 
-function useStable(acts: LineActs): LineActs {
-  const latest = useRef(acts);
-  latest.current = acts;
-  const [stable] = useState<LineActs>(() => ({
-    press: (task, bar) => latest.current.press(task, bar),
-    look: (row, words, place) => latest.current.look(row, words, place),
-    walk: (key) => latest.current.walk(key),
+function useStableActions(actions: GanttRowActions): GanttRowActions {
+  const latest = useRef(actions);
+  latest.current = actions;
+  const [stable] = useState<GanttRowActions>(() => ({
+    onPress: (task, bar) => latest.current.onPress(task, bar),
+    onHover: (row, text, place) => latest.current.onHover(row, text, place),
+    moveFocus: (key) => latest.current.moveFocus(key),
   }));
   return stable;
 }

@@ -2,39 +2,39 @@ import type { RefObject } from "react";
 import { localZone, ticks } from "./axis";
 import { Bars } from "./Bars";
 import styles from "./Gantt.module.css";
-import { type Chart, lanes } from "./layout";
+import { type Chart, packLanes } from "./layout";
 
-const AXIS = 26;
-const LANE = 26;
+const AXIS_HEIGHT = 26;
+const LANE_HEIGHT = 26;
 
-export function headHeight({ own }: Chart): number {
-  return AXIS + lanes(own).length * LANE;
+export function headerHeight({ batchBars }: Chart): number {
+  return AXIS_HEIGHT + packLanes(batchBars).length * LANE_HEIGHT;
 }
 
-interface Props {
+interface GanttHeaderProps {
   chart: Chart;
   /** Of the line, in px. */
   width: number;
   track: RefObject<HTMLDivElement | null>;
-  press(): void;
-  look(words: string | null): void;
+  onPress(): void;
+  onHover(words: string | null): void;
 }
 
 /** The clock, and what the whole batch went through. It stays in sight. */
-export function Head({ chart, width, track, press, look }: Props) {
-  const own = lanes(chart.own);
+export function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps) {
+  const own = packLanes(chart.batchBars);
   return (
-    <div className={styles.head} style={{ height: headHeight(chart) }}>
+    <div className={styles.head} style={{ height: headerHeight(chart) }}>
       <div ref={track} className={styles.track}>
         <Axis chart={chart} width={width} />
         {own.map((lane, at) => (
           <ul
             key={lane[0]?.key}
             className={styles.own}
-            style={{ top: AXIS + at * LANE }}
+            style={{ top: AXIS_HEIGHT + at * LANE_HEIGHT }}
             aria-label="Of the whole batch"
           >
-            <Bars frame={chart} bars={lane} current="all" press={press} look={look} />
+            <Bars frame={chart} bars={lane} current="all" onPress={onPress} onHover={onHover} />
           </ul>
         ))}
       </div>
@@ -43,7 +43,7 @@ export function Head({ chart, width, track, press, look }: Props) {
   );
 }
 
-function Axis({ chart: { from, to }, width }: Pick<Props, "chart" | "width">) {
+function Axis({ chart: { from, to }, width }: Pick<GanttHeaderProps, "chart" | "width">) {
   return (
     <div className={styles.axis} aria-hidden="true">
       {ticks(from, to, width, localZone).map(({ at, label }) => (

@@ -1,33 +1,33 @@
 import { memo } from "react";
-import { taskName } from "../graph/named";
-import { TaskMark, word } from "../parts/Status";
+import { taskLabel } from "../graph/named";
+import { statusText, TaskStatusIcon } from "../parts/Status";
 import { Bars, Gaps } from "./Bars";
 import styles from "./Gantt.module.css";
 import type { Bar, Chart, Row } from "./layout";
 
-interface Props {
+interface GanttRowProps {
   row: Row;
   index: number;
   of: number;
   top: number;
   frame: Pick<Chart, "from" | "to">;
   current: number | null;
-  acts: LineActs;
+  actions: GanttRowActions;
 }
 
 /** The same ones as long as the chart is there: rows are drawn anew only when they change. */
-export interface LineActs {
-  press(task: string, bar: Bar | null): void;
-  look(row: number, words: string | null, place: number): void;
+export interface GanttRowActions {
+  onPress(task: string, bar: Bar | null): void;
+  onHover(row: number, words: string | null, place: number): void;
   /** Whether the key led anywhere. */
-  walk(key: string): boolean;
+  moveFocus(key: string): boolean;
 }
 
 /** One task: its name, and what it went through. */
-export const Line = memo(function Line({ row, index, of, top, frame, current, acts }: Props) {
+export const GanttRow = memo(function Line({ row, index, of, top, frame, current, actions }: GanttRowProps) {
   const { task, title, status, bars, gaps } = row;
-  const words = taskName(task, status, title);
-  const look = (said: string | null, place: number) => acts.look(index, said, place);
+  const label = taskLabel(task, status, title);
+  const onHover = (text: string | null, place: number) => actions.onHover(index, text, place);
   return (
     <li
       className={styles.row}
@@ -36,7 +36,8 @@ export const Line = memo(function Line({ row, index, of, top, frame, current, ac
       aria-setsize={of}
       aria-posinset={index + 1}
       onKeyDown={(event) => {
-        if (!event.ctrlKey && !event.metaKey && !event.altKey && acts.walk(event.key)) event.preventDefault();
+        if (!event.ctrlKey && !event.metaKey && !event.altKey && actions.moveFocus(event.key))
+          event.preventDefault();
       }}
     >
       <div className={styles.name}>
@@ -44,18 +45,18 @@ export const Line = memo(function Line({ row, index, of, top, frame, current, ac
           type="button"
           data-place={0}
           tabIndex={current === 0 ? 0 : -1}
-          title={words}
-          onClick={() => acts.press(task, null)}
-          onFocus={() => look(words, 0)}
-          onBlur={() => look(null, 0)}
-          onMouseEnter={() => look(words, -1)}
-          onMouseLeave={() => look(null, -1)}
+          title={label}
+          onClick={() => actions.onPress(task, null)}
+          onFocus={() => onHover(label, 0)}
+          onBlur={() => onHover(null, 0)}
+          onMouseEnter={() => onHover(label, -1)}
+          onMouseLeave={() => onHover(null, -1)}
         >
           <span className={styles.mark} aria-hidden="true">
-            <TaskMark status={status} />
+            <TaskStatusIcon status={status} />
           </span>
           <span className={styles.id}>{task}</span>
-          <span className={styles.status}>{word(status)}</span>
+          <span className={styles.status}>{statusText(status)}</span>
         </button>
       </div>
       <ul className={styles.track} aria-label={`Attempts of ${task}`}>
@@ -64,8 +65,8 @@ export const Line = memo(function Line({ row, index, of, top, frame, current, ac
           frame={frame}
           bars={bars}
           current={current}
-          press={(bar) => acts.press(task, bar)}
-          look={look}
+          onPress={(bar) => actions.onPress(task, bar)}
+          onHover={onHover}
         />
       </ul>
     </li>

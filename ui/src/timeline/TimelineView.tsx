@@ -1,13 +1,13 @@
 import { useMemo } from "react";
 import type { Timeline } from "../api/types";
 import { BatchHeader } from "../batch/BatchHeader";
-import { Unread } from "../graph/Unread";
-import { Empty, Loading } from "../parts/Empty";
+import { LoadError } from "../graph/Unread";
+import { EmptyState, LoadingState } from "../parts/Empty";
 import { useNow } from "../parts/now";
 import { Gantt } from "./Gantt";
-import { Key } from "./Key";
-import { type Chart, chartOf, isRunning } from "./layout";
-import { summaryOf, summaryWords } from "./summary";
+import { TimelineLegend } from "./Key";
+import { buildChart, type Chart, isRunning } from "./layout";
+import { formatSummary, summarizeTimeline } from "./summary";
 import styles from "./TimelineView.module.css";
 import { useTimeline } from "./useTimeline";
 import { useZoom } from "./useZoom";
@@ -19,31 +19,31 @@ export default function TimelineView({ batchId }: { batchId: string }) {
     <div className={styles.view}>
       <BatchHeader batchId={batchId} />
       {data ? (
-        <Drawn key={data.batchId} line={data} />
+        <TimelineContent key={data.batchId} line={data} />
       ) : error ? (
-        <Unread error={error} again={() => void refetch()} />
+        <LoadError error={error} onRetry={() => void refetch()} />
       ) : (
-        <Loading what="Loading the timeline" />
+        <LoadingState what="Loading the timeline" />
       )}
     </div>
   );
 }
 
-function Drawn({ line }: { line: Timeline }) {
+function TimelineContent({ line }: { line: Timeline }) {
   const now = useNow(isRunning(line));
-  const chart = useMemo(() => chartOf(line, now), [line, now]);
+  const chart = useMemo(() => buildChart(line, now), [line, now]);
   if (chart === null || chart.rows.length === 0)
-    return <Empty title="Nothing has happened yet">Attempts stand here once there are some.</Empty>;
-  return <Charted line={line} chart={chart} />;
+    return <EmptyState title="Nothing has happened yet">Attempts stand here once there are some.</EmptyState>;
+  return <TimelineChart line={line} chart={chart} />;
 }
 
-function Charted({ line, chart }: { line: Timeline; chart: Chart }) {
+function TimelineChart({ line, chart }: { line: Timeline; chart: Chart }) {
   const zoom = useZoom(chart.to - chart.from);
   return (
     <>
       <div className={styles.bar}>
-        <p className={styles.summary}>{summaryWords(summaryOf(line, chart))}</p>
-        <Key chart={chart} />
+        <p className={styles.summary}>{formatSummary(summarizeTimeline(line, chart))}</p>
+        <TimelineLegend chart={chart} />
         <ZoomButtons zoom={zoom} />
       </div>
       <Gantt batchId={line.batchId} chart={chart} zoom={zoom} />

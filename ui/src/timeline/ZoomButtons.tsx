@@ -4,16 +4,16 @@ import { Icon } from "../parts/Icon";
 import styles from "./TimelineView.module.css";
 import type { Zoom } from "./useZoom";
 
-export function ZoomButtons({ zoom: { factor, most, by, fit } }: { zoom: Zoom }) {
-  const [least, whole] = [factor <= 1, factor <= 1 ? "All of it is shown" : null];
-  const finest = factor >= most ? "It is as large as can be" : null;
+export function ZoomButtons({ zoom: { factor, maxFactor, zoomBy, fit } }: { zoom: Zoom }) {
+  const [isMinimum, atMinimum] = [factor <= 1, factor <= 1 ? "All of it is shown" : null];
+  const atMaximum = factor >= maxFactor ? "It is as large as can be" : null;
   useCommands([
     {
       id: "timeline.fit",
       title: "Show the whole timeline",
       group: "Timeline",
       keys: ["f"],
-      disabled: whole,
+      disabled: atMinimum,
       run: fit,
     },
     {
@@ -21,27 +21,27 @@ export function ZoomButtons({ zoom: { factor, most, by, fit } }: { zoom: Zoom })
       title: "Zoom in",
       group: "Timeline",
       keys: ["+", "="],
-      disabled: finest,
-      run: () => by(1),
+      disabled: atMaximum,
+      run: () => zoomBy(1),
     },
     {
       id: "timeline.out",
       title: "Zoom out",
       group: "Timeline",
       keys: ["-"],
-      disabled: whole,
-      run: () => by(-1),
+      disabled: atMinimum,
+      run: () => zoomBy(-1),
     },
   ]);
   return (
     <div className={styles.zoom}>
-      <Button icon label="Zoom in" disabled={finest} onClick={() => by(1)}>
+      <Button icon label="Zoom in" disabled={atMaximum} onClick={() => zoomBy(1)}>
         <Icon name="plus" />
       </Button>
-      <Button icon label="Zoom out" disabled={least && whole} onClick={() => by(-1)}>
+      <Button icon label="Zoom out" disabled={isMinimum && atMinimum} onClick={() => zoomBy(-1)}>
         <Icon name="minus" />
       </Button>
-      <Button icon label="Show the whole timeline" disabled={whole} onClick={fit}>
+      <Button icon label="Show the whole timeline" disabled={atMinimum} onClick={fit}>
         <Icon name="wide" />
       </Button>
     </div>

@@ -11,9 +11,9 @@ const STEPS = [
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
   ...[1, 2, 7, 14, 28].map((n) => n * DAY),
 ];
-const APART = 84; // px between two ticks at least
-const SHORTEST = 30 * SECOND;
-const GROWTH = 1.5;
+const MIN_TICK_GAP = 84; // px between two ticks at least
+const MIN_LENGTH = 30 * SECOND;
+const LENGTH_FACTOR = 1.5;
 
 /** Milliseconds that the clock on the wall is ahead of UTC at an instant. */
 export type Zone = (at: number) => number;
@@ -28,50 +28,51 @@ export interface Tick {
 /** Round instants of the clock on the wall within [from, to], drawn `width` wide. */
 export function ticks(from: number, to: number, width: number, zone: Zone): Tick[] {
   if (!(to > from) || width <= 0) return [];
-  const least = ((to - from) * APART) / width;
+  const least = ((to - from) * MIN_TICK_GAP) / width;
   const step = STEPS.find((each) => each >= least) ?? Math.ceil(least / DAY) * DAY;
   const found: Tick[] = [];
   let day = "";
   for (let wall = Math.ceil((from + zone(from)) / step) * step; ; wall += step) {
-    const at = utc(wall, zone);
+    const at = wallToUtc(wall, zone);
     if (at > to) return found;
     if (at < from || at <= (found.at(-1)?.at ?? Number.NEGATIVE_INFINITY)) continue; // an hour that the clock leaves out or has twice
-    const date = said(wall, DATE);
-    const time = said(wall, step < MINUTE ? SECONDS : MINUTES);
+    const date = formatWall(wall, DATE);
+    const time = formatWall(wall, step < MINUTE ? SECONDS : MINUTES);
     const fresh = day !== "" && date !== day;
     day = date;
     found.push({ at, label: step >= DAY ? date : fresh ? `${date}, ${time}` : time });
   }
 }
 
-function utc(wall: number, zone: Zone): number {
+function wallToUtc(wall: number, zone: Zone): number {
   const guess = wall - zone(wall);
   return wall - zone(guess);
 }
 
-type How = Intl.DateTimeFormatOptions;
-const DATE: How = { day: "numeric", month: "short" };
-const MINUTES: How = { hour: "2-digit", minute: "2-digit" };
-const SECONDS: How = { ...MINUTES, second: "2-digit" };
-const formats = new Map<How, Intl.DateTimeFormat>(); // to make one costs more than all the rest
+type DateFormat = Intl.DateTimeFormatOptions;
+const DATE: DateFormat = { day: "numeric", month: "short" };
+const MINUTES: DateFormat = { hour: "2-digit", minute: "2-digit" };
+const SECONDS: DateFormat = { ...MINUTES, second: "2-digit" };
+const formats = new Map<DateFormat, Intl.DateTimeFormat>(); // to make one costs more than all the rest
 
-function said(wall: number, how: How): string {
-  const known =
-    formats.get(how) ?? new Intl.DateTimeFormat(undefined, { ...how, hourCycle: "h23", timeZone: "UTC" });
-  formats.set(how, known);
-  return known.format(wall);
+function formatWall(wall: number, format: DateFormat): string {
+  const formatter =
+    formats.get(format) ??
+    new Intl.DateTimeFormat(undefined, { ...format, hourCycle: "h23", timeZone: "UTC" });
+  formats.set(format, formatter);
+  return formatter.format(wall);
 }
 
 /** `14:03:22`, with the day where it is another than the one of `beside`. */
-export function instant(at: number, zone: Zone, beside = at): string {
-  const day = (when: number) => said(when + zone(when), DATE);
-  const time = said(at + zone(at), SECONDS);
+export function formatInstant(at: number, zone: Zone, beside = at): string {
+  const day = (when: number) => formatWall(when + zone(when), DATE);
+  const time = formatWall(at + zone(at), SECONDS);
   return day(at) === day(beside) ? time : `${day(at)}, ${time}`;
 }
 
 /** Where a line that goes on ends: it grows by steps, so that what is drawn stands still between two of them. */
-export function horizon(from: number, to: number): number {
-  let length = SHORTEST;
-  while (length < (to - from) * 1.04) length *= GROWTH;
+export function openEnd(from: number, to: number): number {
+  let length = MIN_LENGTH;
+  while (length < (to - from) * 1.04) length *= LENGTH_FACTOR;
   return from + length;
 }

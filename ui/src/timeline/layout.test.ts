@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Timeline } from "../api/types";
-import { horizon, instant, ticks, type Zone } from "./axis";
-import { chartOf, lanes } from "./layout";
-import { summaryOf, summaryWords } from "./summary";
-import { stepped } from "./walk";
-import { barWords, gapWords } from "./words";
+import { formatInstant, openEnd, ticks, type Zone } from "./axis";
+import { buildChart, packLanes } from "./layout";
+import { formatSummary, summarizeTimeline } from "./summary";
+import { nextPosition } from "./walk";
+import { describeBar, describeGap } from "./words";
 
 const BEGUN = Date.parse("2026-11-15T10:00:00.000Z");
 const at = (seconds: number) => new Date(BEGUN + seconds * 1000).toISOString();
@@ -30,16 +30,16 @@ const AGAIN = { at: at(20), retryAt: at(50), why: "exit status 1", category: "ta
 
 describe("a chart", () => {
   test("of a batch that has not begun is none", () => {
-    expect(chartOf(line([], { startedAt: null }), BEGUN)).toBeNull();
+    expect(buildChart(line([], { startedAt: null }), BEGUN)).toBeNull();
   });
 
   test("of a batch without tasks is empty, and as long as it was", () => {
-    const chart = chartOf(line([], { completedAt: at(0) }), BEGUN);
-    expect(chart).toMatchObject({ from: BEGUN, to: BEGUN + 1000, now: null, rows: [], own: [] });
+    const chart = buildChart(line([], { completedAt: at(0) }), BEGUN);
+    expect(chart).toMatchObject({ from: BEGUN, to: BEGUN + 1000, now: null, rows: [], batchBars: [] });
   });
 
   test("reaches to now while something is not over, and leaves room", () => {
-    const chart = chartOf(line([course("walls", [span("write", 5, null)])]), BEGUN + 60_000);
+    const chart = buildChart(line([course("walls", [span("write", 5, null)])]), BEGUN + 60_000);
     const bar = chart?.rows[0]?.bars[0];
     expect(bar).toMatchObject({ from: BEGUN + 5_000, to: BEGUN + 60_000, open: true });
     expect(chart?.now).toBe(BEGUN + 60_000);
@@ -47,7 +47,7 @@ describe("a chart", () => {
   });
 
   test("ends with the batch, and has no now then", () => {
-    const chart = chartOf(
+    const chart = buildChart(
       line([course("walls", [span("write", 0, 30)])], { completedAt: at(40) }),
       BEGUN + 9e9,
     );
@@ -55,7 +55,10 @@ describe("a chart", () => {
   });
 
   test("a clock that is behind the server's, or was set back, makes nothing end before it begins", () => {
-    const late = chartOf(line([course("walls", [span("write", 30, null), span("verify", 20, 10)])]), BEGUN);
+    const late = buildChart(
+      line([course("walls", [span("write", 30, null), span("verify", 20, 10)])]),
+      BEGUN,
+    );
     expect(late?.now).toBe(BEGUN + 30_000);
     expect(late?.rows[0]?.bars.map(({ from, to }) => to - from)).toEqual([0, 0]);
   });
@@ -66,7 +69,7 @@ describe("a chart", () => {
       span("write", 50, 60, { n: 2 }),
       span("verify", 60, 70),
     ];
-    const chart = chartOf(line([course("walls", spans, { retries: [AGAIN] })]), BEGUN + 70_000);
+    const chart = buildChart(line([course("walls", spans, { retries: [AGAIN] })]), BEGUN + 70_000);
     expect(chart?.rows[0]?.bars.map(({ retry }) => retry?.why ?? null)).toEqual([
       "exit status 1",
       null,
@@ -79,7 +82,7 @@ describe("a chart", () => {
       { startedAt: at(0), completedAt: at(5) },
       { startedAt: at(20), completedAt: at(55) },
     ];
-    const chart = chartOf(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 60_000);
+    const chart = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 60_000);
     const gaps = chart?.rows[0]?.gaps.map(({ from, to, backoff }) => [
       (from - BEGUN) / 1000,
       (to - BEGUN) / 1000,
@@ -94,7 +97,7 @@ describe("a chart", () => {
 
   test("a backoff that goes on is drawn to its end, beyond now", () => {
     const waits = [{ startedAt: at(20), completedAt: null }];
-    const chart = chartOf(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000);
+    const chart = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000);
     expect(chart?.rows[0]?.gaps).toMatchObject([{ to: BEGUN + 50_000, open: true, backoff: AGAIN }]);
     expect(chart?.to).toBeGreaterThan(BEGUN + 50_000);
   });
@@ -105,14 +108,14 @@ describe("a chart", () => {
       course("roof", []),
       course("door", [span("write", 0, 9)], { status: "failed" }),
     ];
-    const chart = chartOf(line(tasks), BEGUN + 20_000);
+    const chart = buildChart(line(tasks), BEGUN + 20_000);
     expect(chart?.rows.map(({ status }) => status)).toEqual(["verifying", "waiting", "failed"]);
   });
 
   test("what the batch does at the same time stands in rows of its own", () => {
     const spans = [span("gate", 0, 10), span("pause", 5, 20), span("publish", 10, 12)];
-    const own = chartOf(line([], { spans }), BEGUN + 20_000)?.own ?? [];
-    expect(lanes(own).map((lane) => lane.map((bar) => bar.span.kind))).toEqual([
+    const own = buildChart(line([], { spans }), BEGUN + 20_000)?.batchBars ?? [];
+    expect(packLanes(own).map((lane) => lane.map((bar) => bar.span.kind))).toEqual([
       ["gate", "publish"],
       ["pause"],
     ]);
@@ -126,7 +129,7 @@ describe("a chart", () => {
         span("merge", n + 12, n + 13),
       ]),
     );
-    expect(chartOf(line(tasks), BEGUN + 2e6)?.rows).toHaveLength(1000);
+    expect(buildChart(line(tasks), BEGUN + 2e6)?.rows).toHaveLength(1000);
   });
 });
 
@@ -184,15 +187,15 @@ describe("ticks", () => {
 });
 
 test("a line that goes on grows by steps", () => {
-  const ends = new Set(Array.from({ length: 600 }, (_, n) => horizon(BEGUN, BEGUN + n * 1000)));
+  const ends = new Set(Array.from({ length: 600 }, (_, n) => openEnd(BEGUN, BEGUN + n * 1000)));
   expect(ends.size).toBeLessThan(12);
   for (const n of [0, 29, 30, 400])
-    expect(horizon(BEGUN, BEGUN + n * 1000)).toBeGreaterThan(BEGUN + n * 1000);
+    expect(openEnd(BEGUN, BEGUN + n * 1000)).toBeGreaterThan(BEGUN + n * 1000);
 });
 
 test("an instant says its day only where it is another one", () => {
-  expect(instant(BEGUN, UTC)).toBe("10:00:00");
-  expect(instant(BEGUN, UTC, BEGUN - 86_400_000)).toMatch(/15.*10:00:00/);
+  expect(formatInstant(BEGUN, UTC)).toBe("10:00:00");
+  expect(formatInstant(BEGUN, UTC, BEGUN - 86_400_000)).toMatch(/15.*10:00:00/);
 });
 
 describe("the summary", () => {
@@ -205,23 +208,25 @@ describe("the summary", () => {
       }),
     ];
     const told = line(tasks, { completedAt: at(100) });
-    const chart = chartOf(told, BEGUN);
-    expect(chart && summaryWords(summaryOf(told, chart))).toBe(
+    const chart = buildChart(told, BEGUN);
+    expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe(
       "1m 40s instead of 2m 50s one after another · longest wait 12s (roof) · 1 retry",
     );
   });
 
   test("does not boast where nothing was at the same time", () => {
     const told = line([course("walls", [span("write", 0, 60)])], { completedAt: at(61) });
-    const chart = chartOf(told, BEGUN);
-    expect(chart && summaryWords(summaryOf(told, chart))).toBe("1m 01s · 0 retries");
+    const chart = buildChart(told, BEGUN);
+    expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe("1m 01s · 0 retries");
   });
 });
 
 test("arrow keys lead from span to span and from task to task, and end at the ends", () => {
-  const rows = [{ bars: [1, 2] }, { bars: [] }, { bars: [1] }] as unknown as Parameters<typeof stepped>[0];
+  const rows = [{ bars: [1, 2] }, { bars: [] }, { bars: [1] }] as unknown as Parameters<
+    typeof nextPosition
+  >[0];
   const go = (row: number, place: number, key: string) => {
-    const next = stepped(rows, { row, place }, key);
+    const next = nextPosition(rows, { row, place }, key);
     return next && [next.row, next.place];
   };
   expect(go(0, 0, "ArrowRight")).toEqual([0, 1]);
@@ -236,8 +241,8 @@ test("arrow keys lead from span to span and from task to task, and end at the en
 
 describe("the words of a span", () => {
   const bars = (spans: Span[], retries: Course["retries"] = []) =>
-    chartOf(line([course("walls", spans, { retries })]), BEGUN + 60_000)?.rows[0]?.bars.map((bar) =>
-      barWords(bar, UTC),
+    buildChart(line([course("walls", spans, { retries })]), BEGUN + 60_000)?.rows[0]?.bars.map((bar) =>
+      describeBar(bar, UTC),
     ) ?? [];
 
   test("say who, how long, and what came of it", () => {
@@ -261,7 +266,9 @@ describe("the words of a span", () => {
 
   test("of a wait say until when", () => {
     const waits = [{ startedAt: at(20), completedAt: null }];
-    const row = chartOf(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000)?.rows[0];
-    expect(row?.gaps.map((gap) => gapWords(gap, UTC))).toEqual(["Held back until 10:00:50: exit status 1"]);
+    const row = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000)?.rows[0];
+    expect(row?.gaps.map((gap) => describeGap(gap, UTC))).toEqual([
+      "Held back until 10:00:50: exit status 1",
+    ]);
   });
 });

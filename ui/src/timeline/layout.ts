@@ -3,11 +3,11 @@
    Law: nothing ends before it begins, whatever clocks say, and what is not over reaches to now. */
 
 import type { TaskStatus, Timeline } from "../api/types";
-import { horizon } from "./axis";
+import { openEnd } from "./axis";
 
 type Span = Timeline["spans"][number];
-type Course = Timeline["tasks"][number];
-type Retry = Course["retries"][number];
+type TaskTimeline = Timeline["tasks"][number];
+type Retry = TaskTimeline["retries"][number];
 
 export interface Bar {
   readonly key: string;
@@ -41,27 +41,27 @@ export interface Chart {
   readonly to: number;
   /** Now, as far as anything is not over; `null` otherwise. */
   readonly now: number | null;
-  readonly own: readonly Bar[];
+  readonly batchBars: readonly Bar[];
   readonly rows: readonly Row[];
 }
 
 /** `null`: nothing has begun. */
-export function chartOf(line: Timeline, clock: number): Chart | null {
-  const known = instants(line);
+export function buildChart(line: Timeline, clock: number): Chart | null {
+  const known = listInstants(line);
   if (known.length === 0) return null;
   const from = known.reduce((first, at) => Math.min(first, at));
   const last = known.reduce((latest, at) => Math.max(latest, at));
   const running = isRunning(line);
   // The server's clock may be ahead of this one: now is never before what has happened.
   const now = Math.max(clock, last);
-  const rows = line.tasks.map((course) => rowOf(course, now));
+  const rows = line.tasks.map((course) => buildRow(course, now));
   const planned = rows.flatMap(({ gaps }) => gaps).reduce((latest, { to }) => Math.max(latest, to), last);
-  const to = running ? horizon(from, Math.max(now, planned)) : Math.max(planned, from + 1000);
+  const to = running ? openEnd(from, Math.max(now, planned)) : Math.max(planned, from + 1000);
   return {
     from,
     to,
     now: running ? now : null,
-    own: line.spans.map((span, at) => barOf(span, at, now, null)),
+    batchBars: line.spans.map((span, at) => buildBar(span, at, now, null)),
     rows,
   };
 }
@@ -72,34 +72,34 @@ export function isRunning({ startedAt, completedAt, spans, tasks }: Timeline): b
   return [...spans, ...tasks.flatMap((task) => task.spans)].some((span) => span.completedAt === null);
 }
 
-function instants({ startedAt, completedAt, spans, tasks }: Timeline): number[] {
+function listInstants({ startedAt, completedAt, spans, tasks }: Timeline): number[] {
   const all = [...spans, ...tasks.flatMap((task) => [...task.spans, ...task.waits])];
   return [startedAt, completedAt, ...all.flatMap((each) => [each.startedAt, each.completedAt])]
     .flatMap((each) => (each === null ? [] : [Date.parse(each)]))
     .filter((at) => !Number.isNaN(at));
 }
 
-function rowOf({ taskId, title, status, spans, waits, retries }: Course, now: number): Row {
-  const after = retried(spans, retries);
-  const bars = spans.map((span, at) => barOf(span, at, now, after.get(span) ?? null));
-  const gaps = waits.flatMap((wait) => gapsOf(range(wait, now), retries));
-  return { task: taskId, title, status: status ?? standing(bars), bars, gaps };
+function buildRow({ taskId, title, status, spans, waits, retries }: TaskTimeline, now: number): Row {
+  const retryBySpan = matchRetries(spans, retries);
+  const bars = spans.map((span, at) => buildBar(span, at, now, retryBySpan.get(span) ?? null));
+  const gaps = waits.flatMap((wait) => buildGaps(toRange(wait, now), retries));
+  return { task: taskId, title, status: status ?? statusFromBars(bars), bars, gaps };
 }
 
-const STEPS: Partial<Record<Span["kind"], TaskStatus>> = {
+const STATUS_BY_KIND: Partial<Record<Span["kind"], TaskStatus>> = {
   write: "running",
   verify: "verifying",
   merge: "merging",
 };
 
 /** Of one that has not ended: what is at work on it. */
-function standing(bars: readonly Bar[]): TaskStatus {
+function statusFromBars(bars: readonly Bar[]): TaskStatus {
   const open = bars.find((bar) => bar.open);
-  return (open && STEPS[open.span.kind]) ?? "waiting";
+  return (open && STATUS_BY_KIND[open.span.kind]) ?? "waiting";
 }
 
 /** One row for all that is not at the same time, and as many rows as it takes. */
-export function lanes(bars: readonly Bar[]): Bar[][] {
+export function packLanes(bars: readonly Bar[]): Bar[][] {
   const found: Bar[][] = [];
   for (const bar of bars.toSorted((a, b) => a.from - b.from)) {
     const free = found.find((lane) => (lane.at(-1)?.to ?? 0) <= bar.from);
@@ -109,12 +109,12 @@ export function lanes(bars: readonly Bar[]): Bar[][] {
   return found;
 }
 
-function barOf(span: Span, at: number, now: number, retry: Retry | null): Bar {
-  return { key: `${span.kind} ${span.n ?? ""} ${at}`, ...range(span, now), span, retry };
+function buildBar(span: Span, at: number, now: number, retry: Retry | null): Bar {
+  return { key: `${span.kind} ${span.n ?? ""} ${at}`, ...toRange(span, now), span, retry };
 }
 
 /** A retry is for what had ended last when it was granted. */
-function retried(spans: readonly Span[], retries: readonly Retry[]): Map<Span, Retry> {
+function matchRetries(spans: readonly Span[], retries: readonly Retry[]): Map<Span, Retry> {
   const found = new Map<Span, Retry>();
   const end = (span: Span) =>
     span.completedAt === null ? Number.POSITIVE_INFINITY : Date.parse(span.completedAt);
@@ -135,7 +135,7 @@ interface Range {
   readonly open: boolean;
 }
 
-function range(
+function toRange(
   { startedAt, completedAt }: { startedAt: string; completedAt: string | null },
   now: number,
 ): Range {
@@ -145,8 +145,8 @@ function range(
 }
 
 /** A wait, and the part of it in which the task was held back on purpose; that reaches to the instant it is until. */
-function gapsOf(wait: Range, retries: readonly Retry[]): Gap[] {
-  const retry = retries.findLast((each) => within(Date.parse(each.at), wait));
+function buildGaps(wait: Range, retries: readonly Retry[]): Gap[] {
+  const retry = retries.findLast((each) => isWithin(Date.parse(each.at), wait));
   if (retry === undefined) return [{ ...wait, backoff: null }];
   const begins = Math.max(wait.from, Date.parse(retry.at));
   const until = Math.max(begins, Date.parse(retry.retryAt));
@@ -159,6 +159,6 @@ function gapsOf(wait: Range, retries: readonly Retry[]): Gap[] {
   return gaps.filter(({ from, to }) => to > from);
 }
 
-function within(at: number, { from, to, open }: Range): boolean {
+function isWithin(at: number, { from, to, open }: Range): boolean {
   return at >= from - 1000 && (open || at < to);
 }

@@ -1,7 +1,7 @@
 /* A timeline in one line: how long, how long one after another, who waited longest. Pure. */
 
 import type { Timeline } from "../api/types";
-import { count, duration } from "../model/format";
+import { formatDuration, pluralize } from "../model/format";
 import type { Chart } from "./layout";
 
 export interface Summary {
@@ -13,15 +13,15 @@ export interface Summary {
   readonly retries: number;
 }
 
-export function summaryOf(line: Timeline, { from, to, now, rows }: Chart): Summary {
-  const begun = line.startedAt === null ? from : Date.parse(line.startedAt);
+export function summarizeTimeline(line: Timeline, { from, to, now, rows }: Chart): Summary {
+  const start = line.startedAt === null ? from : Date.parse(line.startedAt);
   const end = line.completedAt === null ? (now ?? to) : Date.parse(line.completedAt);
   const attempts = rows.flatMap(({ bars }) => bars.filter(({ span }) => span.kind !== "merge"));
   const waits = rows.flatMap(({ task, gaps }) =>
     gaps.map((gap) => ({ task, seconds: (Math.min(gap.to, end) - gap.from) / 1000 })),
   );
   return {
-    wall: Math.max(0, end - begun) / 1000,
+    wall: Math.max(0, end - start) / 1000,
     worked: attempts.reduce((sum, bar) => sum + (bar.to - bar.from) / 1000, 0),
     wait: waits.reduce<Summary["wait"]>(
       (most, each) => (each.seconds > (most?.seconds ?? 0) ? each : most),
@@ -31,13 +31,16 @@ export function summaryOf(line: Timeline, { from, to, now, rows }: Chart): Summa
   };
 }
 
-export function summaryWords({ wall, worked, wait, retries }: Summary): string {
-  const [long, alone] = [duration(wall), duration(worked)];
-  const times = worked > wall && long !== alone ? `${long} instead of ${alone} one after another` : long;
+export function formatSummary({ wall, worked, wait, retries }: Summary): string {
+  const [wallText, workedText] = [formatDuration(wall), formatDuration(worked)];
+  const times =
+    worked > wall && wallText !== workedText
+      ? `${wallText} instead of ${workedText} one after another`
+      : wallText;
   return [
     times,
-    wait !== null && wait.seconds >= 1 && `longest wait ${duration(wait.seconds)} (${wait.task})`,
-    count(retries, "retry", "retries"),
+    wait !== null && wait.seconds >= 1 && `longest wait ${formatDuration(wait.seconds)} (${wait.task})`,
+    pluralize(retries, "retry", "retries"),
   ]
     .filter(Boolean)
     .join(" · ");

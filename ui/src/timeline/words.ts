@@ -1,13 +1,13 @@
 /* What a span is, in words: for tooltips, and for whoever does not see it. Pure. */
 
 import type { Timeline } from "../api/types";
-import { duration } from "../model/format";
-import { instant, type Zone } from "./axis";
+import { formatDuration } from "../model/format";
+import { formatInstant, type Zone } from "./axis";
 import type { Bar, Gap } from "./layout";
 
 type Span = Timeline["spans"][number];
 
-export const NAMES: Record<Span["kind"], string> = {
+export const KIND_NAMES: Record<Span["kind"], string> = {
   write: "Write",
   verify: "Verify",
   merge: "Merge",
@@ -17,7 +17,7 @@ export const NAMES: Record<Span["kind"], string> = {
   publish: "Publish",
 };
 
-const ENDED: Record<NonNullable<Span["endedFor"]>, string> = {
+const END_REASONS: Record<NonNullable<Span["endedFor"]>, string> = {
   cancel: "it was cancelled",
   drop: "the task was dropped",
   blocked: "something it needs was not done",
@@ -27,7 +27,7 @@ const ENDED: Record<NonNullable<Span["endedFor"]>, string> = {
   feedback: "a person had feedback",
 };
 
-const RESULTS: Partial<Record<string, string>> = {
+const RESULT_TEXT: Partial<Record<string, string>> = {
   task: "failed",
   verify: "failed verification",
   empty: "changed nothing",
@@ -44,54 +44,54 @@ const RESULTS: Partial<Record<string, string>> = {
   conflict: "conflicted",
 };
 
-const GOOD: readonly (string | null)[] = ["ok", "merged", "passed", "done"];
+const GOOD_RESULTS: readonly (string | null)[] = ["ok", "merged", "passed", "done"];
 
 /** How it went, for colour and pattern: a word says it too. */
-export type Mood = "open" | "good" | "bad" | "plain";
+export type BarTone = "open" | "good" | "bad" | "plain";
 
-export function mood({ span, open }: Bar): Mood {
+export function barTone({ span, open }: Bar): BarTone {
   if (open) return "open";
   if (span.kind === "pause") return "plain";
-  return GOOD.includes(span.result)
+  return GOOD_RESULTS.includes(span.result)
     ? "good"
     : span.result === null || span.result === "question"
       ? "plain"
       : "bad";
 }
 
-function resultWord({ span, open }: Bar): string | null {
+function resultText({ span, open }: Bar): string | null {
   if (open) return "not over";
-  return span.result === null ? null : (RESULTS[span.result] ?? span.result.replaceAll("_", " "));
+  return span.result === null ? null : (RESULT_TEXT[span.result] ?? span.result.replaceAll("_", " "));
 }
 
-export function barWords(bar: Bar, zone: Zone): string {
+export function describeBar(bar: Bar, zone: Zone): string {
   const { span, from, to, open, retry } = bar;
   const kind = [
-    NAMES[span.kind],
+    KIND_NAMES[span.kind],
     span.n !== null && `attempt ${span.n}`,
     span.agent !== null && `by ${span.agent}`,
   ];
   const when = open
-    ? `since ${instant(from, zone)}`
-    : `from ${instant(from, zone)} to ${instant(to, zone, from)}`;
-  const how = [resultWord(bar), duration((to - from) / 1000), when];
+    ? `since ${formatInstant(from, zone)}`
+    : `from ${formatInstant(from, zone)} to ${formatInstant(to, zone, from)}`;
+  const how = [resultText(bar), formatDuration((to - from) / 1000), when];
   const more = [
-    span.endedFor !== null && `plait ended it: ${ENDED[span.endedFor]}`,
+    span.endedFor !== null && `plait ended it: ${END_REASONS[span.endedFor]}`,
     span.detail,
-    retry !== null && `Again, not before ${instant(Date.parse(retry.retryAt), zone, to)}: ${retry.why}`,
+    retry !== null && `Again, not before ${formatInstant(Date.parse(retry.retryAt), zone, to)}: ${retry.why}`,
   ];
-  return [`${said(kind, ", ")}: ${said(how, ", ")}`, ...more.filter(Boolean)].join(". ");
+  return [`${joinParts(kind, ", ")}: ${joinParts(how, ", ")}`, ...more.filter(Boolean)].join(". ");
 }
 
-export function gapWords({ from, to, open, backoff }: Gap, zone: Zone): string {
+export function describeGap({ from, to, open, backoff }: Gap, zone: Zone): string {
   if (backoff !== null)
-    return `Held back until ${instant(Date.parse(backoff.retryAt), zone, from)}: ${backoff.why}`;
-  const long = duration((to - from) / 1000);
+    return `Held back until ${formatInstant(Date.parse(backoff.retryAt), zone, from)}: ${backoff.why}`;
+  const long = formatDuration((to - from) / 1000);
   return open
-    ? `Waiting for ${long}, since ${instant(from, zone)}`
-    : `Waited ${long}, until ${instant(to, zone, from)}`;
+    ? `Waiting for ${long}, since ${formatInstant(from, zone)}`
+    : `Waited ${long}, until ${formatInstant(to, zone, from)}`;
 }
 
-function said(words: readonly (string | false | null)[], between: string): string {
-  return words.filter(Boolean).join(between);
+function joinParts(parts: readonly (string | false | null)[], between: string): string {
+  return parts.filter(Boolean).join(between);
 }

@@ -1,45 +1,48 @@
 import { type PointerEvent, useRef, useState } from "react";
 import styles from "./Transcript.module.css";
-import { ROW, type Window } from "./window";
+import { ROW_HEIGHT, type TranscriptWindow } from "./window";
 
-const SMALLEST = 28; // px
+const MIN_THUMB = 28; // px
 
 interface Props {
-  shown: Window;
+  shown: TranscriptWindow;
   height: number;
   controls: string;
 }
 
 /** Where in all of the transcript one is, by bytes: how many lines it has, nobody knows. */
-export function Bar({ shown, height, controls }: Props) {
+export function Scrollbar({ shown, height, controls }: Props) {
   const [dragged, setDragged] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
-  const going = useRef(false);
+  const scrolling = useRef(false);
   const { view } = shown;
-  const [top, bottom] = [shown.byte(shown.top() / ROW), shown.byte((shown.top() + height) / ROW)];
-  const rest = Math.max(1, view.size - (bottom - top));
-  const whole = view.total * ROW <= height && bottom - top >= view.size - 1;
-  if (whole || view.size === 0) return null;
-  const share = dragged ?? (view.follows ? 1 : Math.min(1, top / rest));
-  const thumb = Math.max(SMALLEST, ((bottom - top) / view.size) * height);
+  const [top, bottom] = [
+    shown.byteAt(shown.top() / ROW_HEIGHT),
+    shown.byteAt((shown.top() + height) / ROW_HEIGHT),
+  ];
+  const scrollable = Math.max(1, view.size - (bottom - top));
+  const fits = view.total * ROW_HEIGHT <= height && bottom - top >= view.size - 1;
+  if (fits || view.size === 0) return null;
+  const position = dragged ?? (view.following ? 1 : Math.min(1, top / scrollable));
+  const thumb = Math.max(MIN_THUMB, ((bottom - top) / view.size) * height);
 
-  const go = async (to: number) => {
+  const scrollTo = async (to: number) => {
     wanted.current = to;
-    if (going.current) return;
-    going.current = true;
+    if (scrolling.current) return;
+    scrolling.current = true;
     while (wanted.current !== null) {
       const next: number = wanted.current;
       wanted.current = null;
-      await (next > 0.999 ? shown.end() : shown.to(next * rest));
+      await (next > 0.999 ? shown.jumpToEnd() : shown.jumpTo(next * scrollable));
     }
-    going.current = false;
+    scrolling.current = false;
   };
   const drag = (event: PointerEvent<HTMLDivElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
     const to = (event.clientY - box.top - thumb / 2) / Math.max(1, box.height - thumb);
-    const held = Math.min(1, Math.max(0, to));
-    setDragged(held);
-    void go(held);
+    const clamped = Math.min(1, Math.max(0, to));
+    setDragged(clamped);
+    void scrollTo(clamped);
   };
   return (
     <div
@@ -50,7 +53,7 @@ export function Bar({ shown, height, controls }: Props) {
       aria-controls={controls}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuenow={Math.round(share * 100)}
+      aria-valuenow={Math.round(position * 100)}
       tabIndex={-1}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -60,7 +63,7 @@ export function Bar({ shown, height, controls }: Props) {
       onPointerUp={() => setDragged(null)}
       onPointerCancel={() => setDragged(null)}
     >
-      <div className={styles.thumb} style={{ height: thumb, top: share * Math.max(0, height - thumb) }} />
+      <div className={styles.thumb} style={{ height: thumb, top: position * Math.max(0, height - thumb) }} />
     </div>
   );
 }

@@ -1,20 +1,20 @@
-import { count } from "../../model/format";
+import { pluralize } from "../../model/format";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
-import { within } from "./Rows";
+import { pageMatches } from "./Rows";
 import styles from "./Transcript.module.css";
-import type { Finder } from "./useFinder";
-import type { View } from "./window";
+import type { TranscriptSearch } from "./useFinder";
+import type { WindowView } from "./window";
 
-interface Props {
+interface TranscriptFindProps {
   id: string;
-  finder: Finder;
-  view: View;
+  finder: TranscriptSearch;
+  view: WindowView;
 }
 
 /** Finds words: what is loaded shows them at once, and Enter looks through all of it. */
-export function FindBar({ id, finder, view }: Props) {
-  const { words, share } = finder;
+export function TranscriptFind({ id, finder, view }: TranscriptFindProps) {
+  const { query, progress } = finder;
   return (
     <search className={styles.find}>
       <input
@@ -23,30 +23,30 @@ export function FindBar({ id, finder, view }: Props) {
         className={styles.field}
         aria-label="Find in the log"
         placeholder="Find"
-        value={words}
+        value={query}
         maxLength={200}
-        onChange={({ target }) => finder.type(target.value)}
+        onChange={({ target }) => finder.setQuery(target.value)}
         onKeyDown={(event) => {
-          if (event.key === "Enter") finder.go(!event.shiftKey);
-          else if (event.key === "Escape" && words !== "") finder.type("");
+          if (event.key === "Enter") finder.findNext(!event.shiftKey);
+          else if (event.key === "Escape" && query !== "") finder.setQuery("");
           else return;
           event.preventDefault();
         }}
       />
-      {words !== "" && (
+      {query !== "" && (
         <>
-          <Button kind="quiet" icon label="Match before" onClick={() => finder.go(false)}>
+          <Button kind="quiet" icon label="Match before" onClick={() => finder.findNext(false)}>
             <Icon name="up" />
           </Button>
-          <Button kind="quiet" icon label="Next match" onClick={() => finder.go(true)}>
+          <Button kind="quiet" icon label="Next match" onClick={() => finder.findNext(true)}>
             <Icon name="down" />
           </Button>
           <span className={styles.found} role="status">
-            {share === null
-              ? (finder.note ?? loaded(view, words))
-              : `Searching: ${Math.round(share * 100)} %`}
+            {progress === null
+              ? (finder.note ?? describeLoaded(view, query))
+              : `Searching: ${Math.round(progress * 100)} %`}
           </span>
-          {share !== null && (
+          {progress !== null && (
             <Button kind="quiet" onClick={finder.stop}>
               Stop
             </Button>
@@ -57,9 +57,9 @@ export function FindBar({ id, finder, view }: Props) {
   );
 }
 
-function loaded({ laid }: View, words: string): string {
-  const found = laid.reduce((sum, { page }) => sum + within(page, words).length, 0);
+function describeLoaded({ pageRows }: WindowView, query: string): string {
+  const found = pageRows.reduce((sum, { page }) => sum + pageMatches(page, query).length, 0);
   return found === 0
     ? "Not in what is loaded: Enter looks further"
-    : `${count(found, "match", "matches")} loaded`;
+    : `${pluralize(found, "match", "matches")} loaded`;
 }

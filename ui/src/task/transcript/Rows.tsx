@@ -1,37 +1,37 @@
 import type { ReactNode } from "react";
-import { count } from "../../model/format";
-import { matches, type Spot } from "./find";
-import type { Laid } from "./layout";
+import { pluralize } from "../../model/format";
+import { findMatches, type Position } from "./find";
+import type { PageRows } from "./layout";
 import type { Page } from "./pages";
-import { FOLD, LINE } from "./rows";
+import { ROW_FOLD, ROW_LINE } from "./rows";
 import styles from "./Transcript.module.css";
-import type { Window } from "./window";
+import type { TranscriptWindow } from "./window";
 
-const MORE = 20; // rows drawn beyond what is seen, on both sides
+const OVERSCAN = 20; // rows drawn beyond what is seen, on both sides
 
 interface Props {
-  shown: Window;
+  shown: TranscriptWindow;
   /** The first and the last row that are seen. */
   from: number;
   to: number;
-  words: string;
-  current: Spot | null;
+  query: string;
+  current: Position | null;
 }
 
 /** The rows that are seen, as text and nothing else. */
-export function Rows({ shown, from, to, words, current }: Props) {
-  const { laid } = shown.view;
+export function TranscriptRows({ shown, from, to, query, current }: Props) {
+  const { pageRows } = shown.view;
   const rows: ReactNode[] = [];
-  for (const each of laid) {
-    const first = Math.max(each.first, from - MORE);
-    const last = Math.min(each.first + each.count, to + MORE);
+  for (const each of pageRows) {
+    const first = Math.max(each.first, from - OVERSCAN);
+    const last = Math.min(each.first + each.count, to + OVERSCAN);
     for (let row = first; row < last; row += 1)
       rows.push(
-        <Row
+        <TranscriptRow
           key={`${each.page.index} ${row - each.first}`}
-          laid={each}
+          rowsOfPage={each}
           at={row - each.first}
-          {...{ shown, words, current }}
+          {...{ shown, query, current }}
         />,
       );
   }
@@ -39,26 +39,26 @@ export function Rows({ shown, from, to, words, current }: Props) {
 }
 
 /** How many rows come before those that are drawn. */
-export function skipped(shown: Window, from: number): number {
-  return Math.max(0, Math.min(from - MORE, shown.view.total));
+export function skippedRows(shown: TranscriptWindow, from: number): number {
+  return Math.max(0, Math.min(from - OVERSCAN, shown.view.total));
 }
 
-function Row({
-  laid,
+function TranscriptRow({
+  rowsOfPage,
   at,
   shown,
-  words,
+  query,
   current,
-}: { laid: Laid; at: number } & Pick<Props, "shown" | "words" | "current">) {
-  const { page, rows } = laid;
+}: { rowsOfPage: PageRows; at: number } & Pick<Props, "shown" | "query" | "current">) {
+  const { page, rows } = rowsOfPage;
   const [start, end, kind] = [rows.starts[at], rows.ends[at], rows.kinds[at]];
-  if (page.leftOut > 0) return <LeftOut bytes={page.leftOut} />;
+  if (page.omittedBytes > 0) return <OmittedNote bytes={page.omittedBytes} />;
   if (start === undefined || end === undefined) return <div className={styles.row} data-row="line" />;
-  if (kind === FOLD) {
+  if (kind === ROW_FOLD) {
     return (
       <div className={styles.row}>
         <button type="button" className={styles.fold} onClick={() => shown.unfold(page.index, start)}>
-          Show {count(end - start, "more character")} of this line
+          Show {pluralize(end - start, "more character")} of this line
         </button>
       </div>
     );
@@ -67,34 +67,35 @@ function Row({
   return (
     <div
       className={styles.row}
-      data-row={kind === LINE ? "line" : "on"}
-      data-begins={begins(page, start) || undefined}
+      data-row={kind === ROW_LINE ? "line" : "on"}
+      data-begins={startsLine(page, start) || undefined}
     >
-      {marked(page, start, end, words, here)}
+      {highlight(page, start, end, query, here)}
     </div>
   );
 }
 
-function LeftOut({ bytes }: { bytes: number }) {
+function OmittedNote({ bytes }: { bytes: number }) {
   return (
     <div className={styles.gap}>
-      {size(bytes)} were left out here: the transcript is longer than what is kept of one
+      {formatSize(bytes)} were left out here: the transcript is longer than what is kept of one
     </div>
   );
 }
 
-function begins(page: Page, start: number): boolean {
+function startsLine(page: Page, start: number): boolean {
   return start === 0 || page.text[start - 1] === "\n";
 }
 
 /** A part of a page with the words that were looked for. */
-function marked(page: Page, start: number, end: number, words: string, current: number | null): ReactNode {
-  const found = words === "" ? [] : within(page, words).filter((at) => at < end && at + words.length > start);
+function highlight(page: Page, start: number, end: number, query: string, current: number | null): ReactNode {
+  const found =
+    query === "" ? [] : pageMatches(page, query).filter((at) => at < end && at + query.length > start);
   if (found.length === 0) return page.text.slice(start, end);
   const parts: ReactNode[] = [];
   let at = start;
   for (const match of found) {
-    const [from, to] = [Math.max(match, start), Math.min(match + words.length, end)];
+    const [from, to] = [Math.max(match, start), Math.min(match + query.length, end)];
     parts.push(
       page.text.slice(at, from),
       <mark key={match} className={styles.match} data-current={match === current || undefined}>
@@ -106,20 +107,20 @@ function marked(page: Page, start: number, end: number, words: string, current: 
   return [...parts, page.text.slice(at, end)];
 }
 
-const known = new WeakMap<Page, { words: string; found: number[] }>();
+const matchCache = new WeakMap<Page, { words: string; found: number[] }>();
 
 /** Looked for once for each page. */
-export function within(page: Page, words: string): number[] {
-  const before = known.get(page);
-  if (before?.words === words) return before.found;
-  const found = matches(page.text, words);
-  known.set(page, { words, found });
+export function pageMatches(page: Page, query: string): number[] {
+  const cached = matchCache.get(page);
+  if (cached?.words === query) return cached.found;
+  const found = findMatches(page.text, query);
+  matchCache.set(page, { words: query, found });
   return found;
 }
 
 /** `512 bytes`, `64.0 kB`, `1.2 MB`. */
-export function size(bytes: number): string {
-  if (bytes < 1000) return count(bytes, "byte");
+export function formatSize(bytes: number): string {
+  if (bytes < 1000) return pluralize(bytes, "byte");
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

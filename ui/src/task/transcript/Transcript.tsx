@@ -1,22 +1,22 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import { Refused } from "../../api/client";
+import { ApiError } from "../../api/client";
 import { useCommands } from "../../commands/commands";
 import { Button } from "../../parts/Button";
-import { Empty, Failure, Loading } from "../../parts/Empty";
+import { EmptyState, ErrorState, LoadingState } from "../../parts/Empty";
 import { Icon } from "../../parts/Icon";
-import { Bar } from "./Bar";
+import { Scrollbar } from "./Bar";
 import { CopyMenu } from "./CopyMenu";
-import { selected } from "./copying";
-import { FindBar } from "./FindBar";
-import { Rows, size, skipped } from "./Rows";
-import type { Attempt } from "./reads";
+import { selectedText } from "./copying";
+import { TranscriptFind } from "./FindBar";
+import { formatSize, skippedRows, TranscriptRows } from "./Rows";
+import type { AttemptRef } from "./reads";
 import styles from "./Transcript.module.css";
-import { type Finder, useFinder } from "./useFinder";
-import { useWindow } from "./useWindow";
-import { ROW, type View, type Window } from "./window";
+import { type TranscriptSearch, useTranscriptSearch } from "./useFinder";
+import { useTranscriptWindow } from "./useWindow";
+import { ROW_HEIGHT, type TranscriptWindow, type WindowView } from "./window";
 
 interface Props {
-  of: Attempt;
+  of: AttemptRef;
   /** It is the last one of its step. */
   newest: boolean;
   pretty: boolean;
@@ -30,11 +30,11 @@ interface Props {
 
 /** What an attempt printed, however long that is. */
 export function Transcript({ of, newest, pretty, children, end = null, onReading }: Props) {
-  const [shown, view] = useWindow(of, pretty);
-  const told = useRef(onReading);
-  told.current = onReading;
-  useEffect(() => told.current?.(!view.follows), [view.follows]);
-  const finder = useFinder(shown);
+  const [shown, view] = useTranscriptWindow(of, pretty);
+  const latestOnReading = useRef(onReading);
+  latestOnReading.current = onReading;
+  useEffect(() => latestOnReading.current?.(!view.following), [view.following]);
+  const finder = useTranscriptSearch(shown);
   const scroller = useRef<HTMLDivElement>(null);
   useCommands([
     {
@@ -42,85 +42,88 @@ export function Transcript({ of, newest, pretty, children, end = null, onReading
       title: "Find in the log",
       group: "Task",
       keys: ["/"],
-      run: () => document.getElementById(FIND)?.focus(),
+      run: () => document.getElementById(FIND_ID)?.focus(),
     },
-    { id: "log-end", title: "Go to the end of the log", group: "Task", run: () => void shown.end() },
-    { id: "log-start", title: "Go to the start of the log", group: "Task", run: () => void shown.to(0) },
+    { id: "log-end", title: "Go to the end of the log", group: "Task", run: () => void shown.jumpToEnd() },
+    { id: "log-start", title: "Go to the start of the log", group: "Task", run: () => void shown.jumpTo(0) },
   ]);
   return (
     <div className={styles.transcript}>
       <div className={styles.tools}>
         {children}
-        <FindBar id={FIND} finder={finder} view={view} />
+        <TranscriptFind id={FIND_ID} finder={finder} view={view} />
         <CopyMenu of={of} newest={newest} shown={shown} scroller={scroller} />
       </div>
       {view.ready && view.failure !== null && (
-        <Broken failure={view.failure} again={() => void shown.grow()} />
+        <LoadFailure failure={view.failure} onRetry={() => void shown.grow()} />
       )}
       {view.ready && view.size > 0 ? (
-        <Sheet {...{ shown, view, finder, scroller, pretty }} name={`Transcript: ${of.step} ${of.attempt}`} />
+        <TranscriptView
+          {...{ shown, view, finder, scroller, pretty }}
+          name={`Transcript: ${of.step} ${of.attempt}`}
+        />
       ) : (
-        <Nothing view={view} again={() => void shown.grow()} />
+        <NoTranscript view={view} onRetry={() => void shown.grow()} />
       )}
       <p className={styles.foot}>
-        {view.ready && <span>{size(view.size)}</span>}
+        {view.ready && <span>{formatSize(view.size)}</span>}
         <span>{view.ended ? (end ?? "Ended") : view.ready ? "At work" : ""}</span>
-        {!view.ended && view.ready && <span>{view.follows ? "Following" : "Not following"}</span>}
+        {!view.ended && view.ready && <span>{view.following ? "Following" : "Not following"}</span>}
       </p>
     </div>
   );
 }
 
-const FIND = "find-in-log";
+const FIND_ID = "find-in-log";
 
-interface SheetProps {
-  shown: Window;
-  view: View;
-  finder: Finder;
+interface TranscriptViewProps {
+  shown: TranscriptWindow;
+  view: WindowView;
+  finder: TranscriptSearch;
   scroller: React.RefObject<HTMLDivElement | null>;
   pretty: boolean;
   name: string;
 }
 
-function Sheet({ shown, view, finder, scroller, pretty, name }: SheetProps) {
+function TranscriptView({ shown, view, finder, scroller, pretty, name }: TranscriptViewProps) {
   const [height, setHeight] = useState(0);
   const probe = useRef<HTMLSpanElement>(null);
-  const placed = useRef(-1);
-  const heard = useRef(0);
+  const setScrollTop = useRef(-1);
+  const lastScrollTop = useRef(0);
   const id = useId();
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
     const measure = () => {
       const letter = (probe.current?.getBoundingClientRect().width ?? 0) / PROBE.length;
-      if (letter > 0) shown.wide(Math.max(20, Math.floor((box.clientWidth - INSET) / letter)));
+      if (letter > 0) shown.setColumns(Math.max(20, Math.floor((box.clientWidth - INSET) / letter)));
       setHeight(box.clientHeight);
-      shown.seen(shown.top(), box.clientHeight, shown.view.follows);
+      shown.onScroll(shown.top(), box.clientHeight, shown.view.following);
     };
     const observer = new ResizeObserver(measure);
     observer.observe(box);
     measure();
     return () => observer.disconnect();
   }, [shown, scroller]);
-  const scrolled = () => {
+  const onScroll = () => {
     const box = scroller.current;
     if (box === null) return;
-    const mine = Math.abs(box.scrollTop - placed.current) < 1;
-    placed.current = -1;
-    heard.current = box.scrollTop;
-    shown.seen(box.scrollTop, box.clientHeight, mine ? shown.view.follows : null);
+    const isOwnScroll = Math.abs(box.scrollTop - setScrollTop.current) < 1;
+    setScrollTop.current = -1;
+    lastScrollTop.current = box.scrollTop;
+    shown.onScroll(box.scrollTop, box.clientHeight, isOwnScroll ? shown.view.following : null);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed in it, the place is kept
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
-    if (hasMoved(box, heard.current)) return scrolled();
+    if (hasUserScrolled(box, lastScrollTop.current)) return onScroll();
     const top = shown.top();
     if (Math.abs(box.scrollTop - top) < 1) return;
     box.scrollTop = top;
-    placed.current = heard.current = box.scrollTop;
+    setScrollTop.current = lastScrollTop.current = box.scrollTop;
   }, [view, height]);
-  const [from, to] = [Math.floor(shown.top() / ROW), Math.ceil((shown.top() + height) / ROW)];
+  const [from, to] = [Math.floor(shown.top() / ROW_HEIGHT), Math.ceil((shown.top() + height) / ROW_HEIGHT)];
   return (
     <div className={styles.sheet} data-pretty={pretty || undefined}>
       {/* biome-ignore lint/a11y/useSemanticElements: what scrolls must be reachable by the keys, and has a name */}
@@ -132,35 +135,38 @@ function Sheet({ shown, view, finder, scroller, pretty, name }: SheetProps) {
         aria-label={name}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keys
         tabIndex={0}
-        onScroll={scrolled}
+        onScroll={onScroll}
         onWheel={({ deltaY, currentTarget: box }) => {
-          if (deltaY < 0 && view.follows) shown.seen(box.scrollTop, box.clientHeight, false);
+          if (deltaY < 0 && view.following) shown.onScroll(box.scrollTop, box.clientHeight, false);
         }}
         onKeyDown={(event) => {
-          if (SCROLLS.has(event.key)) event.stopPropagation();
+          if (SCROLL_KEYS.has(event.key)) event.stopPropagation();
           if (event.key !== "Home" && event.key !== "End") return;
           event.preventDefault();
-          void (event.key === "End" ? shown.end() : shown.to(0));
+          void (event.key === "End" ? shown.jumpToEnd() : shown.jumpTo(0));
         }}
         onCopy={(event) => {
-          const text = scroller.current === null ? null : selected(scroller.current);
+          const text = scroller.current === null ? null : selectedText(scroller.current);
           if (text === null) return;
           event.preventDefault();
           event.clipboardData.setData("text/plain", text);
         }}
       >
-        <div className={styles.space} style={{ height: view.total * ROW }}>
-          <div className={styles.rows} style={{ transform: `translateY(${skipped(shown, from) * ROW}px)` }}>
-            <Rows shown={shown} from={from} to={to} words={finder.words} current={finder.current} />
+        <div className={styles.space} style={{ height: view.total * ROW_HEIGHT }}>
+          <div
+            className={styles.rows}
+            style={{ transform: `translateY(${skippedRows(shown, from) * ROW_HEIGHT}px)` }}
+          >
+            <TranscriptRows shown={shown} from={from} to={to} query={finder.query} current={finder.current} />
           </div>
         </div>
         <span ref={probe} className={styles.probe} aria-hidden="true">
           {PROBE}
         </span>
       </div>
-      <Bar shown={shown} height={height} controls={id} />
-      {!view.follows && (
-        <Button className={styles.jump} onClick={() => void shown.end()}>
+      <Scrollbar shown={shown} height={height} controls={id} />
+      {!view.following && (
+        <Button className={styles.jump} onClick={() => void shown.jumpToEnd()}>
           <Icon name="down" />
           Jump to the end
         </Button>
@@ -170,30 +176,32 @@ function Sheet({ shown, view, finder, scroller, pretty, name }: SheetProps) {
 }
 
 /** A person has scrolled, and the event of it is still to come: what is shorter now also moves, to its end. */
-function hasMoved(box: HTMLElement, heard: number): boolean {
+function hasUserScrolled(box: HTMLElement, lastScrollTop: number): boolean {
   const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 1;
-  return Math.abs(box.scrollTop - heard) >= 1 && !(box.scrollTop < heard && atEnd);
+  return Math.abs(box.scrollTop - lastScrollTop) >= 1 && !(box.scrollTop < lastScrollTop && atEnd);
 }
 
 const PROBE = "x".repeat(100);
 const INSET = 26; // px beside the text
-const SCROLLS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
+const SCROLL_KEYS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
 
-function Nothing({ view, again }: { view: View; again: () => void }) {
+function NoTranscript({ view, onRetry }: { view: WindowView; onRetry: () => void }) {
   const { failure, ready, ended } = view;
-  if (ready && ended) return <Empty title="It printed nothing" />;
+  if (ready && ended) return <EmptyState title="It printed nothing" />;
   if (ready)
-    return <Empty title="It has printed nothing yet">What it prints is shown here as it comes.</Empty>;
-  if (failure instanceof Refused && failure.status === 409)
-    return <Empty title={failure.message}>{failure.hint}</Empty>;
-  if (failure !== null) return <Failure error={failure} again={again} />;
-  return <Loading what="Reading the transcript" />;
+    return (
+      <EmptyState title="It has printed nothing yet">What it prints is shown here as it comes.</EmptyState>
+    );
+  if (failure instanceof ApiError && failure.status === 409)
+    return <EmptyState title={failure.message}>{failure.hint}</EmptyState>;
+  if (failure !== null) return <ErrorState error={failure} onRetry={onRetry} />;
+  return <LoadingState what="Reading the transcript" />;
 }
 
-function Broken({ failure, again }: { failure: unknown; again: () => void }) {
+function LoadFailure({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {
   return (
     <div className={styles.broken}>
-      <Failure error={failure} again={again} />
+      <ErrorState error={failure} onRetry={onRetry} />
     </div>
   );
 }

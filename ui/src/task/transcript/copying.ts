@@ -1,28 +1,28 @@
 /* Text for the clipboard. */
 
-import { lineAt } from "./rows";
-import { ROW, type Window } from "./window";
+import { lineStart } from "./rows";
+import { ROW_HEIGHT, type TranscriptWindow } from "./window";
 
 /** The lines that are seen, whole. */
-export function visible(shown: Window, height: number): string {
-  const { laid } = shown.view;
-  const top = Math.floor(shown.top() / ROW);
-  const bottom = Math.ceil((shown.top() + height) / ROW);
-  return laid
+export function visibleText(shown: TranscriptWindow, height: number): string {
+  const { pageRows } = shown.view;
+  const top = Math.floor(shown.top() / ROW_HEIGHT);
+  const bottom = Math.ceil((shown.top() + height) / ROW_HEIGHT);
+  return pageRows
     .filter(({ first, count }) => first < bottom && first + count > top)
     .map(({ page, rows, first }) => {
       const from = rows.starts[Math.max(0, top - first)] ?? 0;
       const to = rows.ends[Math.min(rows.ends.length, bottom - first) - 1] ?? page.text.length;
       const end = page.text.indexOf("\n", to);
-      return page.text.slice(lineAt(page.text, from), end < 0 ? undefined : end + 1);
+      return page.text.slice(lineStart(page.text, from), end < 0 ? undefined : end + 1);
     })
     .join("");
 }
 
 /** What is selected of the rows, with the lines as they were printed: a row that goes on is no line. */
-export function selected(within: HTMLElement): string | null {
+export function selectedText(container: HTMLElement): string | null {
   const selection = window.getSelection();
-  if (selection === null || selection.isCollapsed || !within.contains(selection.anchorNode)) return null;
+  if (selection === null || selection.isCollapsed || !container.contains(selection.anchorNode)) return null;
   const rows = [...selection.getRangeAt(0).cloneContents().querySelectorAll<HTMLElement>("[data-row]")];
   if (rows.length === 0) return selection.toString();
   return rows
@@ -31,19 +31,19 @@ export function selected(within: HTMLElement): string | null {
 }
 
 /** The same in a shell. */
-export function command(
+export function logsCommand(
   batchId: string,
   taskId: string,
   step: string,
   attempt: number,
   newest: boolean,
 ): string {
-  const words = ["plait", "logs", quoted(batchId), quoted(taskId)];
-  if (step !== "write") words.push("--step", step);
-  if (!newest) words.push("--attempt", String(attempt));
-  return words.join(" ");
+  const args = ["plait", "logs", shellQuote(batchId), shellQuote(taskId)];
+  if (step !== "write") args.push("--step", step);
+  if (!newest) args.push("--attempt", String(attempt));
+  return args.join(" ");
 }
 
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+function shellQuote(arg: string): string {
+  return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,34 +1,45 @@
 import { describe, expect, it } from "vitest";
-import { find, matches, type Spot } from "./find";
-import { Pages } from "./pages";
-import { lines, Printed } from "./printed";
+import { findMatches, findNext, type Position } from "./find";
+import { TranscriptPages } from "./pages";
+import { FakeTranscript, numberedLines } from "./printed";
 
-const START: Spot = { page: 0, char: -1 };
+const START: Position = { page: 0, char: -1 };
 
 async function opened(text: string, hole?: [number, number]) {
-  const printed = new Printed(text, hole);
-  const pages = new Pages(printed);
+  const printed = new FakeTranscript(text, hole);
+  const pages = new TranscriptPages(printed);
   await pages.grow();
   return { printed, pages };
 }
 
-async function found(pages: Pages, words: string, from: Spot, down = true): Promise<Spot | null> {
-  return find(pages, { words, from, down, signal: new AbortController().signal, progress: () => undefined });
+async function found(
+  pages: TranscriptPages,
+  query: string,
+  from: Position,
+  down = true,
+): Promise<Position | null> {
+  return findNext(pages, {
+    query,
+    from,
+    down,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
 }
 
-async function textAt(pages: Pages, spot: Spot | null): Promise<string> {
+async function textAt(pages: TranscriptPages, spot: Position | null): Promise<string> {
   return spot === null ? "" : ((await pages.page(spot.page)).text.slice(spot.char).split("\n")[0] ?? "");
 }
 
 describe("looking for words", () => {
   it("does not mind upper and lower case", () => {
-    expect(matches("Roof, roof and ROOF", "roof")).toEqual([0, 6, 15]);
-    expect(matches("anything", "")).toEqual([]);
-    expect(matches("İ roof", "roof")).toEqual([2]);
+    expect(findMatches("Roof, roof and ROOF", "roof")).toEqual([0, 6, 15]);
+    expect(findMatches("anything", "")).toEqual([]);
+    expect(findMatches("İ roof", "roof")).toEqual([2]);
   });
 
   it("goes through all of it in both directions, and on from the other end", async () => {
-    const text = lines(300_000, (n) => (n === 5 || n === 290_000 ? `the ROOF of ${n}` : `line ${n}`));
+    const text = numberedLines(300_000, (n) => (n === 5 || n === 290_000 ? `the ROOF of ${n}` : `line ${n}`));
     const { pages } = await opened(text);
     const first = await found(pages, "roof", START);
     expect(await textAt(pages, first)).toBe("ROOF of 5");
@@ -42,7 +53,7 @@ describe("looking for words", () => {
   });
 
   it("steps over what was left out", async () => {
-    const text = lines(200_000, (n) => (n === 0 || n === 199_000 ? `roof ${n}` : `line ${n}`));
+    const text = numberedLines(200_000, (n) => (n === 0 || n === 199_000 ? `roof ${n}` : `line ${n}`));
     const { pages } = await opened(text, [70_000, 2_000_000]);
     const last = await found(pages, "roof", { page: 0, char: 0 });
     expect(await textAt(pages, last)).toBe("roof 199000");
@@ -50,17 +61,17 @@ describe("looking for words", () => {
   });
 
   it("asks seldom, tells how far it is, and stops when it is told to", async () => {
-    const { pages, printed } = await opened(lines(1_000_000));
+    const { pages, printed } = await opened(numberedLines(1_000_000));
     const told: number[] = [];
     const over = new AbortController();
-    const before = printed.asked;
-    const search = { words: "roof", from: START, down: true, signal: over.signal };
-    expect(await find(pages, { ...search, progress: (share) => told.push(share) })).toBe(null);
-    expect(printed.asked - before).toBeLessThan((pages.last + 1) / 4);
+    const before = printed.requests;
+    const search = { query: "roof", from: START, down: true, signal: over.signal };
+    expect(await findNext(pages, { ...search, progress: (share) => told.push(share) })).toBe(null);
+    expect(printed.requests - before).toBeLessThan((pages.last + 1) / 4);
     expect(told.at(-1)).toBe(1);
     const halfway = { ...search, progress: (share: number) => share > 0.5 && over.abort() };
-    const then = printed.asked;
-    expect(await find(pages, halfway)).toBe(null);
-    expect(printed.asked - then).toBeLessThan((pages.last + 1) / 6);
+    const then = printed.requests;
+    expect(await findNext(pages, halfway)).toBe(null);
+    expect(printed.requests - then).toBeLessThan((pages.last + 1) / 6);
   });
 });

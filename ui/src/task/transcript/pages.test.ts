@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { KEPT, PAGE, type Page, Pages } from "./pages";
-import { lines, Printed } from "./printed";
+import { MAX_PAGES, PAGE_BYTES, type Page, TranscriptPages } from "./pages";
+import { FakeTranscript, numberedLines } from "./printed";
 
-async function opened(printed: Printed): Promise<Pages> {
-  const pages = new Pages(printed);
+async function opened(printed: FakeTranscript): Promise<TranscriptPages> {
+  const pages = new TranscriptPages(printed);
   await pages.grow();
   return pages;
 }
 
-async function downwards(pages: Pages): Promise<Page[]> {
+async function downwards(pages: TranscriptPages): Promise<Page[]> {
   const found: Page[] = [];
   for (let index: number | null = 0; index !== null; ) {
     const page = await pages.page(index);
@@ -18,7 +18,7 @@ async function downwards(pages: Pages): Promise<Page[]> {
   return found;
 }
 
-async function upwards(pages: Pages): Promise<Page[]> {
+async function upwards(pages: TranscriptPages): Promise<Page[]> {
   const found: Page[] = [];
   for (let index: number | null = pages.last; index !== null; ) {
     const page = await pages.page(index);
@@ -36,27 +36,27 @@ function follow(found: readonly Page[], size: number): void {
 
 const texts: [string, string][] = [
   ["short", "one\ntwo\n"],
-  ["of many lines", lines(60_000)],
-  ["with lines longer than a page", lines(9, (n) => String(n).repeat(40_000 * n))],
-  ["of one line without an end", "x".repeat(5 * PAGE + 17)],
-  ["exactly as long as pages", "y\n".repeat(PAGE)],
+  ["of many lines", numberedLines(60_000)],
+  ["with lines longer than a page", numberedLines(9, (n) => String(n).repeat(40_000 * n))],
+  ["of one line without an end", "x".repeat(5 * PAGE_BYTES + 17)],
+  ["exactly as long as pages", "y\n".repeat(PAGE_BYTES)],
 ];
 
 describe.each(texts)("the pages of a transcript %s", (_, text) => {
   it("follow each other, and are the same from both ends and from the middle", async () => {
-    const down = await downwards(await opened(new Printed(text)));
+    const down = await downwards(await opened(new FakeTranscript(text)));
     follow(down, text.length);
     expect(down.map((page) => page.text).join("")).toBe(text);
-    expect(await upwards(await opened(new Printed(text)))).toEqual(down);
-    const middle = await opened(new Printed(text));
-    const index = middle.at(text.length / 2);
+    expect(await upwards(await opened(new FakeTranscript(text)))).toEqual(down);
+    const middle = await opened(new FakeTranscript(text));
+    const index = middle.indexAt(text.length / 2);
     expect(await middle.page(index)).toEqual(down[index]);
   });
 });
 
 describe("the pages of a transcript", () => {
   it("hold what comes while they are read", async () => {
-    const printed = new Printed(lines(10));
+    const printed = new FakeTranscript(numberedLines(10));
     printed.ended = false;
     let letGo = () => {};
     const held = new Promise<void>((resolve) => {
@@ -66,10 +66,10 @@ describe("the pages of a transcript", () => {
     const begun = new Promise<void>((resolve) => {
       began = resolve;
     });
-    const pages = new Pages({
-      place: (from, limit) => printed.place(from, limit),
-      async part(from, limit) {
-        const part = await printed.part(from, limit);
+    const pages = new TranscriptPages({
+      readRange: (from, limit) => printed.readRange(from, limit),
+      async readPart(from, limit) {
+        const part = await printed.readPart(from, limit);
         if (from > 0) return part;
         began();
         await held;
@@ -79,7 +79,7 @@ describe("the pages of a transcript", () => {
     await pages.grow();
     const asked = pages.page(0);
     await begun;
-    printed.text += lines(10);
+    printed.text += numberedLines(10);
     printed.ended = true;
     await pages.grow();
     letGo();
@@ -87,43 +87,43 @@ describe("the pages of a transcript", () => {
   });
 
   it("begin with a line", async () => {
-    const down = await downwards(await opened(new Printed(lines(60_000))));
+    const down = await downwards(await opened(new FakeTranscript(numberedLines(60_000))));
     expect(down.length).toBeGreaterThan(5);
     expect(down.every(({ text }) => text.startsWith("line "))).toBe(true);
   });
 
   it("are held to a number, and read again where they were let go", async () => {
-    const printed = new Printed("y\n".repeat((PAGE / 2) * (KEPT + 20)));
+    const printed = new FakeTranscript("y\n".repeat((PAGE_BYTES / 2) * (MAX_PAGES + 20)));
     const pages = await opened(printed);
     await downwards(pages);
-    expect(await pages.held()).toHaveLength(KEPT);
-    const before = printed.asked;
+    expect(await pages.cached()).toHaveLength(MAX_PAGES);
+    const before = printed.requests;
     await pages.page(0);
     await pages.page(0);
-    expect(printed.asked).toBe(before + 1);
+    expect(printed.requests).toBe(before + 1);
   });
 
   it("tell what was left out as one page, from wherever one comes", async () => {
-    const text = lines(100_000);
+    const text = numberedLines(100_000);
     const hole: [number, number] = [150_001, 900_003];
-    const down = await downwards(await opened(new Printed(text, hole)));
+    const down = await downwards(await opened(new FakeTranscript(text, hole)));
     follow(down, text.length);
-    expect(down.filter(({ leftOut }) => leftOut > 0)).toMatchObject([
+    expect(down.filter(({ omittedBytes }) => omittedBytes > 0)).toMatchObject([
       { start: hole[0], end: hole[1], text: "" },
     ]);
-    expect(await upwards(await opened(new Printed(text, hole)))).toEqual(down);
-    const inside = await opened(new Printed(text, hole));
-    expect(await inside.page(inside.at(500_000))).toMatchObject({ leftOut: hole[1] - hole[0] });
-    expect(inside.at(600_000)).toBe(inside.at(300_000));
+    expect(await upwards(await opened(new FakeTranscript(text, hole)))).toEqual(down);
+    const inside = await opened(new FakeTranscript(text, hole));
+    expect(await inside.page(inside.indexAt(500_000))).toMatchObject({ omittedBytes: hole[1] - hole[0] });
+    expect(inside.indexAt(600_000)).toBe(inside.indexAt(300_000));
   });
 
   it("grow while more is printed: what was not sure is read again", async () => {
-    const printed = new Printed(lines(100));
+    const printed = new FakeTranscript(numberedLines(100));
     printed.ended = false;
     const pages = await opened(printed);
-    expect((await pages.page(0)).sure).toBe(false);
+    expect((await pages.page(0)).complete).toBe(false);
     expect(await pages.grow()).toBe(false);
-    printed.text += `${lines(30_000)}a line without its e`;
+    printed.text += `${numberedLines(30_000)}a line without its e`;
     expect(await pages.grow()).toBe(true);
     const grown = await downwards(pages);
     expect(grown.map((page) => page.text).join("")).toBe(printed.text.replace(/a line.*$/, ""));
@@ -135,16 +135,16 @@ describe("the pages of a transcript", () => {
   });
 
   it("are asked for once by all who want them at the same time, and again after a failure", async () => {
-    const printed = new Printed(lines(10));
+    const printed = new FakeTranscript(numberedLines(10));
     const pages = await opened(printed);
-    const before = printed.asked;
+    const before = printed.requests;
     await Promise.all([pages.page(0), pages.page(0)]);
-    expect(printed.asked).toBe(before + 1);
-    const part = printed.part.bind(printed);
+    expect(printed.requests).toBe(before + 1);
+    const part = printed.readPart.bind(printed);
     const again = await opened(printed);
-    printed.part = () => Promise.reject(new Error("gone"));
+    printed.readPart = () => Promise.reject(new Error("gone"));
     await expect(again.page(0)).rejects.toThrow("gone");
-    printed.part = part;
+    printed.readPart = part;
     expect((await again.page(0)).text).toBe(printed.text);
   });
 });

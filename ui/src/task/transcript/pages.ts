@@ -4,25 +4,25 @@
    the same from wherever one comes, and begin with a line unless that one is longer than a page. What was left out of the
    middle of a transcript is one page without a text. Law: pages follow each other without a gap and without an overlap. */
 
-export const PAGE = 64 << 10;
-export const KEPT = 64; // pages
-const MARGIN = 4 << 10; // bytes that must follow, so that the end of a page is sure
-const FARTHEST = 2 ** 53 - 1;
+export const PAGE_BYTES = 64 << 10;
+export const MAX_PAGES = 64; // pages
+const MARGIN_BYTES = 4 << 10; // bytes that must follow, so that the end of a page is sure
+const MAX_OFFSET = 2 ** 53 - 1;
 
-export interface Place {
+export interface ByteRange {
   readonly offset: number;
   readonly next: number;
   readonly ended: boolean;
 }
 
-export interface Part extends Place {
+export interface TranscriptPart extends ByteRange {
   readonly text: string;
 }
 
-/** How the server is asked: for a part, or only where it would start and end. */
-export interface Reads {
-  part(from: number, limit: number): Promise<Part>;
-  place(from: number, limit: number): Promise<Place>;
+/** How the server is request: for a part, or only where it would start and end. */
+export interface TranscriptReader {
+  readPart(from: number, limit: number): Promise<TranscriptPart>;
+  readRange(from: number, limit: number): Promise<ByteRange>;
 }
 
 export interface Page {
@@ -31,12 +31,12 @@ export interface Page {
   readonly end: number;
   readonly text: string;
   /** Bytes that nobody has any more. */
-  readonly leftOut: number;
+  readonly omittedBytes: number;
   /** False: more may follow within it. */
-  readonly sure: boolean;
+  readonly complete: boolean;
 }
 
-interface Hole {
+interface OmittedRange {
   /** Of the page that stands for it; `last` is the last one that begins in it. */
   readonly index: number;
   readonly last: number;
@@ -44,130 +44,130 @@ interface Hole {
   readonly end: number;
 }
 
-export class Pages {
+export class TranscriptPages {
   size = 0;
   /** Nothing comes any more. */
   ended = false;
-  private readonly kept = new Map<number, Promise<Page>>();
-  private readonly begins = new Map<number, number>([[0, 0]]);
-  private hole: Hole | null = null;
-  private growths = 0;
+  private readonly cache = new Map<number, Promise<Page>>();
+  private readonly pageStarts = new Map<number, number>([[0, 0]]);
+  private omitted: OmittedRange | null = null;
+  private growthCount = 0;
 
-  constructor(private readonly reads: Reads) {}
+  constructor(private readonly reader: TranscriptReader) {}
 
   /** Of the page at the end. */
   get last(): number {
-    return this.canonical(Math.max(0, Math.floor((this.size - 1) / PAGE)));
+    return this.canonicalIndex(Math.max(0, Math.floor((this.size - 1) / PAGE_BYTES)));
   }
 
   /** Of the page that this byte is in, or the one after it. */
-  at(offset: number): number {
-    return this.canonical(Math.min(Math.max(0, Math.floor(offset / PAGE)), this.last));
+  indexAt(offset: number): number {
+    return this.canonicalIndex(Math.min(Math.max(0, Math.floor(offset / PAGE_BYTES)), this.last));
   }
 
   after(index: number): number | null {
-    const next = this.hole?.index === index ? this.hole.last + 1 : index + 1;
-    return next * PAGE < this.size ? this.canonical(next) : null;
+    const next = this.omitted?.index === index ? this.omitted.last + 1 : index + 1;
+    return next * PAGE_BYTES < this.size ? this.canonicalIndex(next) : null;
   }
 
   before(index: number): number | null {
-    return index === 0 ? null : this.canonical(index - 1);
+    return index === 0 ? null : this.canonicalIndex(index - 1);
   }
 
   /** How long it is now. True: there is more than before, or nothing comes any more. */
   async grow(): Promise<boolean> {
-    const { offset, ended } = await this.reads.part(FARTHEST, PAGE);
+    const { offset, ended } = await this.reader.readPart(MAX_OFFSET, PAGE_BYTES);
     if (offset === this.size && ended === this.ended) return false;
-    for (const index of [...this.kept.keys()]) if (!this.sure(index + 1)) this.kept.delete(index);
-    for (const index of [...this.begins.keys()])
-      if (index > 0 && !this.sure(index)) this.begins.delete(index);
-    this.hole = null; // it moves while more is printed
-    this.growths += 1;
+    for (const index of [...this.cache.keys()]) if (!this.isComplete(index + 1)) this.cache.delete(index);
+    for (const index of [...this.pageStarts.keys()])
+      if (index > 0 && !this.isComplete(index)) this.pageStarts.delete(index);
+    this.omitted = null; // it moves while more is printed
+    this.growthCount += 1;
     this.size = offset;
     this.ended = ended;
     return true;
   }
 
   /** Where a page begins is known for good. What is not sure is read again after it has grown. */
-  private sure(index: number): boolean {
-    return this.ended || index * PAGE + MARGIN <= this.size;
+  private isComplete(index: number): boolean {
+    return this.ended || index * PAGE_BYTES + MARGIN_BYTES <= this.size;
   }
 
   page(index: number): Promise<Page> {
-    const name = this.canonical(index);
-    const known = this.kept.get(name);
+    const name = this.canonicalIndex(index);
+    const known = this.cache.get(name);
     if (known !== undefined) {
-      this.kept.delete(name);
-      this.kept.set(name, known);
+      this.cache.delete(name);
+      this.cache.set(name, known);
       return known;
     }
-    const asked = this.read(name);
-    this.kept.set(name, asked);
-    asked.catch(() => this.kept.get(name) === asked && this.kept.delete(name));
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= KEPT) break;
-      this.kept.delete(oldest);
+    const request = this.read(name);
+    this.cache.set(name, request);
+    request.catch(() => this.cache.get(name) === request && this.cache.delete(name));
+    for (const oldest of this.cache.keys()) {
+      if (this.cache.size <= MAX_PAGES) break;
+      this.cache.delete(oldest);
     }
-    return asked;
+    return request;
   }
 
   /** Those that are held, as they come. */
-  async held(): Promise<Page[]> {
-    const found = await Promise.all([...this.kept.values()].map((page) => page.catch(() => null)));
+  async cached(): Promise<Page[]> {
+    const found = await Promise.all([...this.cache.values()].map((page) => page.catch(() => null)));
     return found.filter((page) => page !== null).sort((one, other) => one.index - other.index);
   }
 
   /** A long part from the beginning of a page on, for who only wants to know what is in it. */
-  async stretch(index: number, limit: number): Promise<Part> {
-    return this.reads.part(await this.begin(index), limit);
+  async readFrom(index: number, limit: number): Promise<TranscriptPart> {
+    return this.reader.readPart(await this.pageStart(index), limit);
   }
 
-  private canonical(index: number): number {
-    const { hole } = this;
-    return hole !== null && index > hole.index && index <= hole.last ? hole.index : index;
+  private canonicalIndex(index: number): number {
+    const { omitted } = this;
+    return omitted !== null && index > omitted.index && index <= omitted.last ? omitted.index : index;
   }
 
   private async read(index: number): Promise<Page> {
-    if (this.hole?.index === index) return nothing(this.hole);
-    const { growths } = this;
-    const sure = this.sure(index + 1);
-    const start = await this.begin(index);
-    const limit = (index + 1) * PAGE - start;
-    const part = await this.reads.part(start, limit);
-    if (!sure && growths !== this.growths) return this.page(index); // nobody would ask for what has come meanwhile
-    if (part.offset > start) return nothing(await this.around(index, part.offset));
-    if (sure) this.begins.set(index + 1, part.next);
-    return { index, start, end: part.next, text: part.text, leftOut: 0, sure };
+    if (this.omitted?.index === index) return omittedPage(this.omitted);
+    const { growthCount } = this;
+    const complete = this.isComplete(index + 1);
+    const start = await this.pageStart(index);
+    const limit = (index + 1) * PAGE_BYTES - start;
+    const part = await this.reader.readPart(start, limit);
+    if (!complete && growthCount !== this.growthCount) return this.page(index); // nobody would ask for what has come meanwhile
+    if (part.offset > start) return omittedPage(await this.findOmitted(index, part.offset));
+    if (complete) this.pageStarts.set(index + 1, part.next);
+    return { index, start, end: part.next, text: part.text, omittedBytes: 0, complete };
   }
 
-  private async begin(index: number): Promise<number> {
-    const known = this.begins.get(index);
+  private async pageStart(index: number): Promise<number> {
+    const known = this.pageStarts.get(index);
     if (known !== undefined) return known;
-    const sure = this.sure(index);
-    const [from, to] = [(index - 1) * PAGE, index * PAGE];
-    const { offset, next } = await this.reads.place(from, PAGE);
+    const complete = this.isComplete(index);
+    const [from, to] = [(index - 1) * PAGE_BYTES, index * PAGE_BYTES];
+    const { offset, next } = await this.reader.readRange(from, PAGE_BYTES);
     const found = offset <= from ? next : Math.min(offset, to);
-    if (sure) this.begins.set(index, found);
+    if (complete) this.pageStarts.set(index, found);
     return found;
   }
 
   /** The hole that ends there, and that begins in some page up to this one. */
-  private async around(index: number, end: number): Promise<Hole> {
+  private async findOmitted(index: number, end: number): Promise<OmittedRange> {
     let [low, high] = [0, index]; // the first page whose first byte is in the hole is among these
     while (low < high) {
       const middle = (low + high) >> 1;
-      const { offset } = await this.reads.place(middle * PAGE, PAGE);
-      if (offset > middle * PAGE) high = middle;
+      const { offset } = await this.reader.readRange(middle * PAGE_BYTES, PAGE_BYTES);
+      if (offset > middle * PAGE_BYTES) high = middle;
       else low = middle + 1;
     }
-    const start = low === 0 ? 0 : (await this.reads.place((low - 1) * PAGE, PAGE)).next;
-    const last = Math.max(low, Math.ceil(end / PAGE) - 1);
-    this.begins.set(last + 1, end);
-    this.hole = { index: low, last, start, end };
-    return this.hole;
+    const start = low === 0 ? 0 : (await this.reader.readRange((low - 1) * PAGE_BYTES, PAGE_BYTES)).next;
+    const last = Math.max(low, Math.ceil(end / PAGE_BYTES) - 1);
+    this.pageStarts.set(last + 1, end);
+    this.omitted = { index: low, last, start, end };
+    return this.omitted;
   }
 }
 
-function nothing({ index, start, end }: Hole): Page {
-  return { index, start, end, text: "", leftOut: end - start, sure: true };
+function omittedPage({ index, start, end }: OmittedRange): Page {
+  return { index, start, end, text: "", omittedBytes: end - start, complete: true };
 }

@@ -1,11 +1,11 @@
 /* Asking the server for parts of a transcript. */
 
-import { Refused, Unreachable } from "../../api/client";
-import type { ErrorShape } from "../../api/types";
-import { projectInAddress } from "../../app/address";
-import type { Part, Place, Reads } from "./pages";
+import { ApiError, UnreachableError } from "../../api/client";
+import type { ErrorBody } from "../../api/types";
+import { currentProject } from "../../app/address";
+import type { ByteRange, TranscriptPart, TranscriptReader } from "./pages";
 
-export interface Attempt {
+export interface AttemptRef {
   readonly batchId: string;
   readonly taskId: string;
   readonly step: "write" | "verify";
@@ -13,44 +13,44 @@ export interface Attempt {
 }
 
 /** `pretty`: what it said and did, a line each, instead of what it printed. */
-export function readsOf(of: Attempt, pretty: boolean): Reads {
+export function createReader(of: AttemptRef, pretty: boolean): TranscriptReader {
   return {
-    async part(from, limit) {
-      const answer = await ask("GET", address(of, pretty, from, limit));
-      const text = await answer.text().catch(gone);
-      return { ...placeOf(answer), text: pretty ? said(text) : text };
+    async readPart(from, limit) {
+      const response = await request("GET", logUrl(of, pretty, from, limit));
+      const text = await response.text().catch(throwUnreachable);
+      return { ...parseRange(response), text: pretty ? formatEntries(text) : text };
     },
-    async place(from, limit) {
-      return placeOf(await ask("HEAD", address(of, pretty, from, limit)));
+    async readRange(from, limit) {
+      return parseRange(await request("HEAD", logUrl(of, pretty, from, limit)));
     },
   };
 }
 
-function address(of: Attempt, pretty: boolean, from: number, limit: number): string {
+function logUrl(of: AttemptRef, pretty: boolean, from: number, limit: number): string {
   const path = [of.batchId, "tasks", of.taskId, "log"].map(encodeURIComponent).join("/");
-  const asked = new URLSearchParams({
+  const params = new URLSearchParams({
     from: String(from),
     limit: String(limit),
     attempt: String(of.attempt),
     step: of.step,
     format: pretty ? "events" : "text",
   });
-  const project = projectInAddress();
-  if (project !== null) asked.set("project", project);
-  return `/api/batches/${path}?${asked}`;
+  const project = currentProject();
+  if (project !== null) params.set("project", project);
+  return `/api/batches/${path}?${params}`;
 }
 
-async function ask(method: "GET" | "HEAD", url: string): Promise<Response> {
-  const answer = await fetch(url, { method, credentials: "same-origin" }).catch(gone);
-  if (answer.ok) return answer;
-  throw new Refused(answer.status, (await answer.json().catch(() => ({}))) as Partial<ErrorShape>);
+async function request(method: "GET" | "HEAD", url: string): Promise<Response> {
+  const response = await fetch(url, { method, credentials: "same-origin" }).catch(throwUnreachable);
+  if (response.ok) return response;
+  throw new ApiError(response.status, (await response.json().catch(() => ({}))) as Partial<ErrorBody>);
 }
 
-function gone(): never {
-  throw new Unreachable();
+function throwUnreachable(): never {
+  throw new UnreachableError();
 }
 
-function placeOf({ headers }: Response): Place {
+function parseRange({ headers }: Response): ByteRange {
   return {
     offset: Number(headers.get("Plait-Offset")),
     next: Number(headers.get("Plait-Next")),
@@ -59,15 +59,15 @@ function placeOf({ headers }: Response): Place {
 }
 
 /** Of events, a line each: what was said. Of parts, only the text can be drawn. */
-function said(lines: string): Part["text"] {
+function formatEntries(lines: string): TranscriptPart["text"] {
   return lines
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => `${entryOf(line)}\n`)
+    .map((line) => `${entryText(line)}\n`)
     .join("");
 }
 
-function entryOf(line: string): string {
+function entryText(line: string): string {
   const { entry } = JSON.parse(line) as { entry?: { text?: string } };
   return (entry?.text ?? "").replaceAll("\n", " ");
 }

@@ -2,37 +2,37 @@
    are folded. Pure. */
 
 /** How a row ends: with its line; within it; or it stands for what is folded. */
-export const LINE = 0;
-export const PART = 1;
-export const FOLD = 2;
-export type RowKind = typeof LINE | typeof PART | typeof FOLD;
+export const ROW_LINE = 0;
+export const ROW_PART = 1;
+export const ROW_FOLD = 2;
+export type RowKind = typeof ROW_LINE | typeof ROW_PART | typeof ROW_FOLD;
 
 /** Of each row, where it starts and ends in the text. */
-export interface Rows {
+export interface TextRows {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
   readonly kinds: readonly RowKind[];
 }
 
-export const LONGEST = 2000; // characters of a line before it is folded
-const TAB = 8;
+export const MAX_LINE_LENGTH = 2000; // characters of a line before it is folded
+const TAB_WIDTH = 8;
 
 /** `unfolded` says of a line, by where it starts, that a person wants all of it. */
-export function rowsOf(text: string, columns: number, unfolded: (start: number) => boolean): Rows {
-  const rows: Writable = { starts: [], ends: [], kinds: [] };
+export function splitRows(text: string, columns: number, unfolded: (start: number) => boolean): TextRows {
+  const rows: WritableRows = { starts: [], ends: [], kinds: [] };
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf("\n", start);
     const end = found < 0 ? text.length : found;
     addLine(rows, text, start, end, columns, unfolded(start));
     start = end + 1;
   }
-  if (text !== "" && !text.endsWith("\n") && rows.kinds.at(-1) === LINE)
-    rows.kinds[rows.kinds.length - 1] = PART;
+  if (text !== "" && !text.endsWith("\n") && rows.kinds.at(-1) === ROW_LINE)
+    rows.kinds[rows.kinds.length - 1] = ROW_PART;
   return rows;
 }
 
 /** The row that this character is in. */
-export function rowAt({ starts }: Rows, char: number): number {
+export function rowAt({ starts }: TextRows, char: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -43,58 +43,58 @@ export function rowAt({ starts }: Rows, char: number): number {
 }
 
 /** Where the line that this character is in starts. */
-export function lineAt(text: string, char: number): number {
+export function lineStart(text: string, char: number): number {
   return char === 0 ? 0 : text.lastIndexOf("\n", char - 1) + 1;
 }
 
-type Writable = { starts: number[]; ends: number[]; kinds: RowKind[] };
+type WritableRows = { starts: number[]; ends: number[]; kinds: RowKind[] };
 
 function addLine(
-  rows: Writable,
+  rows: WritableRows,
   text: string,
   start: number,
   end: number,
   columns: number,
-  whole: boolean,
+  unfold: boolean,
 ): void {
-  const folded = !whole && end - start > LONGEST;
-  const shown = folded ? start + LONGEST : end;
+  const folded = !unfold && end - start > MAX_LINE_LENGTH;
+  const shown = folded ? start + MAX_LINE_LENGTH : end;
   let at = start;
   do {
-    const stop = fits(text, at, shown, columns);
-    add(rows, at, stop, stop < shown || folded ? PART : LINE);
+    const stop = rowEnd(text, at, shown, columns);
+    addRow(rows, at, stop, stop < shown || folded ? ROW_PART : ROW_LINE);
     at = stop;
   } while (at < shown);
-  if (folded) add(rows, shown, end, FOLD);
+  if (folded) addRow(rows, shown, end, ROW_FOLD);
 }
 
-function add(rows: Writable, start: number, end: number, kind: RowKind): void {
+function addRow(rows: WritableRows, start: number, end: number, kind: RowKind): void {
   rows.starts.push(start);
   rows.ends.push(end);
   rows.kinds.push(kind);
 }
 
 /** How far a row goes that begins at `at`: one character at least, and never half of one. */
-function fits(text: string, at: number, end: number, columns: number): number {
+function rowEnd(text: string, at: number, end: number, columns: number): number {
   let column = 0;
   for (let i = at; i < end; ) {
     const code = text.codePointAt(i) ?? 0;
     const next = i + (code > 0xffff ? 2 : 1);
-    column += code === 9 ? TAB - (column % TAB) : width(code);
+    column += code === 9 ? TAB_WIDTH - (column % TAB_WIDTH) : charWidth(code);
     if (column > columns && i > at) return i;
     i = next;
   }
   return end;
 }
 
-function width(code: number): number {
+function charWidth(code: number): number {
   if (code < 0x300) return 1;
-  if (WIDE.some(([from, to]) => code >= from && code <= to)) return 2;
-  return NO_WIDTH.test(String.fromCodePoint(code)) ? 0 : 1;
+  if (WIDE_RANGES.some(([from, to]) => code >= from && code <= to)) return 2;
+  return ZERO_WIDTH.test(String.fromCodePoint(code)) ? 0 : 1;
 }
 
-const NO_WIDTH = /^[\p{M}\p{Cf}]$/u;
-const WIDE: readonly (readonly [number, number])[] = [
+const ZERO_WIDTH = /^[\p{M}\p{Cf}]$/u;
+const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2e80, 0xa4cf],
   [0xac00, 0xd7a3],

@@ -1,67 +1,67 @@
 import { useEffect, useRef, useState } from "react";
-import { inWords } from "../../api/client";
-import { find, type Spot } from "./find";
-import type { Window } from "./window";
+import { describeError } from "../../api/client";
+import { findNext, type Position } from "./find";
+import type { TranscriptWindow } from "./window";
 
-export interface Finder {
-  readonly words: string;
-  readonly current: Spot | null;
+export interface TranscriptSearch {
+  readonly query: string;
+  readonly current: Position | null;
   /** How much was looked at, while it is being looked for. */
-  readonly share: number | null;
+  readonly progress: number | null;
   /** What came of it, where that is not seen. */
   readonly note: string | null;
-  type(words: string): void;
-  go(down: boolean): void;
+  setQuery(query: string): void;
+  findNext(down: boolean): void;
   stop(): void;
 }
 
 /** Words to look for, and the match that one is at. */
-export function useFinder(shown: Window): Finder {
-  const [words, setWords] = useState("");
-  const [current, setCurrent] = useState<Spot | null>(null);
-  const [share, setShare] = useState<number | null>(null);
+export function useTranscriptSearch(shown: TranscriptWindow): TranscriptSearch {
+  const [query, setQueryState] = useState("");
+  const [current, setCurrent] = useState<Position | null>(null);
+  const [progress, setProgress] = useState<number | null>(null);
   const [note, setNote] = useState<string | null>(null);
-  const over = useRef<AbortController | null>(null);
+  const aborter = useRef<AbortController | null>(null);
   const stop = () => {
-    over.current?.abort();
-    over.current = null;
-    setShare(null);
+    aborter.current?.abort();
+    aborter.current = null;
+    setProgress(null);
   };
-  useEffect(() => () => over.current?.abort(), []);
+  useEffect(() => () => aborter.current?.abort(), []);
 
-  const look = async (down: boolean) => {
+  const search = async (down: boolean) => {
     stop();
-    const mine = new AbortController();
-    over.current = mine;
+    const controller = new AbortController();
+    aborter.current = controller;
     setNote(null);
-    setShare(0);
-    const { page, char } = shown.spot();
+    setProgress(0);
+    const { page, char } = shown.position();
     const from = current ?? { page, char: down ? char - 1 : char };
     try {
-      const search = { words, from, down, signal: mine.signal, progress: setShare };
-      const found = await find(shown.pages, search);
-      if (mine.signal.aborted) return;
+      const request = { query, from, down, signal: controller.signal, progress: setProgress };
+      const found = await findNext(shown.pages, request);
+      if (controller.signal.aborted) return;
       setCurrent(found);
       if (found === null) setNote("Not found");
-      else await shown.show(found);
+      else await shown.showMatch(found);
     } catch (error) {
-      if (!mine.signal.aborted) setNote(inWords(error).message);
+      if (!controller.signal.aborted) setNote(describeError(error).message);
     }
-    if (over.current === mine) stop();
+    if (aborter.current === controller) stop();
   };
   return {
-    words,
+    query,
     current,
-    share,
+    progress,
     note,
-    type: (next) => {
+    setQuery: (next) => {
       stop();
-      setWords(next);
+      setQueryState(next);
       setCurrent(null);
       setNote(null);
     },
-    go: (down) => {
-      if (words !== "") void look(down);
+    findNext: (down) => {
+      if (query !== "") void search(down);
     },
     stop: () => {
       stop();

@@ -1,41 +1,41 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { Refused } from "../../api/client";
+import { ApiError } from "../../api/client";
 import { useLive } from "../../live/useLive";
-import { Pages } from "./pages";
-import { type Attempt, readsOf } from "./reads";
-import { type View, Window } from "./window";
+import { TranscriptPages } from "./pages";
+import { type AttemptRef, createReader } from "./reads";
+import { TranscriptWindow, type WindowView } from "./window";
 
-const PATIENCE = 1000; // ms between two looks while it is at work
-const AT_MOST = 250; // ms between two looks while it speaks
+const POLL_MS = 1000; // ms between two looks while it is at work
+const EVENT_DELAY_MS = 250; // ms between two looks while it speaks
 
 /** A window on this transcript, kept up with while the attempt is at work. The attempt is not to change: draw another one. */
-export function useWindow(of: Attempt, pretty: boolean): [Window, View] {
-  const [opened] = useState(() => new Window(new Pages(readsOf(of, pretty))));
-  const view = useSyncExternalStore(opened.watch, () => opened.view);
+export function useTranscriptWindow(of: AttemptRef, pretty: boolean): [TranscriptWindow, WindowView] {
+  const [transcript] = useState(() => new TranscriptWindow(new TranscriptPages(createReader(of, pretty))));
+  const view = useSyncExternalStore(transcript.subscribe, () => transcript.view);
   const live = useLive();
   const { batchId, taskId } = of;
   useEffect(() => {
-    void opened.grow();
-  }, [opened]);
-  const refused = view.failure instanceof Refused && view.failure.status < 500;
+    void transcript.grow();
+  }, [transcript]);
+  const refused = view.failure instanceof ApiError && view.failure.status < 500;
   useEffect(() => {
     if (view.ended) return;
-    let soon = 0;
-    const look = () => {
-      window.clearTimeout(soon);
-      soon = 0;
-      if (document.visibilityState === "visible") void opened.grow();
+    let eventTimer = 0;
+    const refresh = () => {
+      window.clearTimeout(eventTimer);
+      eventTimer = 0;
+      if (document.visibilityState === "visible") void transcript.grow();
     };
-    const timer = refused ? 0 : window.setInterval(look, PATIENCE); // only an event can change a refusal
-    const stop = live?.onEvent((event) => {
-      const mine = event.batchId === batchId && event.taskId === taskId;
-      if (mine && soon === 0) soon = window.setTimeout(look, AT_MOST);
+    const timer = refused ? 0 : window.setInterval(refresh, POLL_MS); // only an event can change a refusal
+    const stop = live?.subscribe((event) => {
+      const isOwn = event.batchId === batchId && event.taskId === taskId;
+      if (isOwn && eventTimer === 0) eventTimer = window.setTimeout(refresh, EVENT_DELAY_MS);
     });
     return () => {
       window.clearInterval(timer);
-      window.clearTimeout(soon);
+      window.clearTimeout(eventTimer);
       stop?.();
     };
-  }, [opened, view.ended, refused, live, batchId, taskId]);
-  return [opened, view];
+  }, [transcript, view.ended, refused, live, batchId, taskId]);
+  return [transcript, view];
 }
