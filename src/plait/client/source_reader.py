@@ -76,7 +76,6 @@ DEFAULT_SOURCE_PATTERNS = (
     "docs/TODO.md",
 )
 
-
 PLAN_POINTER = ".claude/current-plan.txt"
 
 
@@ -97,12 +96,8 @@ def _find_pointed_plan(top: Path) -> list[Path]:
 
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024  # bytes; a longer list of tasks is some other file by mistake
-
-
 # Files by which a folder that holds a source is known: naming the folder is naming the file.
 _SOURCE_FILES_IN_FOLDER = ("tasks.md", "tasks/tasks.json", "tasks.json", "issues.jsonl", "prd.json")
-
-
 _CHECKLIST = "checklist"  # the format that is content with any box
 
 

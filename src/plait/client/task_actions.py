@@ -19,14 +19,8 @@ from plait.core.views import find_batch_status
 
 # What a retry without names takes up; what was blocked by it follows by itself.
 RETRIED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
-
-
 _NEGATIVE_ANSWERS = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
-
-
 TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its batch, its task
-
-
 BatchRequestFactory = Callable[[str, str], Request]
 
 

@@ -26,15 +26,9 @@ from plait.sources.source_set import SourceSet
 _NUMBERED = re.compile(
     r"(?P<prefix>(?:task|writer-prompt)-)?(?P<number>\d{1,6})(?P<between>[-_. ])(?=\D)", re.IGNORECASE
 )
-
-
 _DATE = re.compile(r"(?:19|20)\d\d[-_.]\d\d")
-
-
 # They tell of a folder, and are no tasks.
 _RESERVED_STEMS = frozenset({"readme", "phases"})
-
-
 _MAX_NAMES = 1000
 
 

@@ -23,8 +23,6 @@ from plait.sources.task_files import read_task_title as heading_of
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
 _UNSUPPORTED = "odd"
-
-
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
 
 
@@ -293,10 +291,7 @@ def _make_document(path: str, text: str) -> Document:
 
 
 FOLDER_FORMAT = "folder"  # the format of files that are made here
-
-
 KeyNames = Mapping[str, tuple[str, ...]]
-
 
 # The first key of each is the one that is written where there is none.
 _FOLDER_KEYS: KeyNames = {
@@ -311,7 +306,6 @@ _FOLDER_KEYS: KeyNames = {
     "verify": ("verify",),
     "run": ("run",),
 }
-
 
 KEYS_BY_FORMAT: Mapping[str, KeyNames] = {
     FOLDER_FORMAT: _FOLDER_KEYS,

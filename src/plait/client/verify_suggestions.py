@@ -29,29 +29,13 @@ class CommandSuggestion:
 
 
 _CONTINUED = re.compile(r"\\\r?\n")
-
-
 _PREFIX = re.compile(r"\.RECIPEPREFIX\s*(?:::?:?|\?)?=\s*(\S?)")
-
-
 _RULE = re.compile(r"(?P<targets>[^:=#]+):{1,2}(?![:=])(?P<rest>.*)")
-
-
 _VARIABLE = re.compile(r"\s*(?:(?:export|unexport|override|private)\s+)*[^\s:#=?+!]+\s*(?:::?:?|[?+!])?=")
-
-
 _DEFINE = re.compile(r" *(?:(?:export|override|private) +)*define\b")
-
-
 _ENDEF = re.compile(r" *endef\b")
-
-
 _VALUE = r"""'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|\([^()]*\)|[\w./-]+"""
-
-
 _PARAMETER = re.compile(rf"\s+(?P<many>[*+]?)\$?[A-Za-z_][\w-]*(?P<value>\s*=\s*(?:{_VALUE}))?")
-
-
 _HEAD_END = re.compile(r"\s*:(?!=)(?P<rest>[^#]*)")
 
 
@@ -114,25 +98,12 @@ _PYTHON_LOCK_FILES = {
     "Pipfile.lock": "pipenv run",
 }
 
-
 _PYTEST = re.compile(r"\s*pytest(?![A-Za-z0-9])", re.IGNORECASE)  # a plugin of it brings it along
-
-
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
 _SESSION = re.compile(r"^def (tests?)\(", re.MULTILINE)
-
-
 _TOX = re.compile(r"^\[(?:tox|testenv)\b", re.MULTILINE)
-
-
 _TEST_FILE_PATTERNS = ("{}test_*.py", "{}*_test.py")
-
-
 _TEST_FOLDERS = ("", *(f"{folder}/{deeper}" for folder in ("tests", "test") for deeper in ("", "*/", "*/*/")))
-
-
 # Tables of other tools that list what is needed to work on the project.
 _DEPENDENCY_TABLES = (
     ("tool", "uv", "dev-dependencies"),
@@ -245,7 +216,6 @@ def _suggest_runner(top: Path, project: Tree) -> CommandSuggestion | None:
 
 _NODE_TEST_COMMANDS = {"npm": "npm test", "pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}
 
-
 _NODE_LOCK_FILES = {
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
@@ -255,19 +225,10 @@ _NODE_LOCK_FILES = {
     "npm-shrinkwrap.json": "npm",
 }
 
-
 _PLACEHOLDER = "no test specified"
-
-
 _WATCH_FLAG = re.compile(r"--watch(?:All)?(?![\w-])(?!=false)")
-
-
 _RSPEC = re.compile(r"""^[ \t]*gem[ \t(]+["']rspec(?:-rails)?["']""", re.MULTILINE)
-
-
 _RAKE_TEST = re.compile(r"^[ \t]*(?:task[ \t(]+(?::test\b|test:|[\"']test[\"'])|.*Rake::TestTask\.new\b)", re.MULTILINE)
-
-
 _DENO_TESTS = ("*_test.ts", "*.test.ts", "*_test.js", "*.test.js")
 
 

@@ -20,14 +20,8 @@ from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
 TICK_CHARACTERS = frozenset("xXvV✓✔✅☑")
-
-
 IN_PROGRESS_CHARACTERS = "/~"
-
-
 SKIPPED_CHARACTER = "-"
-
-
 _INDENT = re.compile(r"[ \t]*")
 
 

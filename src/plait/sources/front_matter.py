@@ -23,11 +23,7 @@ from plait.sources.source_model import Document
 from plait.sources.text import BOM, to_printable
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 _NESTING_CHARACTERS = "[{-?:"  # no level begins without one of these
-
-
 _MAX_DEPTH = 200
 
 
@@ -160,17 +156,9 @@ def _report_unreadable(document: Document, first: int, error: Exception) -> Prob
 
 
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
-
-
 _FALSE_WORDS = frozenset({"false", "no", "off", "0"})
-
-
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z")
-
-
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?\Z")
-
-
 _COMMAS = re.compile(r"[,;\n]")
 
 

@@ -19,36 +19,19 @@ from plait.sources.text import BOM, TextEdit, to_printable
 
 # No task file is nested deeper; the decoder calls itself once for each level.
 MAX_DEPTH = 100
-
-
 Scalar: TypeAlias = str | bool
-
-
 _GAP = pattern(r"[ \t\r\n]*")
-
-
 _COMMA = pattern(r"[ \t\r\n]*,?[ \t\r\n]*")
-
-
 _KEY = pattern(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*')
-
-
 _LINE_END = pattern(r"\r\n|\r|\n")
-
-
 # A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
 _BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
-
-
 _SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
-
-
 # Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
 _ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)",
     re.DOTALL,
 )
-
 
 # What the decoder says, in our words; `{}` is what stands there.
 _DECODER_MESSAGES = (
@@ -242,8 +225,6 @@ def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 _INDENT = re.compile(r"[{\[](\r\n|\r|\n)([ \t]*)\S")
-
-
 _SURROGATE_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 

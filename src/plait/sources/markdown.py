@@ -25,23 +25,11 @@ if TYPE_CHECKING:
 # The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so
 # deep (a list takes two columns at least, or a marker) are passed over first. Each level costs two frames of the stack.
 _MAX_NESTING = 200
-
-
 _MAX_INDENT = 128
-
-
 _DEEP_LINE = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){24})[^\n]*")
-
-
 _NEWLINES = re.compile(r"\r\n?")
-
-
 _FRONT_MATTER_START = re.compile(r"---[ \t]*\Z")
-
-
 _FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
-
-
 _CHECKBOX = re.compile(r"\[([^\]\[\n])\](\*?)(?:[ \t]+|(?=\n)|\Z)")
 
 

@@ -16,11 +16,7 @@ from plait.sources.markdown import Block, BlockKind, Markdown
 from plait.sources.source_model import Document, SourceEntry
 
 _MAX_TITLE_LENGTH = 120
-
-
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
-
-
 # What stands in back-ticks is code: `_x` and `*.py` keep their signs.
 _MARKUP = re.compile(r"`([^`]*)`|\*\*|__|~~|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
 
@@ -60,13 +56,8 @@ class UniqueNames:
 
 # Every phase waits for all the earlier ones. Beyond this many it waits for the nearest, which wait for the others.
 _MAX_EARLIER_PHASES = 200
-
-
 _NUMBERING = re.compile(r"\A\d{1,4}(?:\.\d{1,4}){0,5}[.):]?\s+")
-
-
 _SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
-
 
 _NOT_TASKS = re.compile(
     r"(?:acceptance|success|exit|completion)\s+(?:criteria|criterion|tests?|checks?|metrics)"
@@ -74,7 +65,6 @@ _NOT_TASKS = re.compile(
     r"|(?:verification|validation|acceptance|review)\s+checklist",
     re.IGNORECASE,
 )
-
 
 _MAX_LABEL_LENGTH = 80
 

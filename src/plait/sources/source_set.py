@@ -21,8 +21,6 @@ from plait.sources.formats import TAGGED_FORMATS
 from plait.sources.source_model import Reading, SourceEntry
 
 _ADDRESS = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
-
-
 # Files whose own name says nothing; the folder they lie in does.
 _GENERIC_STEMS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
 

@@ -20,7 +20,6 @@ from plait.sources.text_merge import match_lines
 
 # Files of which every byte tells statuses, by format.
 STATUS_FILES = {"plan": "status.json", "jobs": "_jobstatus.json"}
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Written one after another, so that spelling and dates are the same whatever was there before.
 _NORMALIZATIONS = (
@@ -29,7 +28,6 @@ _NORMALIZATIONS = (
     (SourceStatus.TODO, SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.DONE),
 )
 _TOKEN = re.compile(r"\w+|\s|[^\w\s]")
-
 Span = tuple[int, int, Sequence[str]]
 
 

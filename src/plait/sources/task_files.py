@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 _FOLDER_FILES = frozenset({"readme.md", "phases.md"})
-
-
 _MAX_SAMPLES = 20
 
 
@@ -75,8 +73,6 @@ def list_task_documents(source: SourceFiles) -> list[Document]:
 
 
 _TASK_PREFIX = re.compile(r"task(?:\s+#?\d[\w.]{0,20})?\s*(?::|\s[-\u2013\u2014](?=\s))\s*", re.IGNORECASE)
-
-
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 

@@ -19,10 +19,7 @@ _ENDINGS = """bash c cc cfg clj conf cpp cs css csv dart ejs erl ex exs fs go gq
     java jl js json json5 jsonc jsonl jsx kt kts less lock lua md mdx mjs mk ml mts nix php pl plist proto ps1 py pyi r
     rb rs rst sass scala scss sh sol sql svelte svg swift tex tf toml ts tsx txt vue xml yaml yml zig zsh cjs cts env
     lean tmpl tpl dockerfile"""
-
-
 _KNOWN_ENDINGS = frozenset(_ENDINGS.split())
-
 
 _KNOWN_FILE_NAMES = (
     "Makefile",
@@ -35,17 +32,11 @@ _KNOWN_FILE_NAMES = (
     "LICENSE",
 )
 
-
 # Names of things that only look like files.
 _LOOK_ALIKES = """alpine.js angular.js backbone.js chart.js d3.js discord.js ember.js express.js moment.js nest.js next.js node.js
     nuxt.js p5.js plotly.js react.js require.js socket.io solid.js three.js vue.js asp.net"""
-
-
 _PRODUCTS = frozenset(_LOOK_ALIKES.split())
-
-
 _WORD = r"[\w@+~.()\[\]*?{}-]"
-
 
 _TOKEN = re.compile(
     r"`([^`\n]{1,300})`"
@@ -53,7 +44,6 @@ _TOKEN = re.compile(
     rf"((?:[\w@+.-]+/)*(?:[\w@+.-]*\.[A-Za-z]\w{{0,9}}|{'|'.join(_KNOWN_FILE_NAMES)}))"
     r"(?::\d+(?:[-:]\d+)*)?(?![\w/\\$%&=@-])"
 )
-
 
 _IN_TICKS = re.compile(rf"(?:\./)?((?:{_WORD}+/)*{_WORD}*/?)(?::\d+(?:[-:]\d+)*)?\Z")
 
@@ -107,17 +97,9 @@ def _is_file_name(name: str) -> bool:
 
 # What a tree is drawn with: box lines and corners, their stand-ins in plain text, and a list's marker.
 _TREE_LINES = re.compile(r"(?:[\s\u2500-\u257f]|\|(?=[\s-])|[+`\\](?=--)|-(?=[\s-]))*")
-
-
 _LINES = re.compile(r"[\u2500-\u257f]|[|+`\\]--")
-
-
 _NAME = re.compile(r"[\w*]")
-
-
 _COMMENTS = ("#", "//", "<-", "\u2190")
-
-
 _MAX_DEPTH = 64
 
 
@@ -152,14 +134,8 @@ _FORBIDDING = re.compile(
     r"|\bdon['\u2019]t\s+(?:modify|touch|edit|change)\b|\bforbidden\b",
     re.IGNORECASE,
 )
-
-
 _OWNING = re.compile(r"\b(?:own|may|can|creat|modif|edit|writ|chang|touch|add)", re.IGNORECASE)
-
-
 _LETTERS = re.compile(r"[a-z]+")
-
-
 _SENTENCE = re.compile(r"[.;](?=\s)|\n\n")
 
 

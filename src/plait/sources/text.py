@@ -10,7 +10,6 @@ from functools import cached_property
 from plait.core.fast_dataclass import dataclass
 
 BOM = "\ufeff"
-
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -20,11 +20,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.sources.text import TextLines
 
 Pair = tuple[int, int]
-
-
 Span = tuple[int, int, int, int]  # from and to, in the one and in the other
-
-
 # Lines that are all alike are compared with each other only in stretches of this size (the product of both).
 _MAX_PAIRS_COMPARED = 40_000
 

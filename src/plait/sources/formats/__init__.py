@@ -33,10 +33,8 @@ FORMATS = {
 
 # Formats of JSON files; all the others are markdown, so that each file is parsed as what it is.
 JSON_FORMATS = frozenset({"taskmaster", "beads", "prd"})
-
 # Formats whose files hold several lists, told apart by a tag.
 TAGGED_FORMATS = frozenset({"taskmaster"})
-
 # Formats whose files hold one task each: several of them in one folder are one source.
 ONE_TASK_PER_FILE = frozenset({"folder", "jobs", "backlog", "ccpm"})
 

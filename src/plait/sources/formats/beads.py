@@ -49,21 +49,12 @@ _STATUSES = {
     SourceStatus.SKIPPED: "deferred",
 }
 
-
 # Words of its own: pinned issues stay open for ever and are nobody's work; hooked ones hang at an agent.
 _EXTRA_STATUSES = {"pinned": SourceStatus.SKIPPED, "hooked": SourceStatus.DOING}
-
-
 # Records that are kept as issues and are no work.
 _NON_TASK_TYPES = ("agent", "event", "message", "rig", "role")
-
-
 _RECORD_TYPES = (None, "issue")
-
-
 _ID = re.compile(r'"id"[ \t]*:[ \t]*"([^"\\]+)"')
-
-
 _CONFLICT_MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 
@@ -201,15 +192,9 @@ def parse_time(value: object) -> datetime | None:
 
 
 _NAMES = ("issues.jsonl", "beads.jsonl")
-
-
 _SECTIONS = {"design": "Design", "acceptance_criteria": "Acceptance criteria", "notes": "Notes"}
-
-
 # Issues that hold others together: when those are done there may be nothing left to change.
 _CONTAINERS = ("epic", "molecule")
-
-
 _DEFAULT_PRIORITY = 2  # of the priorities 0 to 4
 
 

@@ -54,15 +54,11 @@ _PHASE = re.compile(
     r"\W*(?i:(phase|milestone|stage|step))\s+#?(\d{1,4}(?:\.\d{1,4})*|[IVX]{1,5}|[A-Z])\b(?:\W*(?P<title>\w.*))?",
     re.DOTALL,
 )
-
-
 _LEVEL = re.compile(
     r"(?:(?P<no>non?|not)\W+)?(?:prio(?:rity)?\W+)?(?P<level>critical|urgent|high|medium|normal|low|P?\d)"
     r"(?:\W+(?:prio(?:rity)?|severity|bugs?|issues?|tasks?|items?|fix(?:es)?|features?|todos?|work))*",
     re.IGNORECASE,
 )
-
-
 _P = re.compile(r"P\d\b", re.IGNORECASE)
 
 

@@ -34,29 +34,13 @@ from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_files import get_sibling_path, has_task_heading, list_task_documents, report_no_tasks
 
 _STATUS_COLUMNS = frozenset({"status", "blocks", "blocked by"})
-
-
 _COLUMNS = _STATUS_COLUMNS | {"task", "description"}
-
-
 _TICK = re.compile("[\u2705\u2714\u2713\u2611]")  # in the ways people draw it
-
-
 _FINISHED = re.compile(r"\([^)]*\b(?:done|complete|completed|merged|finished)\b", re.IGNORECASE)
-
-
 _JOINED = re.compile(r"\s*(?:[+&/]|<br\s*/?>)\s*")
-
-
 _SYMBOLS = re.compile(r"[^\w\s.#-]+")
-
-
 _WORDS = re.compile(r"[^\W_]+")
-
-
 _MAX_CANDIDATES = 100  # so many files may share a number
-
-
 _STOP_WORDS = frozenset({"a", "an", "and", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 
 
@@ -210,17 +194,9 @@ def _split_words(value: str) -> set[str]:
 
 
 PHASES_FILE = "PHASES.md"
-
-
 _PHASE = re.compile(r"phase\s+\d", re.IGNORECASE)
-
-
 _NUMBERED = re.compile(r"\d+[-_. ]\D")
-
-
 _TYPICAL_KEYS = ("needs", "touches", "exclusive", "slots", "allow_empty", "run", "retries", "depends_on")
-
-
 _NUMBERS = re.compile(r"(\d+)")
 
 

@@ -25,21 +25,11 @@ from plait.sources.task_files import read_task_body, read_task_title
 from plait.sources.task_paths import TaskPaths, find_declared_paths, find_task_paths
 
 _PREFIX = re.compile(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)
-
-
 _LINK = re.compile(r"\[([^\]\[\n]{1,200})\]\([^()\n]{0,500}\)")
-
-
 # A remark behind a name: `01-x (first)`, `01-x: why`, `01-x - why`.
 _REMARK = re.compile(r"\(|:\s|\s[-\u2013\u2014]+\s|[.:]\Z")
-
-
 _TASK_WORD = re.compile(r"(?:tasks?\s+)?#?", re.IGNORECASE)
-
-
 _BOUNDARY = re.compile(r"[\W_]+")
-
-
 _MAX_PREFIX_LENGTH = 120
 
 
@@ -195,34 +185,20 @@ def _split_references(said: BoldField) -> Iterator[NamedReference]:
 
 
 NEEDS_KEYS = ("needs", "depends_on", "dependencies")
-
-
 TOUCHES_KEYS = ("touches", "files", "target_files", "output_file", "output_files")
-
-
 SERIAL_GROUP = "serial"  # the exclusive group of all that say `parallel: false`
-
-
 TASK_KEYS = tuple(
     """id title needs depends_on dependencies touches files target_files output_file output_files conflicts_with
     exclusive parallel phase priority weight complexity estimate slots allow_empty agent model recipe verify timeout
     retries env run""".split()  # noqa: SIM905 - words read better in lines
 )
-
-
 # What other tools put there.
 IGNORED_KEYS = frozenset(
     """status created updated labels tags label tag assignee assignees author authors owner date description name type
     created_at updated_at created_date updated_date due version""".split()  # noqa: SIM905 - words read better in lines
 )
-
-
 _MAX_ID_LENGTH = 200
-
-
 _PHASE = re.compile(r"phase[\s:_-]+", re.IGNORECASE)
-
-
 T = TypeVar("T")
 
 

@@ -90,20 +90,10 @@ def _find_dependencies(jobs: Sequence[FileUse]) -> Iterator[FileDependency]:
 
 
 SEQUENTIAL_GROUP = "sequential"  # the exclusive group of all that say so
-
-
 JOB_AGENT = "model"
-
-
 _REQUIRED = ("output_dir", "output_file")
-
-
 _MODES = {"replace": ModelJobMode.REPLACE, "create": ModelJobMode.REPLACE} | {mode.value: mode for mode in ModelJobMode}
-
-
 _CREATING_MODES = frozenset({ModelJobMode.REPLACE, ModelJobMode.SPLIT})
-
-
 _KEYS = tuple(
     """context_files output_dir output_file depends_on test_file output_files sequential mode target_files target_file
     verify struct_name new_field""".split()  # noqa: SIM905 - words read better in lines

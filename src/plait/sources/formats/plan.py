@@ -47,8 +47,6 @@ from plait.sources.text import to_printable
 
 # So many pairs of a task and one that verifies it are told one by one; of more, the first that verifies stands for all.
 _MAX_VERIFY_PAIRS = 20_000
-
-
 # Ranges can name more than anybody means.
 _MAX_EDGES = 500_000
 
@@ -218,12 +216,8 @@ class PlanOrder:
 
 
 _DEPENDS_HINT = 'Write "(depends: 1.1, 2.3)", with ids of this plan.'
-
-
 # A phase names at most so many earlier ones: each of those waits for the ones before it.
 _MAX_EARLIER_PHASES = 100
-
-
 _DEFAULT_PRIORITY = Task("").priority
 
 

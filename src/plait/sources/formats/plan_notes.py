@@ -15,17 +15,9 @@ from plait.sources.markdown import BlockKind, Markdown
 from plait.sources.text import BOM
 
 Number = tuple[int, ...]
-
-
 NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,2}"
-
-
 ID = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,2}"
-
-
 DASH = r"[-\u2010-\u2015\u2212]"
-
-
 _REFERENCE = re.compile(
     rf"(?<![\w.])({NUMBER})(?: ?(?:{DASH}{{1,2}}|to|through) ?({NUMBER}))?(?!\w|\.[0-9])", re.IGNORECASE
 )
@@ -112,45 +104,21 @@ _START = re.compile(
     r"(?P<word>VERIFY[ \t]+Phase|Execution[ \t]+Notes?|pipeline-start|Tasks)(?![^\W_])",
     re.IGNORECASE,
 )
-
-
 _CONTINUATION = re.compile(r"[ \t]*(?![-*+#>|`~\s]|[0-9]{1,9}[.)][ \t])\S")
-
-
 _TASKS = re.compile(r"Tasks\b[^:]{0,40}:?\Z", re.IGNORECASE)
-
-
 _VERIFY = re.compile(rf"VERIFY Phase ({NUMBER})(?!\w|\.[0-9])", re.IGNORECASE)
-
-
 _OPENING = re.compile(
     rf"pipeline-start ?: ?(?:(?:when|after|once) )?(?:task )?({ID})(?!\w|\.[0-9])(?: (?:completes?|is (?:done|completed?)))?",
     re.IGNORECASE,
 )
-
-
 _NOTE = re.compile(r"Execution Notes?(?P<label>[^:\[]{0,60}:)?", re.IGNORECASE)
-
-
 _MARKER = re.compile(r"\[ ?((?i:SEQUENTIAL|PARALLEL)) ?\]|\b(SEQUENTIAL|PARALLEL)\b")
-
-
 _SUBJECT = re.compile(r"\b(?:task|phase)s?\b", re.IGNORECASE)
-
-
 _PHASE = re.compile(r"\bphases?\b", re.IGNORECASE)
-
-
 _TASK = re.compile(r"\btasks?\b", re.IGNORECASE)
-
-
 _SEPARATOR = re.compile(rf"\A[ :;.,]*(?:{DASH}+ *)?")
-
-
 # No label or note is longer; in a longer one the rest is passed over.
 _MAX_NOTE_LENGTH = 4_000
-
-
 _MAX_NOTE_LINES = 20
 
 

@@ -33,27 +33,17 @@ from plait.sources.source_model import Document
 from plait.sources.vocabulary import parse_priority, split_list
 
 _CODE = re.compile(r"`[^`]*`")
-
-
 _DEPENDS = re.compile(
     r"[(\[] ?depend(?:s|ent|ency|encies)?\b(?P<on> (?:up)?on\b)?(?P<colon> ?:)?(?P<what>[^()\[\]]*)[)\]]",
     re.IGNORECASE,
 )
-
-
 _OWN_LINE = re.compile(
     r"[(\[]?depend(?:s|ent|ency|encies)?\b(?: (?:up)?on\b)? ?:? ?"
     r"(?P<what>(?:[0-9., ;&\u2010-\u2015\u2212-]|tasks?\b|and\b|to\b|through\b)+)[)\]]?\.?\Z",
     re.IGNORECASE,
 )
-
-
 _URGENCY = re.compile(r"\b(CRITICAL|HIGH|MEDIUM|LOW)\b(?!-[a-z])")
-
-
 _SPACE_BEFORE = re.compile(r" +(?=[.,;:])")
-
-
 _MAX_LINE_LENGTH = 1_000
 
 
@@ -121,20 +111,10 @@ _PHASE = re.compile(
     rf"[^\w\n]{{0,8}}Phase[ \t]+({NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?",
     re.IGNORECASE,
 )
-
-
 _START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
-
-
 _TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
-
-
 _MALFORMED_TASK = re.compile(r"\[[ xX]?\][ \t]*\**[0-9]{1,9}(?:\.[0-9]{1,9})+\**[.:)]?(?=\s|\Z)")
-
-
 _ITEM_END_PREFIXES = ("**", "VERIFY Phase", "Execution Note", "pipeline-start:")
-
-
 # Sections beside the phases whose boxes tell of the whole, even if they start with a number.
 _NON_PHASE_SECTION = re.compile(
     r"\b(?:criteria|acceptance|definition of done|risks?|notes?|deferred|future|out of scope|examples?|appendix)\b",

@@ -23,7 +23,6 @@ from plait.sources.text import BOM, find_invalid_utf8_line
 
 Record = dict[str, object]
 
-
 # In the order in which the summary counts them.
 STATUS_JSON_WORDS = {
     "completed": SourceStatus.DONE,
@@ -137,16 +136,9 @@ _WORD_BY_STATUS = {
     SourceStatus.PARTIAL: "failed",
 }
 
-
 _ENDED = ("completed", "failed", "skipped")
-
-
 _STATUS_KEYS = ("status", "startedAt", "completedAt", "duration", "error", "retryCount")
-
-
 _ID = re.compile(rf"{ID}\Z")
-
-
 _SORTS_LAST: Number = (10**9,)
 
 

@@ -57,29 +57,13 @@ from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
 _SECTION = re.compile(r"\b(?:dependenc(?:y|ies)|execution order|critical path)\b", re.IGNORECASE)
-
-
 _NO_ORDER = re.compile(r"\b(?:parallel|examples?|strategy|mvp)\b", re.IGNORECASE)
-
-
 _TASK = re.compile(r"\b(?:tasks?|id)\b", re.IGNORECASE)
-
-
 _AFTER = re.compile(r"\b(?:depend\w*|blocked|needs?|requires?|prereq\w*|after)\b", re.IGNORECASE)
-
-
 _BEFORE = re.compile(r"\b(?:blocks|enables|unblocks|before)\b", re.IGNORECASE)
-
-
 _MARKUP = re.compile(r"[*_`]")
-
-
 _LIST = re.compile(rf"({ID})\s*:\s*({ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{ID})*)", re.IGNORECASE)
-
-
 _MAX_ITEM_LENGTH = 400
-
-
 _MAX_SECTION_LENGTH = 200_000  # characters in all: what a section has beyond that was not written by anybody
 
 

@@ -18,23 +18,14 @@ from plait.sources.markdown import Block, Checkbox, Markdown
 from plait.sources.outline import UniqueNames, make_title, walk_outline
 
 ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
-
-
 _ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
-
-
 _BACK = r"<[-=\u2500]+(?!>)|[\u2190\u21d0][-=\u2500]*"
-
-
 _AFTER = (
     r"(?:cannot|can't|(?:can|must|may|should|does|do)\s+not)\s+(?:[a-z]{1,20}\s+){0,3}(?:before|until)"
     r"|depend(?:s|ent|ing)?(?:\s+[a-z]{1,20})?\s+on|dependenc(?:y|ies)[*_]*(?=\s*:)|depends[*_]*(?=\s*:)"
     r"|after|requires?|needs?|follows?|blocked\s+(?:by|on)|waits?\s+(?:for|on)|once|prerequisites?[*_]*(?=\s*:)"
 )
-
-
 _BEFORE = r"before|blocks?|precedes?|enables?|unblocks?|(?:required|prerequisites?)\s+(?:by|for|of)"
-
 
 _TOKEN = re.compile(
     rf"""(?P<ref>(?<![\w-]){ID}(?!\w))
@@ -56,38 +47,17 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-
 # A new line goes on with the statement if it begins with an arrow; in prose, unless it begins with an id.
 _ARROW_NEXT = re.compile(rf"[ \t]*(?:{_ARROW})")
-
-
 _ID_NEXT = re.compile(rf"[ \t*_`>-]*{ID}(?!\w)", re.IGNORECASE)
-
-
 _VERB_FIRST = re.compile(rf"[\s*_`-]*(?:{_AFTER}|{_BEFORE})(?!\w)", re.IGNORECASE)
-
-
 _PARTS = re.compile(r"[Tt](\d+)((?:\.\d+)*)([A-Za-z]?)")
-
-
 _VERBS = {"after", "before"}
-
-
 _ARROWS = {"arrow", "back"}
-
-
 _OPERATORS = _ARROWS | _VERBS
-
-
 _MAX_WORDS_AFTER_VERB = 5  # words between a verb and the ids that follow it
-
-
 _MAX_WORDS_BEFORE_VERB = 9  # words between ids and the verb that they are the subject of
-
-
 _MAX_SHOWN_LENGTH = 120
-
-
 Key = tuple[int, tuple[int, ...], str]
 
 
@@ -280,42 +250,26 @@ def _find_object(
 
 
 _TAGS = r"(?:`?\[[^\[\]\n]{1,40}\](?!\()`?[ \t]*){0,9}"
-
-
 _TASK = re.compile(
     rf"(?P<before>{_TAGS})[*_`\[]{{0,4}}(?P<id>{ID})(?!\w|[-\u2010-\u2015]T?\d)[*_`\]]{{0,4}}[ \t]*[:.)\u2013\u2014\u00b7-]?[*_`]{{0,4}}"
     rf"(?:\s+|\Z)(?P<after>{_TAGS})(?P<text>.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-
-
 _TAG = re.compile(r"\[([^\[\]\n]{1,40})\]")
-
-
 _KNOWN_TAGS = re.compile(r"P\??|(?:US\s?-?\d+|Story)(?:\s*[,/&+]\s*US\s?-?\d+)*", re.IGNORECASE)
-
-
 _ASIDE = re.compile(r"[*_]?\(([^()]{1,400})\)[*_]?")
-
-
 # The same without parentheses, at the end of a sentence or of the text.
 _STATED = re.compile(
     rf"(?<=[\s,;.\u2013\u2014-])(?<!not )(?<!longer )depends\s+on\s+(?:tasks?\s+)?{ID}(?!\w)"
     rf"(?:\s*(?:,|&|\+|-|\u2013|\band\b|,\s*and\b)\s*{ID}(?!\w))*(?=\s*(?:[.;)]|\Z))",
     re.IGNORECASE,
 )
-
-
 _NAMED = re.compile(rf"(?<!\w){ID}(?!\w)", re.IGNORECASE)
-
-
 _PHASE = re.compile(
     r"\W*(?:(?i:phase)\s+(?P<key>\d{1,4}(?:\.\d{1,4})*[A-Za-z]?|[A-Z])\b|(?i:(?P<final>final)\s+phase)\b)"
     r"(?:\W*(?P<title>[\w(].*))?",
     re.DOTALL,
 )
-
-
 _EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
 
 

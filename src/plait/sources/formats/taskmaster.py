@@ -31,7 +31,6 @@ from plait.sources.text import TextEdit, apply_edits, to_printable
 
 _SECTIONS = {"details": "Details", "testStrategy": "Test strategy"}
 
-
 # Task Master knows no failure: what failed is to be done.
 _STATUSES = {
     SourceStatus.TODO: "pending",

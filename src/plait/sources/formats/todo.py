@@ -33,20 +33,10 @@ from plait.sources.status_changes import StatusChange, StatusFileWriter, list_ch
 from plait.sources.task_paths import find_mentions
 
 _LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
-
-
 _REMARK = re.compile(r"\s\([^()]*\)")
-
-
 _COMMA = re.compile(r"[,;]")
-
-
 _TICKED = re.compile(r"`([^`\s]{1,300})`")
-
-
 _PLAIN = re.compile(r"[\w@+~.()\[\]*?{}/-]{1,300}\Z")
-
-
 _LINES = re.compile(r":[0-9]+(?:[-:,][0-9]+)*\Z")
 
 
@@ -79,20 +69,10 @@ def _is_path(word: str) -> bool:
 
 
 _MAX_RANGE = 1000  # nobody means to name more tasks than this with one range
-
-
 _MAX_EDGES = 500_000  # edges of one file: more are no list of tasks
-
-
 _MAX_SAME_NUMBER = 10  # tasks of one number that a reference may mean
-
-
 _MAX_FIELD_LENGTH = 20_000
-
-
 _MAX_SHOWN_LENGTH = 100
-
-
 _BLOCKS = re.compile(r"(?:un)?blocks?\b:?\s*", re.IGNORECASE)
 
 
@@ -211,25 +191,13 @@ def shorten(text: str) -> str:
 
 
 _ENDINGS = (".md", ".markdown", ".mdown", ".txt")
-
-
 _NAMES = frozenset({"todo", "todos"})
-
-
 _NUMBERED = re.compile(r"(?:\A\ufeff?|[\r\n]) {0,3}###[ \t]+[^\r\n]{0,14}?[0-9]\.")
-
-
 _FILES = ("files affected", "affected files", "files")
-
-
 _FIELDS = frozenset({"effort", "priority", "language", "blocking", "dependencies", "files affected", *STATUS_FIELDS})
-
-
 _DATE_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
-
-
 _MAX_SEARCH_LENGTH = 200  # as far as a value is searched for a length of time or a date
 
 

@@ -15,30 +15,16 @@ from enum import Enum, auto
 from plait.core.fast_dataclass import dataclass
 
 DASHES = "-\u2013\u2014"
-
-
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
-
-
 _CHUNK = re.compile(r"[()\[\]]|[,;&+\n]|[^\s,;&+()\[\]]+")
-
-
 _NUMBER = re.compile(
     r"(?P<task>tasks?[-#]?)?#?(?P<first>[0-9]{1,9})"
     rf"(?:(?:[{DASHES}]|\.\.\.?)#?(?P<last>[0-9]{{1,9}}))?(?:['\u2019]s)?\Z",
     re.IGNORECASE,
 )
-
-
 _MONTH = re.compile(r"(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])\Z")
-
-
 _QUOTE_CHARACTERS = "*_`\"'\u201c\u201d\u2018\u2019"
-
-
 _CLOSERS = {"(": ")", "[": "]"}
-
-
 _COMMAS = frozenset({",", "&", "+", "and", "or", "plus", "but", "then"})
 
 
@@ -117,44 +103,22 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 _NONE = _word_set("none no n/a na nothing nil tbd tba - \u2013 \u2014 independent independently")
-
-
 _TASK = _word_set("task tasks")
-
-
 _UNTIL = _word_set("to through thru - \u2013 \u2014")
-
-
 _LEADING_WORDS = _word_set("require requires requiring need needs after on by of from upon")
-
-
 _DONE = _word_set("done complete completed finished merged archived closed implemented \u2705 \u2713 \u2714")
-
-
 _OPEN = _word_set("not to be when once until must will should if")
-
-
 # What follows holds for the rest of the sentence, unless a clause begins with a word that asks for a task; a negation
 # holds up to the next comma; a remark behind a task, for that task.
 _SOFT = _word_set(
     """benefit benefits enhanced optional optionally related relates see similar ideally recommended helpful nice soft
     independent independently unrelated superseded supersedes parallel alongside blocks unblocks enables"""
 )
-
-
 _HARD = _word_set("require requires need needs depends after blocked must")
-
-
 _NOT = _word_set("not no without")
-
-
 _OPTIONAL = _word_set("optional soft nice")
-
-
 # Behind a bare number: words about a task, and words that say what was counted.
 _ABOUT = _word_set("is are has must should needs before first for because as once when")
-
-
 _COUNTED = _word_set(
     "more other others day days hour hours minutes week weeks file files test tests items times of tasks"
 )

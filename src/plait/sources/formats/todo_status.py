@@ -35,7 +35,6 @@ from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 T = TypeVar("T")
 
-
 # How each status is said, the usual way first. What a file says more often than that is said in that file.
 _STATUS_SPELLINGS = {
     SourceStatus.TODO: ("not started", "todo", "to do", "pending", "open"),
@@ -47,46 +46,19 @@ _STATUS_SPELLINGS = {
     SourceStatus.PARTIAL: ("partial",),
 }
 
-
 WRITABLE_STATUSES = frozenset(_STATUS_SPELLINGS)
-
-
 STATUS_FIELD = "status"
-
-
 _MAX_STATUS_LENGTH = 300  # a status is a word or two; a paragraph behind the colon is not searched for one
-
-
 _ADDED = re.compile(r"\(|\s[-\u2013\u2014]\s|[\u2013\u2014:,;.]")
-
-
 _CUT = re.compile(rf"{_ADDED.pattern}|\s(?:by|on|since|at|as of|because)\s", re.IGNORECASE)
-
-
 _BRACKETED = re.compile(r"[^\w\[(]*\[(\s*[A-Za-z]{2}[^\]]*)\]")
-
-
 _BOX = re.compile(r"\[.\]\s+")
-
-
 _EMPHASIS = "*_`"
-
-
 _LETTERS = re.compile(r"[A-Za-z]+")
-
-
 _JOINED = re.compile(r"[A-Za-z]([ _-])[A-Za-z]")
-
-
 _DATE_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]+(?:Z|[+-][0-9:]+)?)?"
-
-
 _ENDED = re.compile(rf",?\s*\bCompleted\s*:\s*{_DATE_PATTERN}", re.IGNORECASE)
-
-
 _PROGRESS = re.compile(r"\s*\(\s*[0-9]+(?:\s*/\s*[0-9]+|\s*%)[^()]*\)")
-
-
 _EMPTY = re.compile(r"\(\s*,?\s*\)")
 
 
@@ -238,24 +210,12 @@ DATE_FIELDS = {
     SourceStatus.SKIPPED: "Abandoned",
 }
 
-
 REASON_FIELD = "Blocking Reason"
-
-
 STATUS_FIELDS = frozenset({STATUS_FIELD, REASON_FIELD.lower(), *(key.lower() for key in DATE_FIELDS.values())})
-
-
 _TICK = " \u2705"
-
-
 _HASHES = re.compile(rf"{BOM}?[ ]{{0,3}}###[ \t]*")
-
-
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?(?![\w-])")
-
-
 _BULLET = re.compile(r"[-*+][ \t]+\Z")
-
 
 # Fields that stand together at the top of a task; a Description is a paragraph of its own.
 _TOP_FIELDS = STATUS_FIELDS.union(
@@ -271,7 +231,6 @@ _TOP_FIELDS = STATUS_FIELDS.union(
         "created",
     )
 )
-
 
 _MAX_REASON_LENGTH = 300
 
