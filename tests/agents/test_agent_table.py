@@ -20,13 +20,13 @@ from plait.core.errors import ConfigError
 from plait.core.task import Task
 
 ELSEWHERE = """\
-from plait.agents.output_parser import Listening
+from plait.agents.output_parser import PlainTextParser
 from plait.agents.interface import Command
 class Ours:
     provider = "ours"
     def __init__(self, spec): self.name = spec.name
-    def command(self, brief): return Command(("true",))
-    def listen(self, before): return Listening(words=False)
+    def build_command(self, context): return Command(("true",))
+    def create_parser(self, before): return PlainTextParser(use_output=False)
 """
 
 

@@ -266,7 +266,7 @@ def test_a_message_of_a_million_pieces_takes_no_room() -> None:
     listener = GEMINI.create_parser()
     for _ in range(3000):
         listener.feed('{"type":"message","role":"assistant","content":"' + "x" * 500 + '"}')
-    assert len(listener.said) <= 4000  # type: ignore[attr-defined]
+    assert len(listener.last_message) <= 4000  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
