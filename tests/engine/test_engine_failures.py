@@ -23,7 +23,7 @@ from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step, Task
 from plait.engine.daemon import DOORBELL_FIFO
 from plait.store import batch_files
-from plait.system import psutil_processes
+from plait.system import processes
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness
@@ -68,7 +68,7 @@ def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: Engine
     second = house.engine()
     assert second.wait_until(second.has_ended)
     assert second.statuses() == {"one": TaskStatus.CANCELLED}
-    assert psutil_processes.read_process(_launched(house)[0].pid or 0) is None
+    assert processes.read_process(_launched(house)[0].pid or 0) is None
 
 
 def test_processes_that_cant_be_seen_do_not_end_the_engine(
@@ -82,7 +82,7 @@ def test_processes_that_cant_be_seen_do_not_end_the_engine(
         raise OSError(24, "Too many open files")
 
     with monkeypatch.context() as here:
-        here.setattr("plait.runtime.process_tree.processes.every", too_many)
+        here.setattr("plait.runtime.process_tree.processes.list_processes", too_many)
         tenure.parts.capacity._memory_checked_at = -100.0  # it is time to weigh
         assert tenure.wait_until(lambda: tenure.parts.capacity._memory_checked_at > 0)
     (house.place.top / "go").touch()
@@ -121,7 +121,7 @@ def test_an_agent_with_a_defect_costs_its_task_only(house: EngineHarness, monkey
             raise KeyError("oops")
         return whole(shell, brief)
 
-    monkeypatch.setattr(ShellAgent, "command", broken)
+    monkeypatch.setattr(ShellAgent, "build_command", broken)
     house.submit(Task("one", run="true"), Task("two", run="true"), settings=QUICK)
     tenure = house.engine()
     assert tenure.wait_until(tenure.has_ended)

@@ -18,7 +18,7 @@ from plait.runtime import pidfile, supervisor
 from plait.runtime.executor import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.supervisor import PROCESS_NAME
-from plait.system import psutil_processes
+from plait.system import processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import AttemptFolder, StateFolder
 from plait.testing.contracts.executor import (
@@ -53,9 +53,9 @@ def found(scene: ExecutorSetup, folder: AttemptFolder, *line: object) -> ProbeRe
 
 
 def identity(pid: int) -> tuple[int, str]:
-    process = psutil_processes.read_process(pid)
+    process = processes.read_process(pid)
     assert process is not None
-    return process.start, psutil_processes.boot_id()
+    return process.start, processes.boot_id()
 
 
 def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
@@ -82,7 +82,7 @@ class Look:
     marker: str | None = None
 
 
-@pytest.mark.skipif(not psutil_processes.boot_id(), reason="claims have no signature here")
+@pytest.mark.skipif(not processes.boot_id(), reason="claims have no signature here")
 @pytest.mark.parametrize(
     ("look", "is_taken"),
     [
@@ -98,7 +98,7 @@ class Look:
 def test_a_warden_is_one_in_every_respect(
     bare: ExecutorSetup, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
 ) -> None:
-    signature = f"{psutil_processes.clock_ticks() + look.since} {look.boot or psutil_processes.boot_id()}"
+    signature = f"{processes.clock_ticks() + look.since} {look.boot or processes.boot_id()}"
     words = [look.name, str(look.folder or folder.path), "/tmp", look.signature or signature]
     environment = {
         **os.environ,
@@ -106,7 +106,7 @@ def test_a_warden_is_one_in_every_respect(
     }
     with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
         folder.pidfile.write_text(f"{process.pid} {signature}\n")
-        assert bare.wait_until(lambda: len(psutil_processes.command_line(process.pid)) == 7)
+        assert bare.wait_until(lambda: len(processes.command_line(process.pid)) == 7)
         signed = pidfile.read_pidfile(folder.pidfile)
         assert signed is not None
         found = supervisor.find_supervisor(folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT))

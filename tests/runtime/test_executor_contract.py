@@ -49,5 +49,13 @@ class TestWithoutProc(TestWithoutDescriptorsOfProcesses):
 
     @pytest.fixture(autouse=True)
     def _no_proc(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("boot", "every", "footprint", "look", "now", "words"):
+        for name in (
+            "boot_id",
+            "clock_ticks",
+            "command_line",
+            "list_processes",
+            "memory_footprint",
+            "read_process",
+            "start_time",
+        ):
             monkeypatch.setattr(processes, name, getattr(psutil_processes, name))

@@ -12,7 +12,7 @@ from plait.runtime import cgroup
 from plait.runtime.executor import Executor
 from plait.runtime.local_executor import SWEEP_DELAY_SECONDS, LocalExecutor
 from plait.runtime.termination import GracePeriods
-from plait.system import processes, psutil_processes
+from plait.system import processes
 from plait.system.process_identity import Process
 from plait.testing.contracts.executor import IGNORES_SIGNALS, ExecutorSetup, RecordedCallbacks, is_alive
 
@@ -75,7 +75,7 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
 ) -> None:
     assert bare.run("exit 0") == 0
     marker = next(iter(bare.executor._census.ended))  # type: ignore[attr-defined]
-    every = psutil_processes.list_processes
+    every = processes.list_processes
 
     def disguised() -> list[Process]:
         """This process as it would look if the attempt had started it."""
@@ -92,7 +92,7 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
 
 def test_no_op_attempts_cost_no_pass_over_all_processes(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", 3600)
-    passes, every = 0, psutil_processes.list_processes
+    passes, every = 0, processes.list_processes
 
     def counted() -> list[Process]:
         nonlocal passes

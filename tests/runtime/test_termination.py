@@ -11,7 +11,7 @@ from tests.support.leaked_processes import find_leaked_processes
 from tests.support.local_executor import local_executor_setup
 
 from plait.runtime.termination import GracePeriods
-from plait.system import processes, psutil_processes
+from plait.system import processes
 from plait.system.process_identity import Process
 from plait.testing.contracts.executor import (
     ENDS_ON_INT,
@@ -134,7 +134,7 @@ def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
 def test_many_end_in_the_same_passes(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass over all processes costs milliseconds: it is not made for each."""
     attempts = [bare.start(": >up; exec sleep 60", f"{number}") for number in range(12)]
-    passes, every = 0, psutil_processes.list_processes
+    passes, every = 0, processes.list_processes
 
     def counted() -> list[Process]:
         nonlocal passes

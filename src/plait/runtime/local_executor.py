@@ -35,7 +35,7 @@ from plait.runtime.supervisor import (
     make_attempt_folder,
 )
 from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
-from plait.system import psutil_processes
+from plait.system import processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
 
@@ -91,7 +91,7 @@ class LocalExecutor:
         live = self._table.live.values()
         found = self._table.find_trees() if live else {}
         return {
-            each.attempt: psutil_processes.memory_footprint(process.pid for process in found[each.root.tag])
+            each.attempt: processes.memory_footprint(process.pid for process in found[each.root.tag])
             for each in live
         }
 
@@ -176,7 +176,7 @@ class LocalExecutor:
 
     def _on_supervisor_exit(self, live: LiveAttempt, code: int | None) -> None:
         live.exit_watcher = None
-        live.root.until = psutil_processes.clock_ticks() + 1
+        live.root.until = processes.clock_ticks() + 1
         if code == EXIT_CLAIMED and self._adopt_other(live):
             return
         live.result = determine_result(live, code)

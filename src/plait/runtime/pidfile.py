@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.system import psutil_processes
+from plait.system import processes
 
 _MAX_BYTES = 256
 
@@ -36,13 +36,13 @@ class PidFile:
     def is_from_another_boot(self) -> bool:
         """Then no process of it can be left."""
         _, _, boot = self.signature.partition(" ")
-        return boot not in {"", psutil_processes.boot_id()}
+        return boot not in {"", processes.boot_id()}
 
 
 def make_signature() -> str:
     """What tells a warden that is launched now from every other process of its pid, before and after."""
-    boot = psutil_processes.boot_id()
-    return f"{psutil_processes.clock_ticks()} {boot}" if boot else ""
+    boot = processes.boot_id()
+    return f"{processes.clock_ticks()} {boot}" if boot else ""
 
 
 def read_pidfile(path: Path) -> PidFile | None:

@@ -23,7 +23,7 @@ from plait.core.task import Attempt
 from plait.runtime import cgroup
 from plait.runtime.executor import ExitedProcess, LostProcess, Reactor, Timer
 from plait.runtime.supervisor import PROCESS_NAME, ExitWatcher
-from plait.system import psutil_processes
+from plait.system import processes
 from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
 
@@ -42,7 +42,7 @@ class TreeRoot:
 
 
 def find_trees(
-    processes: Sequence[Process], roots: Iterable[TreeRoot], prefix: str, cgroup_tags: Mapping[int, str]
+    everything: Sequence[Process], roots: Iterable[TreeRoot], prefix: str, cgroup_tags: Mapping[int, str]
 ) -> dict[str, list[Process]]:
     """The living processes of each root, by marker; wardens included, and this process in none.
 
@@ -53,7 +53,7 @@ def find_trees(
     by_session = {root.session: root for root in by_marker.values() if root.session}
     known = {identity: root.tag for root in by_marker.values() for identity in root.known}
     owners: dict[int, str] = {os.getpid(): ""}
-    for process in processes:
+    for process in everything:
         if process.pid in owners:
             continue
         if process.tag.startswith(prefix):
@@ -64,9 +64,9 @@ def find_trees(
             owners[process.pid] = known[process.identity]
         elif _in_session(process, by_session.get(process.session)):
             owners[process.pid] = by_session[process.session].tag
-    parents = {process.pid: process.parent for process in processes}
+    parents = {process.pid: process.parent for process in everything}
     found: dict[str, list[Process]] = {marker: [] for marker in by_marker}
-    for process in processes:
+    for process in everything:
         owner = _find_inherited_owner(process.pid, owners, parents)
         if owner in found and not process.is_zombie:
             found[owner].append(process)
@@ -120,11 +120,11 @@ class ProcessTable:
 
     def find_trees(self) -> dict[str, list[Process]]:
         """The living processes of each attempt, by its marker, in one pass over all processes."""
-        return self._group(psutil_processes.list_processes())
+        return self._group(processes.list_processes())
 
     def find_leftovers(self) -> dict[str, list[Process]]:
         """The trees of attempts that are over, those included that an earlier engine did not come to end."""
-        everything = psutil_processes.list_processes()
+        everything = processes.list_processes()
         for name in _find_unsupervised_tags(everything, self._prefix) - {root.tag for root in self._roots()}:
             self.ended[name] = TreeRoot(name)
         found = self._group(everything)
@@ -149,7 +149,7 @@ def _find_unsupervised_tags(everything: Sequence[Process], prefix: str) -> set[s
     guarded = {
         process.tag
         for process in marked
-        if process.pid == process.session and psutil_processes.command_line(process.pid)[3:4] == [PROCESS_NAME]
+        if process.pid == process.session and processes.command_line(process.pid)[3:4] == [PROCESS_NAME]
     }
     return {process.tag for process in marked} - guarded
 

@@ -19,7 +19,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.runtime.executor import LaunchSpec, Reactor, Timer
 from plait.runtime.pidfile import PidFile, make_signature
-from plait.system import process_identity, processes, psutil_processes
+from plait.system import process_identity, processes
 from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
 
@@ -180,7 +180,7 @@ class Supervisor:
 def supervisor_of_child(pid: int) -> Supervisor:
     """The one that was just launched: its pid is its own until it is waited for."""
     fd = processes.open_pidfd(pid)
-    process = psutil_processes.read_process(pid) if fd is None else None
+    process = processes.read_process(pid) if fd is None else None
     return Supervisor(pid, process.start if process else 0, fd)
 
 
@@ -189,9 +189,9 @@ def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervis
     if claim.pid:
         return None if claim.is_from_another_boot else _open_supervisor(folder, claim, tag)
     # It is about to sign, or nobody will.
-    for process in psutil_processes.list_processes():
+    for process in processes.list_processes():
         if process.tag == tag and process.pid == process.session:
-            signature = psutil_processes.command_line(process.pid)[6:7]
+            signature = processes.command_line(process.pid)[6:7]
             found = _open_supervisor(folder, PidFile(process.pid, *signature), tag)
             if found is not None:
                 return found
@@ -200,7 +200,7 @@ def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervis
 
 def _open_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
     fd = processes.open_pidfd(claim.pid)  # first: what is looked at now can't become another one
-    process = psutil_processes.read_process(claim.pid)
+    process = processes.read_process(claim.pid)
     if process is not None and _is_supervisor(process, folder, claim, tag):
         return Supervisor(process.pid, process.start, fd)
     if fd is not None:
@@ -212,7 +212,7 @@ def _is_supervisor(process: Process, folder: AttemptFolder, claim: PidFile, tag:
     """By when it began, its command line, and its marker as far as the system lets us see it."""
     if process.start < claim.since or process.tag not in {"", tag}:
         return False
-    words = psutil_processes.command_line(process.pid)  # a dead process has none
+    words = processes.command_line(process.pid)  # a dead process has none
     return [*words[3:5], *words[6:7]] == [PROCESS_NAME, str(folder.path), claim.signature]
 
 
@@ -284,7 +284,7 @@ def _reap(pid: int) -> tuple[int | None, bool]:
 
 def _is_alive(pid: int, start: int) -> bool:
     try:
-        process = psutil_processes.read_process(pid)
+        process = processes.read_process(pid)
     except OSError:
         return True  # it can't be seen now; later, perhaps
     return process is not None and not process.is_zombie and process.start == start

@@ -27,7 +27,7 @@ from plait.runtime import cgroup
 from plait.runtime.model_job.job_output import JobError, JobReporter
 from plait.system import process_identity
 from plait.system.atomic_files import make_private_folder
-from plait.system.psutil_processes import read_process
+from plait.system.processes import read_process
 
 OLLAMA_PORT = 11434
 
