@@ -170,11 +170,11 @@ def test_a_default_that_all_would_share_is_refused() -> None:
 
 _EVERY_CLASS = """
 import dataclasses, importlib, inspect, pkgutil, sys
-from plait.core import frozen
+from plait.core import fast_dataclass
 if "standard" in sys.argv:
-    frozen.dataclass = dataclasses.dataclass
+    fast_dataclass.dataclass = dataclasses.dataclass
 import plait
-for package in ("core", "agents", "config", "sources", "front"):
+for package in ("core", "agents", "config", "sources", "client"):
     folder = importlib.import_module(f"plait.{package}")
     for module in pkgutil.walk_packages(folder.__path__, f"plait.{package}."):
         found = vars(importlib.import_module(module.name)).values()

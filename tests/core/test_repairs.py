@@ -32,7 +32,7 @@ class Shared(Script):
     def repairing(self) -> list[str]:
         return [name.task for name, each in self.batch().alive.items() if each.decision.repairs is not None]
 
-    def _answer(self, decision: Decision) -> Report | None:
+    def _answer_merge(self, decision: Decision) -> Report | None:
         if isinstance(decision, MergeStarted):
             since = set(decision.onto.split("+")) - set(decision.base.split("+"))
             others = {file for task in since for file in self.changes[task]}

@@ -29,13 +29,13 @@ def test_the_names_are_told_apart() -> None:
 
 
 def test_a_grafted_module_has_the_defect() -> None:
-    defect = next(defect for defect in DEFECTS if defect.module == "policy" and "LOSSES" in defect.old)
+    defect = next(defect for defect in DEFECTS if defect.module == "retry_policy" and "MAX_LOST_ATTEMPTS" in defect.old)
     code = (
         "from tests.support.mutants.defects import DEFECTS\n"
         "from tests.support.mutants.trial import graft\n"
         f"graft(next(defect for defect in DEFECTS if defect.name == {defect.name!r}))\n"
-        "from plait.core.retry_policy import LOSSES\n"
-        "print(LOSSES)"
+        "from plait.core.retry_policy import MAX_LOST_ATTEMPTS\n"
+        "print(MAX_LOST_ATTEMPTS)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "300"

@@ -86,7 +86,7 @@ def test_a_violation_is_counted_and_says_how_to_replay_it(monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise Violation("needs", "b started before a")
 
-    monkeypatch.setattr("plait.testing.simulator.campaign.run", broken)
+    monkeypatch.setattr("plait.testing.simulator.campaign.simulate", broken)
     tally = run_job(SimulationJob("storm", range(41, 42)))
     said = format_result(tally, 1.0, complete=False)
     assert "needs: b started before a\n  replay: python -m plait.testing.simulation --seed 41" in said
