@@ -1,7 +1,7 @@
 /* The one way to ask the server. What is refused is thrown as Refused, in the server's own words. */
 
 import createClient, { createQuerySerializer } from "openapi-fetch";
-import { currentProject } from "../app/address";
+import { currentProject } from "../app/routes";
 import type { paths } from "./schema";
 import type { ErrorBody, FieldProblem } from "./types";
 

@@ -1,23 +1,24 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { Route, Switch } from "wouter";
+import { Route, Switch, useLocation } from "wouter";
 import { BoardView } from "../board/BoardView";
-import { useKeyboardShortcuts } from "../commands/keys";
-import { useEditor } from "../editing/editor";
-import { queryClient } from "../live/queries";
-import { LiveProvider } from "../live/useLive";
+import { useCommands } from "../commands/commands";
+import { useKeyboardShortcuts } from "../commands/shortcuts";
+import { ConfirmDialog } from "../components/ConfirmDialog";
+import { EmptyState, LoadingState } from "../components/EmptyState";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { Toasts } from "../components/Toasts";
+import { useEditor } from "../editing/editorState";
+import { LiveProvider } from "../live/LiveProvider";
+import { queryClient } from "../live/queryClient";
 import { Palette } from "../palette/Palette";
-import { ConfirmDialog } from "../parts/Confirm";
-import { EmptyState, LoadingState } from "../parts/Empty";
-import { Toasts } from "../parts/Toasts";
-import { useFullScreenPanel } from "../task/width";
+import { useFullScreenPanel } from "../task/panelState";
 import styles from "./App.module.css";
-import { useOpenTask } from "./address";
-import { ErrorBoundary } from "./Boundary";
-import { useNavigationCommands } from "./goto";
-import { useWindowTitle } from "./heading";
-import { ConnectionStatus } from "./LinkState";
+import { ConnectionStatus } from "./ConnectionStatus";
+import { routes, useOpenTask } from "./routes";
 import { Sidebar } from "./Sidebar";
+import { isDark, setTheme, useTheme } from "./theme";
+import { useWindowTitle } from "./useWindowTitle";
 
 // The first view is the board: everything else comes when it is asked for.
 const BatchesView = lazy(() => import("../batch/BatchesView"));
@@ -46,13 +47,13 @@ function Layout() {
   const covered = useFullScreenPanel() && open !== null;
   const editing = useEditor((store) => store.open !== null);
   return (
-    <div className={styles.frame}>
+    <div className={styles.layout}>
       <div className={styles.page} inert={covered}>
         <a className={styles.skip} href="#main">
           Skip to the tasks
         </a>
         <Sidebar />
-        <div className={styles.stage}>
+        <div className={styles.content}>
           <ConnectionStatus />
           <main id="main" className={styles.main} tabIndex={-1}>
             <ErrorBoundary>
@@ -106,4 +107,33 @@ function Routes() {
       </Route>
     </Switch>
   );
+}
+
+/** Where one can go from everywhere. */
+function useNavigationCommands(): void {
+  const [, navigate] = useLocation();
+  const dark = useTheme(({ theme }) => isDark(theme));
+  useCommands([
+    { id: "go-board", title: "Board", group: "Go to", keys: ["g b"], run: () => navigate(routes.board()) },
+    {
+      id: "go-batches",
+      title: "Batches",
+      group: "Go to",
+      keys: ["g h"],
+      run: () => navigate(routes.batches()),
+    },
+    {
+      id: "go-settings",
+      title: "Settings",
+      group: "Go to",
+      keys: ["g s"],
+      run: () => navigate(routes.settings()),
+    },
+    {
+      id: "theme",
+      title: dark ? "Use the light theme" : "Use the dark theme",
+      group: "Page",
+      run: () => setTheme(dark ? "light" : "dark"),
+    },
+  ]);
 }

@@ -1,17 +1,17 @@
 import { useEffect, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { useShallow } from "zustand/react/shallow";
-import { ProjectSwitcher } from "../batch/ProjectSwitch";
-import { formatNeedsYou, isOpen, promptsByBatch } from "../batch/watching";
+import { formatNeedsYou, isOpen, promptsByBatch } from "../batch/batchStatus";
+import { ProjectSwitcher } from "../batch/ProjectSwitcher";
 import { useCommandRegistry } from "../commands/commands";
+import { Button } from "../components/Button";
+import { Dialog } from "../components/Dialog";
+import { useMediaQuery } from "../components/hooks";
+import { Icon, type IconName } from "../components/Icon";
+import { BatchStatusIcon } from "../components/Status";
 import { shortId } from "../model/format";
-import { Button } from "../parts/Button";
-import { Dialog } from "../parts/Dialog";
-import { Icon, type IconName } from "../parts/Icon";
-import { BatchStatusIcon } from "../parts/Status";
-import { useMediaQuery } from "../parts/useMedia";
 import { useBoard } from "../store/board";
-import { routes } from "./address";
+import { routes } from "./routes";
 import styles from "./Sidebar.module.css";
 import { setTheme, useTheme } from "./theme";
 
@@ -40,7 +40,7 @@ function MobileBar() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever has gone somewhere is done with the menu
   useEffect(() => setOpen(false), [url]);
   return (
-    <div className={styles.top}>
+    <div className={styles.mobileBar}>
       <Button kind="quiet" icon label="Menu" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <Icon name="menu" />
       </Button>
@@ -64,14 +64,14 @@ function NavLinks() {
     })),
   );
   return (
-    <nav className={styles.entries} aria-label="Views">
+    <nav className={styles.links} aria-label="Views">
       <NavLink href={routes.board()} icon="board" name="Board" />
       <NavLink href={routes.batches()} icon="branch" name="Batches">
-        {needingInput > 0 && <span className={styles.asking}>{formatNeedsYou(needingInput)}</span>}
+        {needingInput > 0 && <span className={styles.attention}>{formatNeedsYou(needingInput)}</span>}
         {open > 0 && (
           <span className={styles.number} title={`${open} open`}>
             {open}
-            <span className={needingInput > 0 ? "unseen" : undefined}> open</span>
+            <span className={needingInput > 0 ? "visually-hidden" : undefined}> open</span>
           </span>
         )}
       </NavLink>
@@ -92,7 +92,7 @@ function NavLink({ href, icon, name, children }: NavLinkProps) {
   const [here] = useLocation();
   const current = href.split("?")[0] === here;
   return (
-    <Link href={href} className={styles.entry} aria-current={current ? "page" : undefined}>
+    <Link href={href} className={styles.link} aria-current={current ? "page" : undefined}>
       <Icon name={icon} />
       {name}
       {children}
@@ -110,7 +110,7 @@ function NewestBatches() {
         <li key={id}>
           <Link
             href={routes.review(id)}
-            className={styles.entry}
+            className={styles.link}
             aria-current={here.startsWith(`/batches/${encodeURIComponent(id)}`) ? "page" : undefined}
           >
             <BatchStatusIcon status={status} />
@@ -130,7 +130,7 @@ function Footer() {
   const dark = useMediaQuery("(prefers-color-scheme: dark)");
   const next = (theme === "system" ? (dark ? "dark" : "light") : theme) === "dark" ? "light" : "dark";
   return (
-    <div className={styles.foot}>
+    <div className={styles.footer}>
       <SearchButton />
       <CommandButton command="help" label="Keys and help" icon="help" />
       <Button kind="quiet" icon label={`Use the ${next} theme`} onClick={() => setTheme(next)}>

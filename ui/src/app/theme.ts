@@ -1,7 +1,7 @@
 /* Light, dark, or as the system has it. In this browser, and in all its windows. */
 
 import { create } from "zustand";
-import { loadItem, saveItem } from "../store/browser";
+import { loadItem, saveItem } from "../store/browserStorage";
 
 export type Theme = "system" | "light" | "dark";
 const KEY = "plait.theme";

@@ -1,14 +1,13 @@
 import { useState } from "react";
-import { type BatchAction, sendBatchAction, sendTaskAction } from "../api/steer";
+import { type BatchAction, sendBatchAction, sendTaskAction } from "../api/actions";
 import type { BatchSummary } from "../api/types";
-import { useReadOnlyReason } from "../app/me";
+import { useReadOnlyReason } from "../app/access";
+import { Button, type ButtonProps } from "../components/Button";
+import { confirm } from "../components/ConfirmDialog";
+import { Icon } from "../components/Icon";
 import { pluralize, shortId } from "../model/format";
-import { Button, type ButtonProps } from "../parts/Button";
-import { confirm } from "../parts/Confirm";
-import { Icon } from "../parts/Icon";
-import { useBatchPrompt } from "./asking";
 import styles from "./BatchControls.module.css";
-import { countRetryable, isOpen } from "./watching";
+import { countRetryable, isOpen, useBatchPrompt } from "./batchStatus";
 
 interface Props {
   batch: BatchSummary;
@@ -54,7 +53,7 @@ function ApproveButton({ batch }: { batch: BatchSummary }) {
       title={`Let ${taskId} start`}
     >
       <Icon name="check" />
-      <span className={styles.cut}>Approve {taskId}</span>
+      <span className={styles.ellipsis}>Approve {taskId}</span>
     </ActionButton>
   );
 }

@@ -1,30 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
-import { api, unwrap } from "../api/client";
+import { ApiError, api, unwrap } from "../api/client";
 import type { BatchSummary } from "../api/types";
-import { projectUrl, routes } from "../app/address";
+import { projectUrl, routes } from "../app/routes";
+import { EmptyState, ErrorState } from "../components/EmptyState";
+import { useNow } from "../components/hooks";
+import { Icon, type IconName } from "../components/Icon";
+import { BatchStatusBadge } from "../components/Status";
 import { formatTime, shortId } from "../model/format";
-import { ErrorState } from "../parts/Empty";
-import { Icon, type IconName } from "../parts/Icon";
-import { useNow } from "../parts/now";
-import { BatchStatusBadge } from "../parts/Status";
 import { useBoard } from "../store/board";
-import { useBatchPrompt } from "./asking";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchHeader.module.css";
-import { Cost, Elapsed, PullRequestLink, TimeLeft } from "./BatchStrip";
+import { Cost, Elapsed, PullRequestLink, TimeLeft } from "./BatchStrips";
+import { describePause, formatNeedsYou, useBatchPrompt } from "./batchStatus";
 import { Counts, ProgressBar } from "./ProgressBar";
-import { describePause, formatNeedsYou } from "./watching";
 
 /** On top of the views of one batch: what it is, where it stands, what can be asked of it, and its other views. */
 export function BatchHeader({ batchId }: { batchId: string }) {
   const { batch, error, retry } = useBatchSummary(batchId);
   return (
     <header className={styles.header}>
-      <div className={styles.line}>
+      <div className={styles.titleRow}>
         <h1 className={styles.name}>Batch {shortId(batchId)}</h1>
         {batch && <BatchStatusBadge status={batch.status} />}
-        {batch && <span className={styles.soft}>{batch.mode}</span>}
+        {batch && <span className={styles.muted}>{batch.mode}</span>}
         <span className={styles.controls}>{batch && <BatchControls batch={batch} />}</span>
       </div>
       {error !== null && <ErrorState error={error} onRetry={retry} />}
@@ -69,8 +68,8 @@ function ProgressRow({ batch }: { batch: BatchSummary }) {
       <ProgressBar progress={batch.progress} label={`Batch ${shortId(batch.id)}`} />
       <span className={styles.percentage}>{Math.round(percentage)}%</span>
       <Counts progress={batch.progress} />
-      {prompt.count > 0 && <span className={styles.asking}>{formatNeedsYou(prompt.count)}</span>}
-      {paused !== null && <span className={styles.asking}>{paused}</span>}
+      {prompt.count > 0 && <span className={styles.attention}>{formatNeedsYou(prompt.count)}</span>}
+      {paused !== null && <span className={styles.attention}>{paused}</span>}
     </div>
   );
 }
@@ -88,7 +87,7 @@ function BatchFacts({ batch }: { batch: BatchSummary }) {
       {batch.status === "running" && eta && <TimeLeft eta={eta} />}
       <Cost batch={batch} />
       {prUrl && <PullRequestLink url={prUrl} />}
-      {unshipped && <span className={styles.asking}>{unshipped}</span>}
+      {unshipped && <span className={styles.attention}>{unshipped}</span>}
     </p>
   );
 }
@@ -101,5 +100,16 @@ function ViewTab({ href, icon, name }: { href: string; icon: IconName; name: str
       <Icon name={icon} />
       {name}
     </Link>
+  );
+}
+
+/** A view of a batch that could not be read. That there is no such batch, the header on top says. */
+export function LoadError({ error, onRetry }: { error: unknown; onRetry(): void }) {
+  if (!(error instanceof ApiError) || error.status !== 404)
+    return <ErrorState error={error} onRetry={onRetry} />;
+  return (
+    <EmptyState title="There is nothing to draw">
+      <Link href={routes.batches()}>All batches</Link>
+    </EmptyState>
   );
 }

@@ -3,18 +3,18 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, unwrap } from "../api/client";
 import type { BatchSummary } from "../api/types";
-import { routes } from "../app/address";
+import { routes } from "../app/routes";
+import { Button } from "../components/Button";
+import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { useNow } from "../components/hooks";
+import { Kbd } from "../components/Kbd";
+import { BatchStatusBadge } from "../components/Status";
 import { formatCost, formatDuration, formatTime, pluralize, secondsBetween, shortId } from "../model/format";
-import { Button } from "../parts/Button";
-import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
-import { Kbd } from "../parts/Kbd";
-import { useNow } from "../parts/now";
-import { BatchStatusBadge } from "../parts/Status";
 import { useBoard } from "../store/board";
 import styles from "./BatchesView.module.css";
-import { PullRequestLink } from "./BatchStrip";
+import { PullRequestLink } from "./BatchStrips";
+import { formatCounts, isOpen } from "./batchStatus";
 import { ProgressBar } from "./ProgressBar";
-import { formatCounts, isOpen } from "./watching";
 
 const PAGE_SIZE = 50; // as many as the board knows by itself, beside those that are open
 
@@ -116,7 +116,7 @@ function BatchRow({ batch }: { batch: BatchSummary }) {
   return (
     <tr>
       <th scope="row">
-        <Link href={routes.review(id)}>{shortId(id)}</Link> <span className={styles.soft}>{mode}</span>
+        <Link href={routes.review(id)}>{shortId(id)}</Link> <span className={styles.muted}>{mode}</span>
       </th>
       <td>
         <BatchStatusBadge status={status} />

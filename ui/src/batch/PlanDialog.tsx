@@ -1,23 +1,27 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { api, describeError, unwrap } from "../api/client";
-import { routes } from "../app/address";
-import { useReadOnlyReason } from "../app/me";
-import { useLive } from "../live/useLive";
+import { useReadOnlyReason } from "../app/access";
+import { routes } from "../app/routes";
+import { Button } from "../components/Button";
+import { Dialog } from "../components/Dialog";
+import { LoadingState } from "../components/EmptyState";
+import { showToast } from "../components/Toasts";
+import { useLive } from "../live/LiveProvider";
 import { pluralize, shortId } from "../model/format";
-import { Button } from "../parts/Button";
-import { Dialog } from "../parts/Dialog";
-import { LoadingState } from "../parts/Empty";
-import { showToast } from "../parts/Toasts";
 import { clearSelection } from "../store/selection";
-import { AgentPicker } from "./AgentChoice";
-import { buildBatchBody, newIdempotencyKey, type RunOptions, resetRunOptions, useRunOptions } from "./order";
 import styles from "./PlanDialog.module.css";
-import { PlanPreview } from "./PlanPreview";
-import { PlanProblems } from "./Problems";
-import { NeedsPicker, RunSettings } from "./RunSettings";
-import { countTasks, whyNotStart } from "./starting";
-import { fieldErrors, type PlanPreviewState, usePlanPreview } from "./usePlan";
-import { pinBatches } from "./watched";
+import { PlanPreview, PlanProblems } from "./PlanPreview";
+import { pinBatches } from "./pinnedBatches";
+import { AgentPicker, NeedsPicker, RunSettings } from "./RunForm";
+import { countTasks, whyNotStart } from "./runChecks";
+import {
+  buildBatchBody,
+  newIdempotencyKey,
+  type RunOptions,
+  resetRunOptions,
+  useRunOptions,
+} from "./runOptions";
+import { fieldErrors, type PlanPreviewState, usePlanPreview } from "./usePlanPreview";
 
 interface Props {
   /** As they were when it was opened. */
@@ -44,7 +48,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
       onClose={onClose}
       actions={
         <>
-          <p className={styles.why} role="status">
+          <p className={styles.disabledReason} role="status">
             {disabledReason}
           </p>
           <Button onClick={onClose}>Not now</Button>
@@ -59,7 +63,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
           {error !== null && <PlanError error={error} />}
           <PreviewPane preview={preview} order={order} />
         </div>
-        <form className={styles.order} onSubmit={(event) => event.preventDefault()} aria-label="This run">
+        <form className={styles.options} onSubmit={(event) => event.preventDefault()} aria-label="This run">
           <ModePicker />
           <AgentPicker error={errors.get("settings.agent") ?? errors.get("contest") ?? null} />
           <RunSettings errors={errors} />
@@ -74,7 +78,7 @@ function PreviewPane({ preview, order }: { preview: PlanPreviewState; order: Run
   if (preview.error) return <PlanError error={preview.error} again={preview.retry} />;
   if (preview.plan === undefined) return <LoadingState what="Working out the plan" />;
   return (
-    <div aria-busy={preview.stale} className={styles.shown}>
+    <div aria-busy={preview.stale} className={styles.preview}>
       <PlanProblems plan={preview.plan} />
       <PlanPreview plan={preview.plan} order={order} />
     </div>
@@ -85,9 +89,9 @@ function PreviewPane({ preview, order }: { preview: PlanPreviewState; order: Run
 function PlanError({ error, again }: { error: unknown; again?: () => void }) {
   const { message, hint } = describeError(error);
   return (
-    <div className={styles.refusal} role="alert">
+    <div className={styles.error} role="alert">
       <p>{message}</p>
-      {hint && <p className={styles.soft}>{hint}</p>}
+      {hint && <p className={styles.muted}>{hint}</p>}
       {again && <Button onClick={again}>Try again</Button>}
     </div>
   );
@@ -97,7 +101,7 @@ function ModePicker() {
   const mode = useRunOptions((order) => order.mode);
   return (
     <fieldset className={styles.modes}>
-      <legend className="unseen">Mode</legend>
+      <legend className="visually-hidden">Mode</legend>
       {(["parallel", "queue"] as const).map((each) => (
         <label key={each} className={styles.mode} data-chosen={mode === each || undefined}>
           <input

@@ -1,8 +1,9 @@
-import type { Plan } from "../api/types";
+import type { Plan, Problem } from "../api/types";
+import { Button } from "../components/Button";
 import { formatCost, formatDuration, pluralize } from "../model/format";
-import type { RunOptions } from "./order";
 import styles from "./PlanDialog.module.css";
-import { countTasks } from "./starting";
+import { countTasks, hasMissingNeeds, problemHint, sortBySeverity } from "./runChecks";
+import { type RunOptions, useRunOptions } from "./runOptions";
 
 type PlanTask = Plan["tasks"][number];
 const MAX_LISTED = 60; // tasks of one wave that are told by name
@@ -13,12 +14,12 @@ export function PlanPreview({ plan, order }: { plan: Plan; order: RunOptions }) 
   return (
     <>
       <p className={styles.summary}>{summarize(plan).join(" · ")}</p>
-      {order.mode === "queue" && <p className={styles.soft}>{describeQueue(order)}</p>}
+      {order.mode === "queue" && <p className={styles.muted}>{describeQueue(order)}</p>}
       <Waves plan={plan} />
       <SharedFiles plan={plan} />
       <Phases plan={plan} />
       {plan.criticalPath.length > 1 && (
-        <section className={styles.part}>
+        <section className={styles.section}>
           <h3>Longest path</h3>
           <p className={styles.path}>{plan.criticalPath.join(" → ")}</p>
         </section>
@@ -49,9 +50,9 @@ function Waves({ plan }: { plan: Plan }) {
   return (
     <ol className={styles.waves}>
       {plan.waves.map((ids, index) => (
-        <li key={ids[0]} className={styles.part}>
+        <li key={ids[0]} className={styles.section}>
           <h3>
-            Wave {index + 1} <span className={styles.soft}>{pluralize(ids.length, "task")}</span>
+            Wave {index + 1} <span className={styles.muted}>{pluralize(ids.length, "task")}</span>
           </h3>
           <ul>
             {ids.slice(0, MAX_LISTED).map((id) => {
@@ -59,7 +60,7 @@ function Waves({ plan }: { plan: Plan }) {
               return task && <TaskRow key={id} task={task} longest={longest.has(id)} />;
             })}
           </ul>
-          {ids.length > MAX_LISTED && <p className={styles.soft}>and {ids.length - MAX_LISTED} more</p>}
+          {ids.length > MAX_LISTED && <p className={styles.muted}>and {ids.length - MAX_LISTED} more</p>}
         </li>
       ))}
     </ol>
@@ -74,7 +75,7 @@ function TaskRow({ task, longest }: { task: PlanTask; longest: boolean }) {
         <span className={styles.id}>{id}</span>
         {title !== id && <span className={styles.title}>{title}</span>}
         {longest && <span className={styles.tag}>longest path</span>}
-        {agent && <span className={styles.soft}>{agent}</span>}
+        {agent && <span className={styles.muted}>{agent}</span>}
       </p>
       {needs.map((need) => (
         <p key={`${need.kind} ${need.id}`} className={styles.need}>
@@ -90,14 +91,14 @@ function TaskRow({ task, longest }: { task: PlanTask; longest: boolean }) {
 function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
   if (conflicts.length === 0) return null;
   return (
-    <section className={styles.part}>
+    <section className={styles.section}>
       <h3>
-        Shared files <span className={styles.soft}>their tasks run one after another</span>
+        Shared files <span className={styles.muted}>their tasks run one after another</span>
       </h3>
       <ul>
         {conflicts.slice(0, MAX_LISTED).map(({ file, tasks }) => (
           <li key={file} className={styles.row}>
-            <code>{file}</code> <span className={styles.soft}>{tasks.join(", ")}</span>
+            <code>{file}</code> <span className={styles.muted}>{tasks.join(", ")}</span>
           </li>
         ))}
       </ul>
@@ -108,12 +109,12 @@ function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
 function Phases({ plan: { phases } }: { plan: Plan }) {
   if (phases.length === 0) return null;
   return (
-    <section className={styles.part}>
+    <section className={styles.section}>
       <h3>Phases</h3>
       <ul>
         {phases.map(({ id, title, after, gate, settled, total }) => (
           <li key={id} className={styles.row}>
-            {title || id} <span className={styles.soft}>{`${settled} of ${total} done`}</span>
+            {title || id} <span className={styles.muted}>{`${settled} of ${total} done`}</span>
             {after.length > 0 && (
               <p className={styles.need}>
                 opens when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of {after.join(", ")} is
@@ -124,5 +125,48 @@ function Phases({ plan: { phases } }: { plan: Plan }) {
         ))}
       </ul>
     </section>
+  );
+}
+
+const MAX_PROBLEMS = 20;
+const SEVERITY_LABELS = { error: "Error", warning: "Warning", info: "Note" } as const;
+
+/** What is wrong with a plan, the worst first, where it was said, and what helps. */
+export function PlanProblems({ plan }: { plan: Plan }) {
+  const problems = sortBySeverity(plan.problems);
+  if (problems.length === 0) return null;
+  return (
+    <section className={styles.problems} aria-label="Problems">
+      <ul>
+        {problems.slice(0, MAX_PROBLEMS).map((problem) => (
+          <ProblemItem key={`${problem.file}:${problem.line} ${problem.message}`} problem={problem} />
+        ))}
+      </ul>
+      {problems.length > MAX_PROBLEMS && (
+        <p className={styles.muted}>and {problems.length - MAX_PROBLEMS} more</p>
+      )}
+      {hasMissingNeeds(plan) && (
+        <p className={styles.actions}>
+          <Button onClick={() => useRunOptions.setState({ needs: "with" })}>Run what they need too</Button>
+          <Button onClick={() => useRunOptions.setState({ needs: "without" })}>Go without</Button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function ProblemItem({ problem }: { problem: Problem }) {
+  const { severity, message, file, line } = problem;
+  const hint = problemHint(problem);
+  const location = file === null ? null : line === null ? file : `${file}:${line}`;
+  return (
+    <li className={styles.problem} data-severity={severity}>
+      <span className={styles.severity}>{SEVERITY_LABELS[severity]}</span>
+      <div>
+        <p>{message}</p>
+        {hint && <p className={styles.muted}>{hint}</p>}
+        {location && <code className={styles.muted}>{location}</code>}
+      </div>
+    </li>
   );
 }

@@ -1,6 +1,6 @@
 import type { Progress } from "../api/types";
+import { formatCounts, segments } from "./batchStatus";
 import styles from "./ProgressBar.module.css";
-import { formatCounts, segments } from "./watching";
 
 /** How far a batch is. Colours go with the counts in words, which whoever can't see it is told. */
 export function ProgressBar({ progress, label }: { progress: Progress; label: string }) {

@@ -1,24 +1,21 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Mode, Task } from "../api/types";
-import { ErrorBoundary } from "../app/Boundary";
-import { useReadOnlyReason } from "../app/me";
+import { useReadOnlyReason } from "../app/access";
 import { useCommands } from "../commands/commands";
+import { Button } from "../components/Button";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { Icon } from "../components/Icon";
+import { Kbd } from "../components/Kbd";
+import { Popover } from "../components/Popover";
 import { pluralize } from "../model/format";
-import { Button } from "../parts/Button";
-import { Icon } from "../parts/Icon";
-import { Kbd } from "../parts/Kbd";
-import { Popover } from "../parts/Popover";
 import { useBoard } from "../store/board";
 import { clearSelection, toggleSelected, useSelection } from "../store/selection";
-import { AgentPicker } from "./AgentChoice";
-import { BulkActions } from "./ManyActions";
-import type { BulkResult } from "./many";
-import { BulkResults } from "./Outcomes";
-import { useRunOptions } from "./order";
+import { BulkActions, type BulkResult, BulkResults } from "./BulkActions";
 import styles from "./RunBar.module.css";
-import { NeedsPicker, RunSettings } from "./RunSettings";
-import { findRunBlocker, type RunBlocker } from "./runnable";
+import { AgentPicker, NeedsPicker, RunSettings } from "./RunForm";
+import { findRunBlocker, type RunBlocker } from "./runChecks";
+import { useRunOptions } from "./runOptions";
 
 const PlanDialog = lazy(() => import("./PlanDialog"));
 
@@ -48,7 +45,7 @@ export function RunBar() {
           </p>
           <RunButton mode="parallel" why={why} plan={plan} />
           <RunButton mode="queue" why={why} plan={plan} />
-          <span className={styles.choices}>
+          <span className={styles.options}>
             <AgentsPopover />
             <Popover name="Settings of this run" button="Settings" side="up" kind="quiet">
               {() => (
@@ -116,7 +113,7 @@ function RunButton({ mode, why, plan }: { mode: Mode; why: string | null; plan(m
   return (
     <Button
       kind={mode === "parallel" ? "primary" : "plain"}
-      className={styles.execute ?? ""}
+      className={styles.run ?? ""}
       disabled={why}
       title={hint}
       onClick={() => plan(mode)}
@@ -152,7 +149,7 @@ function BlockedReason({
   const selectedCount = useSelection((store) => store.selected.size);
   const canLeaveOut = readOnlyReason === null && without.length > 0 && without.length < selectedCount;
   return (
-    <p className={styles.why} title={readOnlyReason ?? blocker?.reason}>
+    <p className={styles.blocked} title={readOnlyReason ?? blocker?.reason}>
       <span>{readOnlyReason ?? blocker?.reason}</span>
       {canLeaveOut && (
         <Button onClick={() => without.forEach(toggleSelected)}>

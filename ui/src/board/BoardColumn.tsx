@@ -1,17 +1,16 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type FocusEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import { MixedCheckbox } from "../components/MixedCheckbox";
+import { ColumnIcon } from "../components/Status";
 import { columnRows, type Row } from "../model/arrangement";
 import { COLUMN_NAMES, type Column } from "../model/columns";
-import { ColumnIcon } from "../parts/Status";
 import { useBoard } from "../store/board";
 import { toggleAll, useSelection } from "../store/selection";
 import styles from "./BoardColumn.module.css";
+import { keyActivity, pointerActivity, selectableIds, useBoardLayout } from "./boardLayout";
 import { Card } from "./Card";
-import { cardHeight, HEADING_HEIGHT } from "./card";
-import { MixedCheckbox } from "./Mixed";
-import { selectableIds } from "./selecting";
-import { keyActivity, pointerActivity, useBoardLayout } from "./shown";
-import { useViewSettings } from "./view";
+import { cardHeight, HEADING_HEIGHT } from "./cardText";
+import { useViewSettings } from "./viewSettings";
 
 interface Props {
   column: Column;
@@ -42,7 +41,7 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
         {!narrow && <ColumnCheckbox ids={ids} name={name} />}
       </header>
       {!narrow && <Cards column={column} ids={ids} />}
-      {alone && ids.length === 0 && <p className={styles.none}>No task is here now.</p>}
+      {alone && ids.length === 0 && <p className={styles.empty}>No task is here now.</p>}
     </section>
   );
 });

@@ -1,28 +1,36 @@
-import { useCallback, useEffect, useRef } from "react";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { describeError } from "../api/client";
 import type { Task } from "../api/types";
-import { useOpenTask } from "../app/address";
-import { useReadOnlyReason } from "../app/me";
+import { useReadOnlyReason } from "../app/access";
+import { useOpenTask } from "../app/routes";
 import { BatchStrips } from "../batch/BatchStrips";
 import { RunBar } from "../batch/RunBar";
-import { openEditor } from "../editing/editor";
-import { useLive } from "../live/useLive";
+import { Button } from "../components/Button";
+import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
+import { ColumnIcon } from "../components/Status";
+import { openEditor } from "../editing/editorState";
+import { useLive } from "../live/LiveProvider";
 import { runKey } from "../model/board";
-import { COLUMNS } from "../model/columns";
-import { Button } from "../parts/Button";
-import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
+import { COLUMN_NAMES, COLUMNS, type Column } from "../model/columns";
+import { pluralize } from "../model/format";
 import { useBoard } from "../store/board";
 import { useSelection } from "../store/selection";
 import { BoardColumn } from "./BoardColumn";
 import styles from "./BoardView.module.css";
-import { ColumnTabs } from "./ColumnTabs";
-import { OpenTaskContext } from "./opens";
-import { SourceProblems } from "./Problems";
-import { trackBoard, useBoardLayout } from "./shown";
+import { trackBoard, useBoardLayout } from "./boardLayout";
+import { OpenTaskContext } from "./Card";
 import { Toolbar } from "./Toolbar";
 import { useBoardCommands } from "./useBoardCommands";
-import { useNarrowerThan } from "./useNarrowerThan";
-import { clearFilter, useViewInUrl, useViewSettings } from "./view";
+import { clearFilter, setColumn, useViewInUrl, useViewSettings } from "./viewSettings";
 
 const ONE_COLUMN_WIDTH = 520; // px: below that there is room for one
 
@@ -55,7 +63,7 @@ function Board() {
   return (
     <OpenTaskContext value={openTask}>
       <div ref={view} className={styles.view} data-selecting={selecting || undefined}>
-        <h1 className="unseen">Board</h1>
+        <h1 className="visually-hidden">Board</h1>
         <BatchStrips />
         <StaleNotice />
         <SourceProblems />
@@ -147,4 +155,99 @@ function NoTasks() {
       </p>
     </EmptyState>
   );
+}
+
+/** Where there is room for one column, which one. */
+function ColumnTabs() {
+  const current = useViewSettings((store) => store.column);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = COLUMNS[COLUMNS.indexOf(current) + step];
+    if (step === 0 || next === undefined) return;
+    event.preventDefault();
+    setColumn(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div className={styles.tabs} role="tablist" aria-label="Columns" tabIndex={-1} onKeyDown={onKeyDown}>
+      {COLUMNS.map((column) => (
+        <ColumnTab key={column} column={column} current={column === current} />
+      ))}
+    </div>
+  );
+}
+
+function ColumnTab({ column, current }: { column: Column; current: boolean }) {
+  const count = useBoardLayout((store) => store.unfrozen[column].length);
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={`tab-${column}`}
+      className={styles.tab}
+      aria-selected={current}
+      aria-controls="column"
+      aria-label={`${COLUMN_NAMES[column]}, ${count}`}
+      tabIndex={current ? 0 : -1}
+      data-empty={count === 0 || undefined}
+      onClick={() => setColumn(column)}
+    >
+      <span aria-hidden="true">
+        <ColumnIcon column={column} />
+      </span>
+      <span>{count}</span>
+    </button>
+  );
+}
+
+const MAX_PROBLEMS = 200;
+
+/** What is wrong with the sources: said quietly, and in full to whoever asks. */
+function SourceProblems() {
+  const problems = useBoard(({ board }) => board.problems);
+  const empty = useBoard(({ board }) => board.tasks.size === 0);
+  // That there are no sources yet is what an empty board says itself.
+  if (problems.length === 0 || (empty && problems.every(({ file }) => file === null))) return null;
+  return (
+    <details className={styles.problems}>
+      <summary>
+        <Icon name="warning" />
+        {pluralize(problems.length, "problem")} in the sources
+      </summary>
+      <ul>
+        {problems.slice(0, MAX_PROBLEMS).map((problem, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: nothing else tells two alike ones apart
+          <li key={at} dir="auto">
+            <span className={styles.severity}>{problem.severity}</span>{" "}
+            {problem.file !== null && (
+              <code>
+                {problem.file}
+                {problem.line !== null && `:${problem.line}`}
+              </code>
+            )}{" "}
+            {problem.message}
+            {problem.hint !== null && <span className={styles.problemHint}> {problem.hint}</span>}
+          </li>
+        ))}
+      </ul>
+      {problems.length > MAX_PROBLEMS && (
+        <p>And {problems.length - MAX_PROBLEMS} more: plait plan tells all of them.</p>
+      )}
+    </details>
+  );
+}
+
+/** Whether an element has less room than that, in pixels. It is the window's, less what is open beside it. */
+function useNarrowerThan(box: RefObject<HTMLElement | null>, width: number): boolean {
+  const [narrower, setNarrower] = useState(false);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const measure = () => setNarrower(element.clientWidth < width);
+    measure();
+    const watching = new ResizeObserver(measure);
+    watching.observe(element);
+    return () => watching.disconnect();
+  }, [box, width]);
+  return narrower;
 }

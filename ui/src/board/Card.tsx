@@ -1,20 +1,18 @@
-import { type ChangeEvent, memo, type ReactNode, use } from "react";
+import { type ChangeEvent, createContext, memo, type ReactNode, use, useMemo } from "react";
 import type { Task } from "../api/types";
+import { useNow } from "../components/hooks";
+import { MixedCheckbox } from "../components/MixedCheckbox";
+import { TaskStatusBadge } from "../components/Status";
 import { runKey } from "../model/board";
 import type { Column } from "../model/columns";
 import { agentOf, fileOf } from "../model/filter";
-import { formatCost, formatDiffstat, formatDuration, secondsBetween } from "../model/format";
-import { isGroup } from "../model/groups";
-import { useNow } from "../parts/now";
-import { TaskStatusBadge } from "../parts/Status";
+import { formatCost, formatDiffstat, formatDuration, pluralize, secondsBetween } from "../model/format";
+import { groupMembers, groupProgress, isGroup } from "../model/groups";
 import { useBoard, useTask } from "../store/board";
-import { selectRange, toggleSelected, useSelection } from "../store/selection";
+import { selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
+import { selectableIds, setCursor, useBoardLayout } from "./boardLayout";
 import styles from "./Card.module.css";
-import { cardHeight, describeMove, SHORT_HEIGHT, statusLine, truncate } from "./card";
-import { GroupCard } from "./GroupCard";
-import { OpenTaskContext } from "./opens";
-import { selectableIds } from "./selecting";
-import { setCursor, useBoardLayout } from "./shown";
+import { cardHeight, describeMove, SHORT_HEIGHT, statusLine, truncate } from "./cardText";
 
 /** Drawn again when its own task, its selection or what its agent says changes, and for nothing else. */
 export const Card = memo(function Card({ id, column }: { id: string; column: Column }) {
@@ -52,7 +50,7 @@ interface CardFrameProps {
 }
 
 /** All of a card opens its task, as its name does. */
-export function CardFrame({ task, children, ...data }: CardFrameProps) {
+function CardFrame({ task, children, ...data }: CardFrameProps) {
   const openTask = use(OpenTaskContext);
   const open = useBoardLayout((store) => store.open === task.id);
   return (
@@ -69,7 +67,7 @@ export function CardFrame({ task, children, ...data }: CardFrameProps) {
   );
 }
 
-export function CardName({ task, atCursor }: { task: Task; atCursor: boolean }) {
+function CardName({ task, atCursor }: { task: Task; atCursor: boolean }) {
   const figures = formatFigures(task);
   return (
     <>
@@ -127,12 +125,12 @@ function CardFacts({ task, leading, children }: { task: Task; leading?: ReactNod
   const agent = agentOf(task);
   return (
     <p className={styles.row}>
-      <span className={styles.fitting}>
+      <span className={styles.wrapping}>
         {leading}
         {needs.length > 0 && (
           <span className={styles.fixed} title={`needs ${listNeeds(task)}`}>
             needs {needs.length}
-            <span className="unseen">: {listNeeds(task)}</span>
+            <span className="visually-hidden">: {listNeeds(task)}</span>
           </span>
         )}
         {agent !== "" && (
@@ -191,9 +189,9 @@ function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
       <CardFacts task={task} leading={leading}>
         {batch?.startedAt && <Elapsed from={batch.startedAt} to={batch.completedAt} />}
       </CardFacts>
-      <p className={styles.fitting}>
+      <p className={styles.wrapping}>
         {text !== "" && (
-          <span className={moved === null ? styles.said : styles.moved} title={text} dir="auto">
+          <span className={moved === null ? styles.status : styles.moved} title={text} dir="auto">
             {text}
           </span>
         )}
@@ -214,5 +212,38 @@ function formatFigures({ batch }: Task): string {
 
 function Elapsed({ from, to }: { from: string; to: string | null }) {
   const now = useNow(to === null);
-  return <span className={styles.lasts}>{formatDuration(secondsBetween(from, to, now))}</span>;
+  return <span className={styles.elapsed}>{formatDuration(secondsBetween(from, to, now))}</span>;
 }
+
+/** A group is not run itself: whoever selects it selects what it is made of. */
+function GroupCard({ task }: { task: Task }) {
+  const atCursor = useBoardLayout((store) => store.cursor === task.id);
+  const progress = useBoard(({ board }) => groupProgress(board.tasks, task.id));
+  const joined = useBoard(({ board }) => groupMembers(board.tasks, task.id).join("\n"));
+  const ids = useMemo(() => joined.split("\n").filter(Boolean), [joined]);
+  const selected = useSelection((store) => ids.filter((id) => store.selected.has(id)).length);
+  return (
+    <CardFrame
+      task={task}
+      data-group=""
+      data-chosen={(ids.length > 0 && selected === ids.length) || undefined}
+    >
+      <CardName task={task} atCursor={atCursor} />
+      <MixedCheckbox
+        className={styles.check}
+        label={`Select the parts of ${truncate(task.id)}`}
+        selected={selected}
+        total={ids.length}
+        tabIndex={atCursor ? 0 : -1}
+        onToggle={() => toggleAll(ids)}
+      />
+      <p className={styles.row}>
+        <span className={styles.fixed}>group of {pluralize(task.parts.length, "task")}</span>
+        <span className={styles.status}>{progress} done</span>
+      </p>
+    </CardFrame>
+  );
+}
+
+/** Opens a task's panel. Never another function, so that no card is drawn again for it. */
+export const OpenTaskContext = createContext<(task: Task) => void>(() => undefined);

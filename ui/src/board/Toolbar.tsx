@@ -1,14 +1,24 @@
-import { useReadOnlyReason } from "../app/me";
-import { openEditor } from "../editing/editor";
+import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { create } from "zustand";
+import { useReadOnlyReason } from "../app/access";
+import { Button } from "../components/Button";
+import { Icon } from "../components/Icon";
+import { openEditor } from "../editing/editorState";
 import type { Grouping } from "../model/arrangement";
-import { pluralize } from "../model/format";
-import { Button } from "../parts/Button";
-import { Icon } from "../parts/Icon";
-import { FilterChips } from "./Chips";
-import { FilterMenu } from "./FilterMenu";
-import { useHiddenSelectionCount } from "./selecting";
+import {
+  FILTER_KIND_NAMES,
+  FILTER_KINDS,
+  type FilterKind,
+  filterOptions,
+  isFiltering,
+  toggleFilter,
+} from "../model/filter";
+import { pluralize, shortId } from "../model/format";
+import { useBoard } from "../store/board";
+import { useHiddenSelectionCount } from "./boardLayout";
+import { truncate } from "./cardText";
 import styles from "./Toolbar.module.css";
-import { setFilter, setGrouping, useViewSettings } from "./view";
+import { clearFilter, setFilter, setGrouping, useViewSettings } from "./viewSettings";
 
 const GROUPINGS: Record<Grouping, string> = {
   none: "No groups",
@@ -25,7 +35,7 @@ export function Toolbar() {
       <SearchField />
       <FilterMenu />
       <select
-        className={styles.group}
+        className={styles.grouping}
         aria-label="Group"
         value={grouping}
         onChange={(event) => setGrouping(event.target.value as Grouping)}
@@ -38,7 +48,7 @@ export function Toolbar() {
       </select>
       <FilterChips />
       <HiddenSelectionNote />
-      <span className={styles.space} />
+      <span className={styles.spacer} />
       <Button disabled={readOnlyReason} onClick={() => openEditor(null)}>
         <Icon name="plus" />
         New task
@@ -54,7 +64,7 @@ function SearchField() {
   return (
     <label className={styles.search}>
       <Icon name="search" />
-      <span className="unseen">Search tasks</span>
+      <span className="visually-hidden">Search tasks</span>
       <input
         id={SEARCH_ID}
         type="search"
@@ -75,5 +85,131 @@ function HiddenSelectionNote() {
     <span role="status" className={styles.hidden}>
       {hidden > 0 && `${pluralize(hidden, "selected task")} not shown`}
     </span>
+  );
+}
+
+const useFilterMenu = create(() => ({ open: false }));
+
+export function openFilterMenu(): void {
+  useFilterMenu.setState({ open: true });
+}
+
+function closeFilterMenu(): void {
+  useFilterMenu.setState({ open: false });
+}
+
+/** What the tasks can be narrowed to, and how many of them there are of each. */
+function FilterMenu() {
+  const open = useFilterMenu((store) => store.open);
+  const root = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const closeOutside = ({ target }: Event) => {
+      if (target instanceof Node && !root.current?.contains(target)) closeFilterMenu();
+    };
+    document.addEventListener("pointerdown", closeOutside);
+    document.addEventListener("focusin", closeOutside);
+    return () => {
+      document.removeEventListener("pointerdown", closeOutside);
+      document.removeEventListener("focusin", closeOutside);
+    };
+  }, [open]);
+  useEffect(() => closeFilterMenu, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !open) return;
+    event.preventDefault();
+    closeFilterMenu();
+    root.current?.querySelector("button")?.focus();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what is open in it
+    <div ref={root} className={styles.filterMenu} onKeyDown={onKeyDown}>
+      <Button
+        aria-expanded={open}
+        aria-haspopup="dialog"
+        onClick={() => useFilterMenu.setState({ open: !open })}
+      >
+        Filter
+      </Button>
+      {open && <FilterMenuContent />}
+    </div>
+  );
+}
+
+function FilterMenuContent() {
+  const tasks = useBoard(({ board }) => board.tasks);
+  const filter = useViewSettings((store) => store.filter);
+  const menu = useRef<HTMLDivElement>(null);
+  useEffect(() => menu.current?.focus(), []);
+  const options = useMemo(
+    () => FILTER_KINDS.map((kind) => [kind, filterOptions(tasks.values(), kind, filter.only[kind])] as const),
+    [tasks, filter],
+  );
+  return (
+    <div ref={menu} className={styles.menu} role="dialog" aria-label="Filter" tabIndex={-1}>
+      {options
+        .filter(([, values]) => values.size > 0)
+        .map(([kind, values]) => (
+          <FilterGroup key={kind} kind={kind} values={values} />
+        ))}
+    </div>
+  );
+}
+
+function FilterGroup({ kind, values }: { kind: FilterKind; values: ReadonlyMap<string, number> }) {
+  const filter = useViewSettings((store) => store.filter);
+  return (
+    <fieldset className={styles.filterGroup}>
+      <legend>{FILTER_KIND_NAMES[kind]}</legend>
+      <div className={styles.options}>
+        {[...values].map(([value, tasks]) => (
+          <label key={value} className={styles.option}>
+            <input
+              type="checkbox"
+              checked={filter.only[kind].includes(value)}
+              onChange={() => setFilter(toggleFilter(filter, kind, value))}
+            />
+            <bdi className={styles.optionName}>{formatFilterValue(kind, value)}</bdi>
+            <span className={styles.optionCount}>{tasks}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** A value of a filter as people read it. */
+function formatFilterValue(kind: FilterKind, value: string): string {
+  if (kind === "batch") return shortId(value);
+  return kind === "status" ? value.replaceAll("_", " ") : truncate(value);
+}
+
+/** What the board is narrowed to: each can be taken back. */
+function FilterChips() {
+  const filter = useViewSettings((store) => store.filter);
+  const chips = FILTER_KINDS.flatMap((kind) => filter.only[kind].map((value) => ({ kind, value })));
+  if (!isFiltering(filter)) return null;
+  return (
+    <ul className={styles.chips} aria-label="Filters">
+      {chips.map(({ kind, value }) => (
+        <li key={`${kind} ${value}`}>
+          <button
+            type="button"
+            className={styles.chip}
+            aria-label={`Remove the filter ${FILTER_KIND_NAMES[kind]}: ${formatFilterValue(kind, value)}`}
+            onClick={() => setFilter(toggleFilter(filter, kind, value))}
+          >
+            <span className={styles.chipKind}>{FILTER_KIND_NAMES[kind]}</span>
+            <bdi className={styles.chipValue}>{formatFilterValue(kind, value)}</bdi>
+            <Icon name="close" size={12} />
+          </button>
+        </li>
+      ))}
+      <li>
+        <Button kind="quiet" onClick={clearFilter}>
+          Show all
+        </Button>
+      </li>
+    </ul>
   );
 }

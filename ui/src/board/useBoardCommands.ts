@@ -1,16 +1,14 @@
 import { useEffect, useState } from "react";
 import type { Task } from "../api/types";
-import { useReadOnlyReason } from "../app/me";
+import { useReadOnlyReason } from "../app/access";
 import { useCommands } from "../commands/commands";
-import { openEditor } from "../editing/editor";
+import { openEditor } from "../editing/editorState";
+import { type Direction, findColumn } from "../model/cardNavigation";
 import { groupMembers, isGroup } from "../model/groups";
-import { type Direction, findColumn } from "../model/walk";
 import { useBoard } from "../store/board";
 import { clearSelection, selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
-import { openFilterMenu } from "./FilterMenu";
-import { selectableIds, visibleIds } from "./selecting";
-import { focusedCard, moveFocus, useBoardLayout } from "./shown";
-import { SEARCH_ID } from "./Toolbar";
+import { focusedCard, moveFocus, selectableIds, useBoardLayout, visibleIds } from "./boardLayout";
+import { openFilterMenu, SEARCH_ID } from "./Toolbar";
 
 const BOARD = { group: "Board" };
 const SELECTION = { group: "Selection" };

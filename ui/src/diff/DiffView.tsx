@@ -1,14 +1,13 @@
 /* What a task changed, or the whole batch. Whoever reads keeps what is being read: a newer version is offered, not put in its place. */
 
 import { useEffect, useRef, useState } from "react";
+import { useBatch, useTaskInBatch } from "../api/queries";
 import type { Diff } from "../api/types";
-import { Button } from "../parts/Button";
-import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
-import { useBatch } from "../review/useBatch";
-import { useTaskInBatch } from "../task/useRun";
-import { DiffPanel } from "./Changes";
+import { Button } from "../components/Button";
+import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { DiffPanel } from "./DiffPanel";
 import styles from "./DiffView.module.css";
-import { batchDiffAvailability, type DiffAvailability, taskDiffAvailability } from "./standing";
+import { batchDiffAvailability, type DiffAvailability, taskDiffAvailability } from "./diffAvailability";
 import { useDiff } from "./useDiff";
 
 interface Props {

@@ -1,13 +1,13 @@
 /* The comments that wait, and the one way to send them. */
 
 import { useState } from "react";
-import { sendTaskAction } from "../api/steer";
-import { useReadOnlyReason } from "../app/me";
+import { sendTaskAction } from "../api/actions";
+import { useReadOnlyReason } from "../app/access";
+import { Button } from "../components/Button";
+import { confirm } from "../components/ConfirmDialog";
 import { pluralize } from "../model/format";
-import { Button } from "../parts/Button";
-import { confirm } from "../parts/Confirm";
-import { CommentForm } from "./Comments";
-import { type Comment, type CommentDraft, removeComment, removeComments } from "./comments";
+import { CommentForm } from "./CommentForm";
+import { type Comment, type CommentDraft, removeComment, removeComments } from "./commentDrafts";
 import styles from "./DraftBar.module.css";
 import { formatFeedback, formatLocation, MAX_FEEDBACK_LENGTH, sortComments } from "./feedback";
 
@@ -48,7 +48,7 @@ export function DraftBar({ batchId, taskId, draftKey, draft, attempt, detached, 
   return (
     <section className={styles.bar} aria-label="Comments to send">
       {outdated.length > 0 && (
-        <p className={styles.older}>
+        <p className={styles.outdated}>
           {pluralize(outdated.length, "comment")} {outdated.length === 1 ? "is" : "are"} about attempt{" "}
           {attempts.join(" and ")}. Attempt {attempt} has been made since.
         </p>
@@ -58,10 +58,10 @@ export function DraftBar({ batchId, taskId, draftKey, draft, attempt, detached, 
         <ul>
           {sortComments(comments).map((comment) => (
             <li key={comment.id}>
-              <button type="button" className={styles.go} onClick={() => onSelect(comment)}>
+              <button type="button" className={styles.location} onClick={() => onSelect(comment)}>
                 {formatLocation(comment)}
               </button>
-              <span className={styles.said}>{comment.text}</span>
+              <span className={styles.excerpt}>{comment.text}</span>
               <Button
                 kind="quiet"
                 label={`Remove the comment on ${formatLocation(comment)}`}

@@ -1,10 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 import { formatDiffstat } from "../model/format";
-import type { FileChange } from "./change";
 import styles from "./FileList.module.css";
-import { groupByFolder } from "./folders";
-import { escapeSpecial } from "./pieces";
+import { escapeSpecial } from "./lineSegments";
+import type { FileChange } from "./parseDiff";
 
 interface Props {
   files: readonly FileChange[];
@@ -25,7 +24,7 @@ export function FileList({ files, current, onSelect }: Props) {
   });
   return (
     <nav ref={scroller} className={styles.list} aria-label="Changed files">
-      <ul className={styles.inside} style={{ height: virtual.getTotalSize() }}>
+      <ul className={styles.content} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ key, index, start }) => {
           const entry = entries[index];
           if (entry === undefined) return null;
@@ -57,4 +56,23 @@ export function FileList({ files, current, onSelect }: Props) {
       </ul>
     </nav>
   );
+}
+
+type FileListEntry =
+  | { readonly kind: "folder"; readonly key: string; readonly name: string }
+  | { readonly kind: "file"; readonly key: string; readonly name: string; readonly file: FileChange };
+
+/** Git's order: a folder is named where it begins, and the top is not. */
+export function groupByFolder(files: readonly FileChange[]): FileListEntry[] {
+  const entries: FileListEntry[] = [];
+  let folder = "";
+  for (const [index, file] of files.entries()) {
+    const cut = file.path.lastIndexOf("/");
+    const inside = file.path.slice(0, Math.max(0, cut));
+    if (inside !== folder)
+      entries.push({ kind: "folder", key: `${index}/`, name: inside === "" ? "/" : inside });
+    folder = inside;
+    entries.push({ kind: "file", key: `${index}`, name: file.path.slice(cut + 1), file });
+  }
+  return entries;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "./change";
-import type { Comment } from "./comments";
+import type { Comment } from "./commentDrafts";
 import { anchorAt, formatFeedback, formatLocation } from "./feedback";
+import type { Line } from "./parseDiff";
 
 const comment = (part: Partial<Comment>): Comment => ({
   id: 1,

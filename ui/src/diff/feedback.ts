@@ -1,9 +1,9 @@
 /* Comments as the words that an agent is given for its next attempt. Pure. */
 
-import type { Line } from "./change";
-import type { Comment, CommentAnchor } from "./comments";
-import { escapeSpecial } from "./pieces";
-import type { Side } from "./rows";
+import type { Comment, CommentAnchor } from "./commentDrafts";
+import type { Side } from "./diffRows";
+import { escapeSpecial } from "./lineSegments";
+import type { Line } from "./parseDiff";
 
 export const MAX_FEEDBACK_LENGTH = 100_000; // letters: more is refused
 const MAX_QUOTED_LINES = 20; // lines of a quote

@@ -1,11 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useMemo, useRef } from "react";
 import type { Graph } from "../api/types";
-import { TaskStatusBadge } from "../parts/Status";
-import type { GraphNode } from "./elements";
+import { TaskStatusBadge } from "../components/Status";
+import { EDGE_KIND_NAMES, type GraphEdge, type GraphNode, listEdges } from "./edges";
 import styles from "./GraphList.module.css";
-import { EDGE_KIND_NAMES, type GraphEdge, listEdges } from "./kinds";
-import { buildList, type ListEntry } from "./listing";
 
 const ROW_HEIGHTS: Record<ListEntry["kind"], number> = { wave: 36, task: 72 };
 
@@ -32,7 +30,7 @@ export function GraphList({ graph, matches, open }: Props) {
   });
   return (
     <div ref={scroller} className={styles.list}>
-      <ul className={styles.inside} style={{ height: virtual.getTotalSize() }} aria-label="Tasks by wave">
+      <ul className={styles.content} style={{ height: virtual.getTotalSize() }} aria-label="Tasks by wave">
         {virtual.getVirtualItems().map(({ key, index, start }) => {
           const entry = entries[index];
           if (entry === undefined) return null;
@@ -117,4 +115,37 @@ function formatEdge({ from, to, kind, reason, at }: GraphEdge, taskId: string): 
   if (kind === "file") return `${reason} with ${from === taskId ? to : from}`;
   const where = at === null || reason.includes(at) ? "" : ` (${at})`;
   return `${from}: ${reason}${where}`;
+}
+
+type ListEntry =
+  | { readonly kind: "wave"; readonly key: string; readonly wave: number; readonly tasks: number }
+  | {
+      readonly kind: "task";
+      readonly key: string;
+      readonly node: GraphNode;
+      /** Of those of its wave. */
+      readonly first: boolean;
+      readonly last: boolean;
+    };
+
+/** Only those in `found`, where anything is looked for; a wave without any is left out. */
+export function buildList(
+  { nodes, waves }: Pick<Graph, "nodes" | "waves">,
+  matches: ReadonlySet<string> | null,
+): ListEntry[] {
+  const byId = new Map(nodes.map((node) => [node.taskId, node]));
+  return waves.flatMap((wave, at): ListEntry[] => {
+    const shown = wave.flatMap((id) => (matches === null || matches.has(id) ? (byId.get(id) ?? []) : []));
+    if (shown.length === 0) return [];
+    return [
+      { kind: "wave", key: `wave ${at + 1}`, wave: at + 1, tasks: wave.length },
+      ...shown.map((node, place) => ({
+        kind: "task" as const,
+        key: `task ${node.taskId}`,
+        node,
+        first: place === 0,
+        last: place === shown.length - 1,
+      })),
+    ];
+  });
 }

@@ -2,19 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api, unwrap } from "../api/client";
 import type { Graph } from "../api/types";
-import { useOpenTask } from "../app/address";
-import { BatchHeader } from "../batch/BatchHeader";
+import { useOpenTask } from "../app/routes";
+import { BatchHeader, LoadError } from "../batch/BatchHeader";
 import { useCommands } from "../commands/commands";
-import { EmptyState, LoadingState } from "../parts/Empty";
-import { GraphFind } from "./Find";
-import { GraphCanvas } from "./Flow";
+import { EmptyState, LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
+import { pluralize } from "../model/format";
+import { EDGE_KIND_NAMES, EDGE_KINDS, type EdgeKind, type GraphNode } from "./edges";
+import { GraphCanvas } from "./GraphCanvas";
 import { GraphList } from "./GraphList";
 import styles from "./GraphView.module.css";
-import { EDGE_KINDS, type EdgeKind } from "./kinds";
-import { Legend } from "./Legend";
-import { resetGraphFocus, useGraphFocus } from "./looking";
-import { ListToggle } from "./Switch";
-import { LoadError } from "./Unread";
+import { resetGraphFocus, setGraphFocus, useGraphFocus } from "./graphFocus";
 
 export default function GraphView({ batchId }: { batchId: string }) {
   const { data, error, refetch } = useQuery({
@@ -61,7 +59,7 @@ function GraphContent({ graph }: { graph: Graph }) {
   const toggle = (kind: EdgeKind) => setHidden(toggleKind(hidden, kind));
   return (
     <>
-      <div className={styles.bar}>
+      <div className={styles.toolbar}>
         <GraphFind nodes={graph.nodes} />
         {!list && (
           <Legend
@@ -94,4 +92,131 @@ function toggleKind(hidden: ReadonlySet<EdgeKind>, kind: EdgeKind): ReadonlySet<
   const next = new Set(hidden);
   if (!next.delete(kind)) next.add(kind);
   return next;
+}
+
+/** Marks the tasks that a word is in; Enter goes from one to the next. */
+function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState("");
+  const matches = useGraphFocus((looking) => looking.matches);
+  useCommands([
+    {
+      id: "graph.find",
+      title: "Find a task in the graph",
+      group: "Graph",
+      keys: ["/"],
+      run: () => input.current?.focus(),
+    },
+  ]);
+  const search = (words: string) => {
+    setText(words);
+    setGraphFocus({ matches: words.trim() === "" ? null : new Set(findTasks(nodes, words)) });
+  };
+  const next = () => {
+    const ids = [...(matches ?? [])];
+    const at = ids.indexOf(useGraphFocus.getState().current ?? "");
+    const id = ids[(at + 1) % ids.length];
+    if (id !== undefined) setGraphFocus({ current: id, hovered: id });
+  };
+  return (
+    <search className={styles.find}>
+      <Icon name="search" size={14} />
+      <input
+        ref={input}
+        type="search"
+        aria-label="Find a task"
+        placeholder="Find a task"
+        value={text}
+        onChange={(event) => search(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") next();
+          else if (event.key === "Escape") text === "" ? input.current?.blur() : search("");
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <span className={styles.matchCount} role="status">
+        {matches === null ? "" : matches.size === 0 ? "no task" : pluralize(matches.size, "task")}
+      </span>
+    </search>
+  );
+}
+
+interface LegendProps {
+  /** Those that the graph has. */
+  kinds: readonly EdgeKind[];
+  hidden: ReadonlySet<EdgeKind>;
+  showCriticalPath: boolean;
+  toggle(kind: EdgeKind): void;
+}
+
+/** What the lines mean; each kind can be hidden. */
+function Legend({ kinds, hidden, showCriticalPath, toggle }: LegendProps) {
+  if (kinds.length === 0) return null;
+  return (
+    <fieldset className={styles.legend}>
+      <legend className="visually-hidden">Lines</legend>
+      {kinds.map((kind) => (
+        <button
+          key={kind}
+          type="button"
+          className={styles.kind}
+          aria-pressed={!hidden.has(kind)}
+          title={hidden.has(kind) ? "Show these lines" : "Hide these lines"}
+          onClick={() => toggle(kind)}
+        >
+          <LineSample kind={kind} />
+          {EDGE_KIND_NAMES[kind]}
+        </button>
+      ))}
+      {showCriticalPath && (
+        <span className={styles.criticalPath}>
+          <LineSample kind="need" critical />
+          Longest path
+        </span>
+      )}
+    </fieldset>
+  );
+}
+
+function LineSample({ kind, critical = false }: { kind: EdgeKind; critical?: boolean }) {
+  return (
+    <svg
+      className={styles.sample}
+      data-kind={kind}
+      data-critical={critical || undefined}
+      width="24"
+      height="8"
+      aria-hidden="true"
+    >
+      <path d={kind === "file" ? "M1 4h22" : "M1 4h18M18 1.5l4 2.5-4 2.5z"} />
+    </svg>
+  );
+}
+
+/** Graph or list: two ways to see the same. */
+function ListToggle({ list, set }: { list: boolean; set(list: boolean): void }) {
+  return (
+    <fieldset className={styles.listToggle}>
+      <legend className="visually-hidden">Shown as</legend>
+      <button type="button" aria-pressed={!list} onClick={() => set(false)}>
+        Graph
+      </button>
+      <button type="button" aria-pressed={list} onClick={() => set(true)}>
+        List
+      </button>
+    </fieldset>
+  );
+}
+
+/** The ids of the tasks that have all of these words in their id or title, in the order given. Pure. */
+function findTasks(nodes: readonly { taskId: string; title: string }[], text: string): string[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  return nodes
+    .filter(({ taskId, title }) => {
+      const searchText = `${taskId} ${title}`.toLowerCase();
+      return words.every((word) => searchText.includes(word));
+    })
+    .map(({ taskId }) => taskId);
 }

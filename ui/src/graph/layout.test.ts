@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { graphShape, layoutGraph, NODE, type Shape } from "./layout";
-import { countCrossings, orderLayers } from "./ordering";
-import { separate } from "./placing";
-import { neighbour } from "./walk";
+import { neighbour } from "./graphFocus";
+import { countCrossings, graphShape, layoutGraph, NODE, orderLayers, type Shape, separate } from "./layout";
 
 const HOUSE: Shape = {
   waves: [["walls", "door"], ["windows", "lock", "paint"], ["roof"]],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { arrange, columnRows, EMPTY_ARRANGEMENT, reuseUnchanged } from "./arrangement";
-import { sampleRun, sampleTask } from "./samples";
+import { sampleRun, sampleTask } from "./testData";
 
 const all = () => true;
 

@@ -22,7 +22,7 @@ export const EMPTY_ARRANGEMENT: Arrangement = {
 };
 
 /** The section of a column that a task is in; one without a phase is in the last one. */
-export function sectionOf(task: Task, grouping: Grouping): string {
+function sectionOf(task: Task, grouping: Grouping): string {
   if (grouping === "phase") return task.phase ?? "";
   return grouping === "source" ? sourceOf(task) : "";
 }

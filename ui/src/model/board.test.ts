@@ -8,7 +8,7 @@ import {
   runKey,
   updateBatch,
 } from "./board";
-import { SAMPLE_TIME, sampleBatch, sampleEvent, sampleProgress, sampleRun, sampleTask } from "./samples";
+import { SAMPLE_TIME, sampleBatch, sampleEvent, sampleProgress, sampleRun, sampleTask } from "./testData";
 
 const tasks = () => [
   sampleTask("01-walls", { batch: sampleRun("01-walls") }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SourceStatus, TaskStatus } from "../api/types";
 import { columnOf } from "./columns";
-import { sampleRun, sampleTask } from "./samples";
+import { sampleRun, sampleTask } from "./testData";
 
 const stands = (status: TaskStatus, more = {}, mark: SourceStatus = "pending") =>
   columnOf(sampleTask("01-walls", { status: mark, batch: sampleRun("01-walls", { status, ...more }) }));

@@ -9,7 +9,7 @@ import {
   toggleFilter,
   withFilter,
 } from "./filter";
-import { sampleRun, sampleTask } from "./samples";
+import { sampleRun, sampleTask } from "./testData";
 
 const words = (said: string): Filter => ({ ...NO_FILTER, query: said });
 

@@ -46,7 +46,7 @@ export function agentOf(task: Task): string {
 }
 
 /** What it is called where it stands: in its batch, or else in its source. */
-export function filterValue(task: Task, kind: FilterKind): string {
+function filterValue(task: Task, kind: FilterKind): string {
   switch (kind) {
     case "status":
       return task.batch?.status ?? task.status;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupMembers, groupProgress } from "./groups";
-import { sampleRun, sampleTask } from "./samples";
+import { sampleRun, sampleTask } from "./testData";
 
 const tasks = new Map(
   [

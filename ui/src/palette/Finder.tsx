@@ -1,13 +1,13 @@
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { Dialog } from "../parts/Dialog";
-import { Icon } from "../parts/Icon";
-import { Kbd } from "../parts/Kbd";
-import { showToast } from "../parts/Toasts";
+import { Dialog } from "../components/Dialog";
+import { Icon } from "../components/Icon";
+import { Kbd } from "../components/Kbd";
+import { showToast } from "../components/Toasts";
+import { saveItem as keep, loadList } from "../store/browserStorage";
 import styles from "./Finder.module.css";
 import { type Item, useItems } from "./items";
 import { type Match, rank } from "./match";
-import { loadRecent, rememberItem } from "./recent";
 
 /** One field, and what fits it: a combobox whose list is always open. The focus stays in the field. */
 export default function Finder({ onClose }: { onClose(): void }) {
@@ -61,8 +61,8 @@ export default function Finder({ onClose }: { onClose(): void }) {
           <Kbd keys="Escape" />
         </div>
         <Results list={list} results={results} at={activeIndex} setActive={setActive} choose={runItem} />
-        {results.length === 0 && <p className={styles.none}>Nothing is called “{deferredQuery}”.</p>}
-        <p className="unseen" role="status">
+        {results.length === 0 && <p className={styles.empty}>Nothing is called “{deferredQuery}”.</p>}
+        <p className="visually-hidden" role="status">
           {results.length === 1 ? "1 result" : `${results.length} results`}
         </p>
       </div>
@@ -187,4 +187,16 @@ function nextIndex(key: string, at: number, count: number): number | null {
     default:
       return null;
   }
+}
+
+const KEY = "plait.recent";
+const MAX_RECENT = 12;
+
+function loadRecent(): readonly string[] {
+  return loadList(KEY);
+}
+
+function rememberItem(key: string): void {
+  const next = [key, ...loadRecent().filter((each) => each !== key)].slice(0, MAX_RECENT);
+  keep(KEY, JSON.stringify(next));
 }

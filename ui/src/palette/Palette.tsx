@@ -1,9 +1,9 @@
 import { lazy, Suspense, useEffect, useState } from "react";
-import { ErrorBoundary } from "../app/Boundary";
 import { useCommands } from "../commands/commands";
+import { ErrorBoundary } from "../components/ErrorBoundary";
 
 const loadFinder = () => import("./Finder");
-const loadHelp = () => import("./HelpSheet");
+const loadHelp = () => import("./ShortcutHelp");
 const Finder = lazy(loadFinder);
 const ShortcutHelp = lazy(loadHelp);
 const PRELOAD_MS = 1500; // ms: once the board is there, so that they open at once, and without the server

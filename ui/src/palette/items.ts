@@ -4,13 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useLocation } from "wouter";
 import { api, unwrap } from "../api/client";
-import { projectUrl, routes, useOpenTask } from "../app/address";
-import { useProjects } from "../app/heading";
+import { projectUrl, routes, useOpenTask } from "../app/routes";
+import { useProjects } from "../app/useWindowTitle";
 import { type Command, useCommandRegistry } from "../commands/commands";
+import { statusText } from "../components/Status";
 import type { Board } from "../model/board";
 import { COLUMN_NAMES, columnOf } from "../model/columns";
 import { pluralize, shortId } from "../model/format";
-import { statusText } from "../parts/Status";
 import { useBoard } from "../store/board";
 import type { Findable } from "./match";
 

@@ -1,17 +1,139 @@
+/* One file of a conflict: what both sides agree on once, and where they do not, each side in its own words. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { sendTaskAction } from "../api/actions";
 import { api, unwrap } from "../api/client";
-import { sendTaskAction } from "../api/steer";
+import type { components } from "../api/schema";
 import type { BatchTask } from "../api/types";
-import { useOpenTask } from "../app/address";
-import { useReadOnlyReason } from "../app/me";
+import { useReadOnlyReason } from "../app/access";
+import { useOpenTask } from "../app/routes";
+import { Button } from "../components/Button";
+import { confirm } from "../components/ConfirmDialog";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { escapeSpecial, segmentLine } from "../diff/lineSegments";
 import { pluralize } from "../model/format";
-import { Button } from "../parts/Button";
-import { confirm } from "../parts/Confirm";
-import { ErrorState, LoadingState } from "../parts/Empty";
-import { ConflictFile } from "./ConflictFile";
 import styles from "./Conflicts.module.css";
+import { collapseContext, parseConflicts, type VisiblePart } from "./conflictMarkers";
 import { Section } from "./Section";
+
+type File = components["schemas"]["ConflictFile"];
+const MAX_LINES = 400; // lines of one side
+
+function ConflictFile({ taskId, file }: { taskId: string; file: File }) {
+  const [showBase, setShowBase] = useState(false);
+  const parts = file.merged === null ? null : collapseContext(parseConflicts(file.merged));
+  const hasConflict = parts?.some(({ kind }) => kind === "conflict") ?? false;
+  const hasBase = parts?.some((part) => part.kind === "conflict" && part.base !== null) ?? false;
+  const changedBy = file.touchedBy.length === 0 ? "" : `, last changed by ${file.touchedBy.join(", ")}`;
+  const names = { ours: `On the batch branch${changedBy}`, base: "Before both", theirs: `In ${taskId}` };
+  return (
+    <section className={styles.file} aria-label={`Conflict in ${escapeSpecial(file.path)}`}>
+      <header className={styles.fileHeader}>
+        <h3 className={styles.path}>
+          <bdi>{escapeSpecial(file.path)}</bdi>
+        </h3>
+        <span className={styles.kind}>{file.kind}</span>
+        {file.base !== null && (
+          <Button kind="quiet" aria-pressed={showBase} onClick={() => setShowBase(!showBase)}>
+            What was before
+          </Button>
+        )}
+      </header>
+      {file.binary ? (
+        <p className={styles.note}>A binary file: what it holds is not shown. {file.said}</p>
+      ) : parts !== null && hasConflict ? (
+        <>
+          {parts.map((part, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name, and never move
+            <ConflictPart key={place} part={part} names={names} showBase={showBase && hasBase} />
+          ))}
+          {showBase && !hasBase && <SidePane name={names.base} lines={splitSide(file, "base")} />}
+        </>
+      ) : (
+        <>
+          <p className={styles.note}>{file.said}</p>
+          <div className={styles.sides}>
+            <SidePane name={names.ours} lines={splitSide(file, "ours")} cut={file.cut.includes("ours")} />
+            {showBase && (
+              <SidePane name={names.base} lines={splitSide(file, "base")} cut={file.cut.includes("base")} />
+            )}
+            <SidePane
+              name={names.theirs}
+              lines={splitSide(file, "theirs")}
+              cut={file.cut.includes("theirs")}
+            />
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+interface PartProps {
+  part: VisiblePart;
+  names: { ours: string; base: string; theirs: string };
+  showBase: boolean;
+}
+
+function ConflictPart({ part, names, showBase }: PartProps) {
+  if (part.kind === "gap") return <p className={styles.gap}>{pluralize(part.count, "line")} the same</p>;
+  if (part.kind === "same") return <CodeLines lines={part.lines} />;
+  return (
+    <div className={styles.sides}>
+      <SidePane name={names.ours} lines={part.ours} />
+      {showBase && <SidePane name={names.base} lines={part.base ?? []} />}
+      <SidePane name={names.theirs} lines={part.theirs} />
+    </div>
+  );
+}
+
+function SidePane({
+  name,
+  lines,
+  cut = false,
+}: {
+  name: string;
+  lines: readonly string[] | null;
+  cut?: boolean;
+}) {
+  return (
+    <figure className={styles.pane}>
+      <figcaption>{name}</figcaption>
+      {cut ? (
+        <p className={styles.note}>It is too long to be shown.</p>
+      ) : lines === null ? (
+        <p className={styles.note}>The file is not there.</p>
+      ) : lines.length === 0 ? (
+        <p className={styles.note}>Nothing.</p>
+      ) : (
+        <CodeLines lines={lines} />
+      )}
+    </figure>
+  );
+}
+
+function CodeLines({ lines }: { lines: readonly string[] }) {
+  const more = lines.length - MAX_LINES;
+  return (
+    <pre className={styles.text}>
+      {lines.slice(0, MAX_LINES).map((line, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
+        <span key={place} className={styles.codeLine}>
+          {segmentLine(line.replace(/\r$/, ""))
+            .map(({ text }) => text)
+            .join("") || " "}
+        </span>
+      ))}
+      {more > 0 && <span className={styles.gap}>{pluralize(more, "more line")}</span>}
+    </pre>
+  );
+}
+
+function splitSide(file: File, side: "ours" | "base" | "theirs"): string[] | null {
+  const text = file[side];
+  return text === null ? null : text.replace(/\n$/, "").split("\n");
+}
 
 /** Changes that git could not put together with what was merged before, with both sides of each. */
 export function Conflicts({ batchId, tasks }: { batchId: string; tasks: readonly BatchTask[] }) {
@@ -48,8 +170,8 @@ function ConflictItem({
   };
   return (
     <li className={styles.conflict}>
-      <div className={styles.line}>
-        <div className={styles.words}>
+      <div className={styles.row}>
+        <div className={styles.description}>
           <button
             type="button"
             className={styles.name}
@@ -119,4 +241,22 @@ function dropConfirmation(taskId: string) {
     action: "Drop it",
     danger: true,
   };
+}
+
+/** Conflicts that would be, if tasks at work were merged as they are now. Nothing is decided by it. */
+export function PredictedConflicts({ tasks }: { tasks: readonly BatchTask[] }) {
+  const predictions = tasks.flatMap(({ taskId, foreseen }) =>
+    foreseen.map(({ taskId: other, files }) => ({ taskId, other, files })),
+  );
+  if (predictions.length === 0) return null;
+  return (
+    <ul className={styles.predicted} aria-label="Foreseen conflicts">
+      {predictions.map(({ taskId, other, files }) => (
+        <li key={`${taskId} ${other}`}>
+          As they are now, {taskId} would conflict with {other ?? "the batch branch"} in{" "}
+          {files.map(escapeSpecial).join(", ")}.
+        </li>
+      ))}
+    </ul>
+  );
 }

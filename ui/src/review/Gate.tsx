@@ -1,10 +1,97 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useLayoutEffect, useRef, useState } from "react";
+import { api, unwrap } from "../api/client";
 import type { Batch, Timeline } from "../api/types";
-import { GateOutput } from "../gate/GateOutput";
+import { Button } from "../components/Button";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
 import { pluralize } from "../model/format";
-import { Icon } from "../parts/Icon";
 import styles from "./Gate.module.css";
-import { gateStatus, listGates, type NumberedGate } from "./order";
+import { gateStatus, listGates, type NumberedGate } from "./reviewGroups";
 import { Section } from "./Section";
+
+const OUTPUT_POLL_MS = 2000; // ms between two looks while it runs
+
+interface Props {
+  batchId: string;
+  gate: number;
+  /** Several stand beside each other: the button says whose output it shows. */
+  named?: boolean;
+}
+
+/** What a gate printed, asked for when somebody wants to see it. */
+export function GateOutput({ batchId, gate, named = false }: Props) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const label = open ? "Hide output" : "Show output";
+  return (
+    <div className={styles.output}>
+      <Button
+        {...(named && { label: `${label} of gate ${gate}` })}
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        {label}
+      </Button>
+      {open && (
+        <div id={id} className={styles.outputPanel}>
+          <GateOutputText batchId={batchId} gate={gate} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["gate", batchId, gate],
+    queryFn: () => fetchGateLog(batchId, gate),
+    staleTime: ({ state }) => (state.data?.ended ? Number.POSITIVE_INFINITY : 0),
+    refetchInterval: ({ state }) => (state.data?.ended || state.error ? false : OUTPUT_POLL_MS),
+  });
+  const failure = error && <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return failure ?? <LoadingState what="Reading what the gate printed" />;
+  return (
+    <>
+      {data.text === "" ? (
+        <p className={styles.muted}>{data.ended ? "It printed nothing." : "It has printed nothing yet."}</p>
+      ) : (
+        <ScrolledText text={data.text} name={`Output of gate ${gate}`} />
+      )}
+      {data.cut && (
+        <p className={styles.muted}>
+          This is the end of it. All of it: <code>{`plait logs ${batchId} --gate --attempt ${gate}`}</code>
+        </p>
+      )}
+      {failure}
+    </>
+  );
+}
+
+/** Its end is seen, also while more comes, unless somebody reads elsewhere in it. */
+function ScrolledText({ text, name }: { text: string; name: string }) {
+  const box = useRef<HTMLElement>(null);
+  const atEnd = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is longer when the text is
+  useLayoutEffect(() => {
+    if (box.current !== null && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [text]);
+  return (
+    <section
+      ref={box}
+      className={styles.outputText}
+      aria-label={name}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keys
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+        atEnd.current = scrollTop + clientHeight >= scrollHeight - 2;
+      }}
+    >
+      <pre>{text}</pre>
+    </section>
+  );
+}
 
 const GATE_ICONS = {
   none: "stop",
@@ -17,12 +104,12 @@ const GATE_ICONS = {
 /** The command that must pass on the merged result, and what it said, the last time first. */
 export function GateSection({ batch, timeline }: { batch: Batch; timeline: Timeline | undefined }) {
   const { state, text: summary, detail } = gateStatus(batch, timeline);
-  if (state === "none") return <p className={styles.none}>{summary}</p>;
+  if (state === "none") return <p className={styles.noGate}>{summary}</p>;
   const [newest, ...earlier] = listGates(timeline);
   return (
     <Section title="Gate" aside={<code>{batch.settings.gate}</code>}>
       <div className={styles.gate} data-state={state}>
-        <p className={styles.words}>
+        <p className={styles.summary}>
           <Icon name={GATE_ICONS[state]} />
           {summary}
         </p>
@@ -40,8 +127,8 @@ function EarlierGates({ batchId, gates }: { batchId: string; gates: readonly Num
       <summary>{pluralize(gates.length, "gate")} before it</summary>
       <ul aria-label="Gates before it, newest first">
         {gates.map(({ n, result }) => (
-          <li key={n} className={styles.before} data-state={result}>
-            <p className={styles.words}>
+          <li key={n} className={styles.earlierGate} data-state={result}>
+            <p className={styles.summary}>
               <Icon name={GATE_ICONS[result]} />
               Gate {n}: {result}
             </p>
@@ -51,4 +138,31 @@ function EarlierGates({ batchId, gates }: { batchId: string; gates: readonly Num
       </ul>
     </details>
   );
+}
+
+const TAIL_BYTES = 256 << 10; // bytes
+
+interface GateLog {
+  readonly text: string;
+  /** More was printed before it. */
+  readonly cut: boolean;
+  /** Nothing comes any more. */
+  readonly ended: boolean;
+}
+
+async function fetchGateLog(batchId: string, gate: number): Promise<GateLog> {
+  const answer = await api.GET("/api/batches/{batch_id}/log", {
+    params: { path: { batch_id: batchId }, query: { gate, from: -TAIL_BYTES, limit: TAIL_BYTES } },
+    parseAs: "text",
+  });
+  const text = (await unwrap(Promise.resolve(answer))) ?? "";
+  const { headers } = answer.response;
+  const cut = Number(headers.get("Plait-Offset")) > 0;
+  return { text: cut ? dropPartialLine(text) : text, cut, ended: headers.get("Plait-Ended") === "true" };
+}
+
+/** Without the end of a line that began before; a line that is all there is stays. */
+export function dropPartialLine(text: string): string {
+  const end = text.indexOf("\n") + 1;
+  return end === text.length ? text : text.slice(end);
 }

@@ -2,20 +2,17 @@
 
 import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
+import { useBatch, useTimeline } from "../api/queries";
 import type { Batch } from "../api/types";
 import { BatchHeader } from "../batch/BatchHeader";
-import { SegmentedControl } from "../parts/Choice";
-import { ErrorState, LoadingState } from "../parts/Empty";
-import { useTimeline } from "../timeline/useTimeline";
-import { Conflicts } from "./Conflicts";
-import { PredictedConflicts } from "./Foreseen";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { SegmentedControl } from "../components/SegmentedControl";
+import { Conflicts, PredictedConflicts } from "./Conflicts";
 import { GateSection } from "./Gate";
-import { Unmerged } from "./LeftOut";
-import { MergedTasks, PendingTasks } from "./Merged";
-import { groupTasks, isRebuilding } from "./order";
+import { MergedTasks, PendingTasks, Unmerged } from "./ReviewTasks";
 import styles from "./ReviewView.module.css";
-import { ShipPanel } from "./Ship";
-import { useBatch } from "./useBatch";
+import { groupTasks, isRebuilding } from "./reviewGroups";
+import { ShipPanel } from "./ShipPanel";
 
 const VIEW_LABELS = { tasks: "Task by task", change: "Whole change" };
 const DiffView = lazy(() => import("../diff/DiffView"));
@@ -43,7 +40,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
       />
       {showDiff ? (
         <>
-          <h2 className="unseen">The whole change</h2>
+          <h2 className="visually-hidden">The whole change</h2>
           <Suspense fallback={<LoadingState what="Reading the change" />}>
             <DiffView batchId={batchId} taskId={null} />
           </Suspense>

@@ -1,5 +1,4 @@
-import type { ReactNode } from "react";
-import { useId } from "react";
+import { type ReactNode, useId } from "react";
 import styles from "./Section.module.css";
 
 /** A headed part of the review. */

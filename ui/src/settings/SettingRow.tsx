@@ -1,8 +1,8 @@
 import { type ReactNode, useId } from "react";
-import { useReadOnlyReason } from "../app/me";
-import { Button } from "../parts/Button";
-import { Icon } from "../parts/Icon";
-import { hasOneField, SettingField, type SettingFieldProps } from "./fields";
+import { useReadOnlyReason } from "../app/access";
+import { Button } from "../components/Button";
+import { Icon } from "../components/Icon";
+import { hasOneField, SettingField, type SettingFieldProps } from "./SettingField";
 import styles from "./SettingRow.module.css";
 import { type SaveResult, type SettingEntry, useSave } from "./useSettings";
 import { describeSource, summarizeValue } from "./values";
@@ -35,7 +35,7 @@ export function SettingRow({ entry, title, renderField }: Props) {
   const hasLabel = setting.canBeSaved && renderField === undefined && hasOneField(setting);
   return (
     <div className={styles.row} data-setting={setting.name}>
-      <div className={styles.words}>
+      <div className={styles.description}>
         <h3 id={`${id}name`}>{hasLabel ? <label htmlFor={props.id}>{title}</label> : title}</h3>
         <p className={styles.about}>{setting.about}</p>
       </div>
@@ -49,7 +49,7 @@ export function SettingRow({ entry, title, renderField }: Props) {
         ) : (
           <ReadOnlyValue entry={entry} />
         )}
-        <div id={`${id}said`} className={styles.said}>
+        <div id={`${id}said`} className={styles.details}>
           <SettingSource entry={entry} />
           {given.saved && (
             <Button
@@ -71,7 +71,7 @@ export function SettingRow({ entry, title, renderField }: Props) {
 }
 
 function SettingSource({ entry: { setting, given } }: { entry: SettingEntry }) {
-  if (given.problem !== null) return <span className={styles.bad}>{given.problem}</span>;
+  if (given.problem !== null) return <span className={styles.error}>{given.problem}</span>;
   const from = describeSource(given);
   return (
     <span className={styles.source}>
@@ -88,7 +88,7 @@ function SettingSource({ entry: { setting, given } }: { entry: SettingEntry }) {
 function ReadOnlyValue({ entry: { setting, value } }: { entry: SettingEntry }) {
   return (
     <div>
-      <p className={styles.kept}>{summarizeValue(setting.kind, value)}</p>
+      <p className={styles.readOnlyValue}>{summarizeValue(setting.kind, value)}</p>
       <p className={styles.about}>
         Not saved here, since it may hold a secret. Set <code>{setting.key}</code> in your own config.toml, or{" "}
         <code>{setting.variable}</code>.
@@ -99,11 +99,11 @@ function ReadOnlyValue({ entry: { setting, value } }: { entry: SettingEntry }) {
 
 function SaveStatus({ outcome }: { outcome: SaveResult }): ReactNode {
   return (
-    <div role="status" className={styles.became}>
+    <div role="status" className={styles.saveStatus}>
       {outcome.state === "saving" && <span className={styles.source}>Saving</span>}
       {outcome.state === "saved" && (
         <>
-          <span className={styles.good}>
+          <span className={styles.ok}>
             <Icon name="check" size={14} />
             {outcome.accepted ? "Saved. No engine has answered yet: it counts as soon as one does." : "Saved"}
           </span>
@@ -116,7 +116,7 @@ function SaveStatus({ outcome }: { outcome: SaveResult }): ReactNode {
         </>
       )}
       {outcome.state === "refused" && (
-        <p className={styles.bad}>
+        <p className={styles.error}>
           {outcome.message}
           {outcome.hint && ` ${outcome.hint}`}
         </p>

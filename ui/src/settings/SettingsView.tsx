@@ -1,14 +1,21 @@
 import { type ReactNode, useState } from "react";
 import { useSearchParams } from "wouter";
-import { useReadOnlyReason } from "../app/me";
-import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
-import { Icon } from "../parts/Icon";
-import { AgentSettings } from "./Agents";
-import { COMMON_SECTIONS } from "./common";
-import { findSettings } from "./found";
+import { useReadOnlyReason } from "../app/access";
+import {
+  type NotificationState,
+  setNotificationsEnabled,
+  useNotificationState,
+} from "../app/desktopNotifications";
+import { setTheme, type Theme, useTheme } from "../app/theme";
+import { Button } from "../components/Button";
+import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
+import { AgentSettings } from "./AgentSettings";
+import { COMMON_SECTIONS, findSettings } from "./commonSettings";
+import fields from "./SettingField.module.css";
 import { SettingRow } from "./SettingRow";
+import row from "./SettingRow.module.css";
 import styles from "./SettingsView.module.css";
-import { BrowserSettings } from "./ThisBrowser";
 import { type SettingEntry, useSettings } from "./useSettings";
 
 /** First what people change, then everything. What is looked for stands in the address, so that it can be linked to. */
@@ -32,11 +39,11 @@ export default function SettingsView() {
         <header className={styles.header}>
           <div>
             <h1>Settings</h1>
-            <p className={styles.soft}>Of this repository, saved at once. A batch can have its own.</p>
+            <p className={styles.muted}>Of this repository, saved at once. A batch can have its own.</p>
           </div>
           <label className={styles.search}>
             <Icon name="search" />
-            <span className="unseen">Find a setting</span>
+            <span className="visually-hidden">Find a setting</span>
             <input
               type="search"
               placeholder="Find a setting"
@@ -123,7 +130,7 @@ function Section({
   return (
     <section className={styles.section} aria-label={title}>
       <h2>{title}</h2>
-      {about && <p className={styles.soft}>{about}</p>}
+      {about && <p className={styles.muted}>{about}</p>}
       <div className={styles.card}>{children}</div>
     </section>
   );
@@ -143,7 +150,7 @@ function SettingsTable({
   return (
     <details className={styles.table} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <code>[{table}]</code> <span className={styles.soft}>{about}</span>
+        <code>[{table}]</code> <span className={styles.muted}>{about}</span>
       </summary>
       {open && (
         <div className={styles.card}>
@@ -170,5 +177,65 @@ function SearchResults({ all, query }: { all: ReadonlyMap<string, SettingEntry>;
         <SettingRow key={entry.setting.name} entry={entry} title={<code>{entry.setting.key}</code>} />
       ))}
     </Section>
+  );
+}
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ["system", "As the system"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+];
+
+function BrowserSettings() {
+  const theme = useTheme((store) => store.theme);
+  return (
+    <>
+      <div className={row.row}>
+        <div className={row.description}>
+          <h3 id="theme">Theme</h3>
+        </div>
+        <div role="radiogroup" aria-labelledby="theme" className={fields.radios}>
+          {THEMES.map(([each, name]) => (
+            <label key={each} className={fields.option}>
+              <input type="radio" name="theme" checked={theme === each} onChange={() => setTheme(each)} />
+              {name}
+            </label>
+          ))}
+        </div>
+      </div>
+      <DesktopNotifications />
+    </>
+  );
+}
+
+const NOTIFICATION_TEXT: Record<NotificationState, string> = {
+  on: "On: this browser tells you when a task needs you or fails, and when a batch is over, while you look elsewhere.",
+  off: "Off. When a task needs you or fails, and when a batch is over, this browser can tell you while you look elsewhere.",
+  refused: "This browser was told to refuse them. Its own settings for this page can allow them again.",
+  unable: "This browser has none here: they need https, or the server on this machine.",
+};
+
+function DesktopNotifications() {
+  const state = useNotificationState((store) => store.state);
+  const [busy, setBusy] = useState(false);
+  const setEnabled = async (on: boolean) => {
+    setBusy(true);
+    await setNotificationsEnabled(on).finally(() => setBusy(false));
+  };
+  const unavailable = state === "refused" || state === "unable" ? NOTIFICATION_TEXT[state] : null;
+  return (
+    <div className={row.row}>
+      <div className={row.description}>
+        <h3>Desktop notifications</h3>
+        <p className={row.about} role="status">
+          {NOTIFICATION_TEXT[state]}
+        </p>
+      </div>
+      <div>
+        <Button disabled={unavailable} busy={busy} onClick={() => void setEnabled(state !== "on")}>
+          {state === "on" ? "Turn off" : "Turn on"}
+        </Button>
+      </div>
+    </div>
   );
 }

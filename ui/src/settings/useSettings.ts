@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, describeError, unwrap } from "../api/client";
 import type { Problem, Setting, SettingOrigin } from "../api/types";
-import { queryClient } from "../live/queries";
+import { queryClient } from "../live/queryClient";
 import type { Value } from "./values";
 
 const SETTINGS_KEY = ["settings", "all"];

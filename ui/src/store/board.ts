@@ -7,7 +7,7 @@ import { type Board, EMPTY_BOARD } from "../model/board";
 /** `live`: what is shown is so now. `lost`: the login holds no more. */
 export type ConnectionState = "connecting" | "live" | "reconnecting" | "lost";
 
-export interface BoardStore {
+interface BoardStore {
   board: Board;
   connection: ConnectionState;
   /** Of the last reading; with `loaded`, what was read before is still shown. */

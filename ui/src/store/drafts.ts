@@ -1,6 +1,6 @@
 /* What was written and not sent, kept by this browser. Of each kind only the newest ones are, so that it never fills up. */
 
-import { currentProject } from "../app/address";
+import { currentProject } from "../app/routes";
 
 const MAX_DRAFTS = 50;
 

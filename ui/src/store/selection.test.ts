@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { EMPTY_BOARD } from "../model/board";
-import { sampleTask } from "../model/samples";
+import { sampleTask } from "../model/testData";
 import { useBoard } from "./board";
 import { clearSelection, selectRange, toggleAll, toggleSelected, useSelection } from "./selection";
 

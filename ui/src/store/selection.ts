@@ -45,7 +45,7 @@ export function clearSelection(): void {
 }
 
 /** Without those that are not there any more. */
-export function retainSelected(existing: { has(id: string): boolean }): void {
+function retainSelected(existing: { has(id: string): boolean }): void {
   const { selected, anchor } = useSelection.getState();
   const left = [...selected].filter((id) => existing.has(id));
   if (left.length === selected.size) return;

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { Button } from "../parts/Button";
-import { copyToClipboard } from "../parts/clipboard";
-import { Icon } from "../parts/Icon";
-import styles from "./About.module.css";
+import { Button } from "../components/Button";
+import { Icon } from "../components/Icon";
+import { copyToClipboard } from "../components/Toasts";
+import styles from "./AboutTab.module.css";
 
 /** A part of the page about the task. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -32,7 +32,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
 /** Something for the shell: it can be copied. */
 export function CopyableText({ text, what, shown = text }: { text: string; what: string; shown?: string }) {
   return (
-    <span className={styles.copied}>
+    <span className={styles.copyable}>
       <code title={text}>{shown}</code>
       <Button
         kind="quiet"

@@ -1,12 +1,20 @@
 import { useState } from "react";
-import { Button } from "../parts/Button";
-import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
-import { type Attempt, attemptName, describeEnd, describeResult, newestAttempt } from "./attempts";
-import { hasTranscript, selectAttempt, useSelectedAttempt } from "./chosen";
-import styles from "./Log.module.css";
-import type { RunRef } from "./subject";
+import type { useExplanation } from "../api/queries";
+import { Button } from "../components/Button";
+import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import {
+  type Attempt,
+  attemptName,
+  describeEnd,
+  describeResult,
+  hasTranscript,
+  newestAttempt,
+  selectAttempt,
+  useSelectedAttempt,
+} from "./attempts";
+import styles from "./LogTab.module.css";
+import type { RunRef } from "./selectedTask";
 import { Transcript } from "./transcript/Transcript";
-import type { useExplanation } from "./useRun";
 
 interface Props {
   run: RunRef;

@@ -2,15 +2,15 @@
 
 import { lazy, Suspense, useEffect } from "react";
 import { ApiError } from "../api/client";
-import type { OpenTask } from "../app/address";
-import { EmptyState, ErrorState, LoadingState } from "../parts/Empty";
-import { AboutTab } from "./About";
-import { TaskActions } from "./Actions";
-import { ChecksTab } from "./Checks";
-import { NEWEST_ATTEMPT, useSelectedAttempt } from "./chosen";
+import type { OpenTask } from "../app/routes";
+import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { AboutTab } from "./AboutTab";
+import { NEWEST_ATTEMPT, useSelectedAttempt } from "./attempts";
+import { ChecksTab } from "./ChecksTab";
 import { LogTab } from "./LogTab";
-import { PanelFrame } from "./Panel";
-import { type SelectedTask, useSelectedTask } from "./useSubject";
+import { PanelFrame } from "./PanelFrame";
+import { type SelectedTask, useSelectedTask } from "./selectedTask";
+import { TaskActions } from "./TaskActions";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
 

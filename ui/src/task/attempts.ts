@@ -1,5 +1,6 @@
 /* An attempt in words. Pure. */
 
+import { create } from "zustand";
 import type { Explanation } from "../api/types";
 import { formatDuration, secondsBetween } from "../model/format";
 
@@ -56,4 +57,22 @@ export function newestAttempt<T extends Attempt>(
 export function describeEnd(attempt: Attempt): string {
   const parts = [describeResult(attempt), attemptDuration(attempt, 0), attempt.detail].filter(Boolean);
   return attempt.completedAt === null ? "at work" : parts.join(" · ");
+}
+
+export interface SelectedAttempt {
+  readonly step: "write" | "verify";
+  readonly attempt: number | null;
+}
+
+export const NEWEST_ATTEMPT: SelectedAttempt = { step: "write", attempt: null };
+
+export const useSelectedAttempt = create<SelectedAttempt>(() => NEWEST_ATTEMPT);
+
+/** It is one that prints: a merge is git's work. */
+export function hasTranscript(attempt: Attempt): attempt is Attempt & { step: SelectedAttempt["step"] } {
+  return attempt.step !== "merge";
+}
+
+export function selectAttempt(attempt: Attempt): void {
+  if (hasTranscript(attempt)) useSelectedAttempt.setState({ step: attempt.step, attempt: attempt.attempt });
 }

@@ -1,15 +1,14 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { type CSSProperties, memo, type RefObject, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { routes, type Tab, useOpenTask } from "../app/address";
-import { NEWEST_ATTEMPT, type SelectedAttempt, useSelectedAttempt } from "../task/chosen";
+import { routes, type Tab, useOpenTask } from "../app/routes";
+import { statusText, TaskStatusIcon, taskLabel } from "../components/Status";
+import { NEWEST_ATTEMPT, type SelectedAttempt, useSelectedAttempt } from "../task/attempts";
+import { localZone, ticks } from "./axis";
 import styles from "./Gantt.module.css";
-import { GanttHeader, headerHeight } from "./Head";
-import { GanttRow, type GanttRowActions } from "./Line";
-import type { Bar, Chart } from "./layout";
-import { useDragScroll } from "./useDrag";
-import type { Zoom } from "./useZoom";
-import { nextPosition, type Position } from "./walk";
+import { type Bar, type Chart, type Gap, nextPosition, type Position, packLanes, type Row } from "./layout";
+import { useDragScroll, type Zoom } from "./panZoom";
+import { barTone, describeBar, describeGap, type KIND_NAMES } from "./timelineText";
 
 const ROW_HEIGHT = 32;
 const HINT = "Arrow keys go from span to span, Enter opens the task there. Scrolling with Ctrl zooms.";
@@ -48,7 +47,7 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
   return (
     <>
       <div ref={scroller} className={styles.scroller}>
-        <div className={styles.inside} style={{ "--zoom": factor } as CSSProperties}>
+        <div className={styles.content} style={{ "--zoom": factor } as CSSProperties}>
           <GanttHeader
             chart={chart}
             width={width}
@@ -77,7 +76,7 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
           <NowLine chart={chart} />
         </div>
       </div>
-      <p className={styles.said} data-hint={hoverText === null || undefined}>
+      <p className={styles.hoverText} data-hint={hoverText === null || undefined}>
         {hoverText ?? HINT}
       </p>
     </>
@@ -87,7 +86,7 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
 function NowLine({ chart: { from, to, now } }: { chart: Chart }) {
   if (now === null) return null;
   return (
-    <div className={styles.over} aria-hidden="true">
+    <div className={styles.overlay} aria-hidden="true">
       <div className={styles.now} style={{ left: `${((now - from) / (to - from)) * 100}%` }} />
     </div>
   );
@@ -131,4 +130,195 @@ function useStableActions(actions: GanttRowActions): GanttRowActions {
     moveFocus: (key) => latest.current.moveFocus(key),
   }));
   return stable;
+}
+
+const AXIS_HEIGHT = 26;
+const LANE_HEIGHT = 26;
+
+function headerHeight({ batchBars }: Chart): number {
+  return AXIS_HEIGHT + packLanes(batchBars).length * LANE_HEIGHT;
+}
+
+interface GanttHeaderProps {
+  chart: Chart;
+  /** Of the line, in px. */
+  width: number;
+  track: RefObject<HTMLDivElement | null>;
+  onPress(): void;
+  onHover(words: string | null): void;
+}
+
+/** The clock, and what the whole batch went through. It stays in sight. */
+function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps) {
+  const own = packLanes(chart.batchBars);
+  return (
+    <div className={styles.chartHeader} style={{ height: headerHeight(chart) }}>
+      <div ref={track} className={styles.track}>
+        <Axis chart={chart} width={width} />
+        {own.map((lane, at) => (
+          <ul
+            key={lane[0]?.key}
+            className={styles.batchLane}
+            style={{ top: AXIS_HEIGHT + at * LANE_HEIGHT }}
+            aria-label="Of the whole batch"
+          >
+            <Bars frame={chart} bars={lane} current="all" onPress={onPress} onHover={onHover} />
+          </ul>
+        ))}
+      </div>
+      <span className={styles.corner}>{own.length > 0 && "Batch"}</span>
+    </div>
+  );
+}
+
+function Axis({ chart: { from, to }, width }: Pick<GanttHeaderProps, "chart" | "width">) {
+  return (
+    <div className={styles.axis} aria-hidden="true">
+      {ticks(from, to, width, localZone).map(({ at, label }) => (
+        <span key={at} className={styles.tick} style={{ left: `${((at - from) / (to - from)) * 100}%` }}>
+          {label}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+interface GanttRowProps {
+  row: Row;
+  index: number;
+  of: number;
+  top: number;
+  frame: Pick<Chart, "from" | "to">;
+  current: number | null;
+  actions: GanttRowActions;
+}
+
+/** The same ones as long as the chart is there: rows are drawn anew only when they change. */
+interface GanttRowActions {
+  onPress(task: string, bar: Bar | null): void;
+  onHover(row: number, words: string | null, place: number): void;
+  /** Whether the key led anywhere. */
+  moveFocus(key: string): boolean;
+}
+
+/** One task: its name, and what it went through. */
+const GanttRow = memo(function GanttRow({ row, index, of, top, frame, current, actions }: GanttRowProps) {
+  const { task, title, status, bars, gaps } = row;
+  const label = taskLabel(task, status, title);
+  const onHover = (text: string | null, place: number) => actions.onHover(index, text, place);
+  return (
+    <li
+      className={styles.row}
+      data-row={index}
+      style={{ top }}
+      aria-setsize={of}
+      aria-posinset={index + 1}
+      onKeyDown={(event) => {
+        if (!event.ctrlKey && !event.metaKey && !event.altKey && actions.moveFocus(event.key))
+          event.preventDefault();
+      }}
+    >
+      <div className={styles.name}>
+        <button
+          type="button"
+          data-place={0}
+          tabIndex={current === 0 ? 0 : -1}
+          title={label}
+          onClick={() => actions.onPress(task, null)}
+          onFocus={() => onHover(label, 0)}
+          onBlur={() => onHover(null, 0)}
+          onMouseEnter={() => onHover(label, -1)}
+          onMouseLeave={() => onHover(null, -1)}
+        >
+          <span className={styles.mark} aria-hidden="true">
+            <TaskStatusIcon status={status} />
+          </span>
+          <span className={styles.id}>{task}</span>
+          <span className={styles.status}>{statusText(status)}</span>
+        </button>
+      </div>
+      <ul className={styles.track} aria-label={`Attempts of ${task}`}>
+        <Gaps frame={frame} gaps={gaps} />
+        <Bars
+          frame={frame}
+          bars={bars}
+          current={current}
+          onPress={(bar) => actions.onPress(task, bar)}
+          onHover={onHover}
+        />
+      </ul>
+    </li>
+  );
+});
+
+export const KIND_LETTERS: Record<keyof typeof KIND_NAMES, string> = {
+  write: "W",
+  verify: "V",
+  merge: "M",
+  gate: "G",
+  pause: "P",
+  rebuild: "R",
+  publish: "S",
+};
+
+type TimeRange = Pick<Chart, "from" | "to">;
+
+/** In shares of the line, so that nothing is drawn anew when the window changes. */
+function spanStyle(frame: TimeRange, from: number, to: number): CSSProperties {
+  const share = 100 / (frame.to - frame.from);
+  return { left: `${(from - frame.from) * share}%`, width: `${(to - from) * share}%` };
+}
+
+interface BarsProps {
+  frame: TimeRange;
+  bars: readonly Bar[];
+  /** Which of them Tab leads to. */
+  current: number | "all" | null;
+  onPress(bar: Bar): void;
+  onHover(words: string | null, place: number): void;
+}
+
+function Bars({ frame, bars, current, onPress, onHover }: BarsProps) {
+  return bars.map((bar, at) => {
+    const label = describeBar(bar, localZone);
+    const { kind, n } = bar.span;
+    const tone = barTone(bar);
+    const numbered = n !== null && kind !== "merge" && kind !== "publish";
+    return (
+      <li key={bar.key} className={styles.barSlot} style={spanStyle(frame, bar.from, bar.to)}>
+        <button
+          type="button"
+          className={styles.bar}
+          data-kind={kind}
+          data-mood={tone}
+          data-letter={`${tone === "bad" ? "✕ " : ""}${KIND_LETTERS[kind]}${numbered ? n : ""}`}
+          data-place={at + 1}
+          tabIndex={current === "all" || current === at + 1 ? 0 : -1}
+          aria-label={label}
+          title={label}
+          onClick={() => onPress(bar)}
+          onFocus={() => onHover(label, at + 1)}
+          onBlur={() => onHover(null, at + 1)}
+          onMouseEnter={() => onHover(label, -1)}
+          onMouseLeave={() => onHover(null, -1)}
+        />
+      </li>
+    );
+  });
+}
+
+function Gaps({ frame, gaps }: { frame: TimeRange; gaps: readonly Gap[] }) {
+  return gaps.map((gap) => {
+    const label = describeGap(gap, localZone);
+    return (
+      <li
+        key={`${gap.from} ${gap.backoff === null}`}
+        className={gap.backoff === null ? styles.wait : styles.backoff}
+        style={spanStyle(frame, gap.from, gap.to)}
+        title={label}
+      >
+        <span className="visually-hidden">{label}</span>
+      </li>
+    );
+  });
 }

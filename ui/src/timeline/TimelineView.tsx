@@ -1,17 +1,17 @@
 import { useMemo } from "react";
+import { useTimeline } from "../api/queries";
 import type { Timeline } from "../api/types";
-import { BatchHeader } from "../batch/BatchHeader";
-import { LoadError } from "../graph/Unread";
-import { EmptyState, LoadingState } from "../parts/Empty";
-import { useNow } from "../parts/now";
-import { Gantt } from "./Gantt";
-import { TimelineLegend } from "./Key";
+import { BatchHeader, LoadError } from "../batch/BatchHeader";
+import { useCommands } from "../commands/commands";
+import { Button } from "../components/Button";
+import { EmptyState, LoadingState } from "../components/EmptyState";
+import { useNow } from "../components/hooks";
+import { Icon } from "../components/Icon";
+import { Gantt, KIND_LETTERS } from "./Gantt";
 import { buildChart, type Chart, isRunning } from "./layout";
-import { formatSummary, summarizeTimeline } from "./summary";
+import { useZoom, type Zoom } from "./panZoom";
 import styles from "./TimelineView.module.css";
-import { useTimeline } from "./useTimeline";
-import { useZoom } from "./useZoom";
-import { ZoomButtons } from "./ZoomButtons";
+import { formatSummary, KIND_NAMES, summarizeTimeline } from "./timelineText";
 
 export default function TimelineView({ batchId }: { batchId: string }) {
   const { data, error, refetch } = useTimeline(batchId);
@@ -41,12 +41,89 @@ function TimelineChart({ line, chart }: { line: Timeline; chart: Chart }) {
   const zoom = useZoom(chart.to - chart.from);
   return (
     <>
-      <div className={styles.bar}>
+      <div className={styles.toolbar}>
         <p className={styles.summary}>{formatSummary(summarizeTimeline(line, chart))}</p>
         <TimelineLegend chart={chart} />
         <ZoomButtons zoom={zoom} />
       </div>
       <Gantt batchId={line.batchId} chart={chart} zoom={zoom} />
     </>
+  );
+}
+
+/** What letters and lines mean: only those that are there. */
+function TimelineLegend({ chart: { rows, batchBars } }: { chart: Chart }) {
+  const bars = [...rows.flatMap((row) => row.bars), ...batchBars];
+  const gaps = rows.flatMap((row) => row.gaps);
+  const kinds = Object.keys(KIND_LETTERS) as (keyof typeof KIND_LETTERS)[];
+  return (
+    <ul className={styles.legend} aria-label="What is drawn">
+      {kinds
+        .filter((kind) => bars.some(({ span }) => span.kind === kind))
+        .map((kind) => (
+          <li key={kind}>
+            <span className={styles.letter}>{KIND_LETTERS[kind]}</span> {KIND_NAMES[kind].toLowerCase()}
+          </li>
+        ))}
+      {bars.some((bar) => bar.retry !== null) && (
+        <li>
+          <span className={styles.letter}>✕</span> went wrong
+        </li>
+      )}
+      {gaps.some(({ backoff }) => backoff === null) && (
+        <li>
+          <span className={styles.waitSample} /> waiting
+        </li>
+      )}
+      {gaps.some(({ backoff }) => backoff !== null) && (
+        <li>
+          <span className={styles.backoffSample} /> held back
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function ZoomButtons({ zoom: { factor, maxFactor, zoomBy, fit } }: { zoom: Zoom }) {
+  const [isMinimum, atMinimum] = [factor <= 1, factor <= 1 ? "All of it is shown" : null];
+  const atMaximum = factor >= maxFactor ? "It is as large as can be" : null;
+  useCommands([
+    {
+      id: "timeline.fit",
+      title: "Show the whole timeline",
+      group: "Timeline",
+      keys: ["f"],
+      disabled: atMinimum,
+      run: fit,
+    },
+    {
+      id: "timeline.in",
+      title: "Zoom in",
+      group: "Timeline",
+      keys: ["+", "="],
+      disabled: atMaximum,
+      run: () => zoomBy(1),
+    },
+    {
+      id: "timeline.out",
+      title: "Zoom out",
+      group: "Timeline",
+      keys: ["-"],
+      disabled: atMinimum,
+      run: () => zoomBy(-1),
+    },
+  ]);
+  return (
+    <div className={styles.zoom}>
+      <Button icon label="Zoom in" disabled={atMaximum} onClick={() => zoomBy(1)}>
+        <Icon name="plus" />
+      </Button>
+      <Button icon label="Zoom out" disabled={isMinimum && atMinimum} onClick={() => zoomBy(-1)}>
+        <Icon name="minus" />
+      </Button>
+      <Button icon label="Show the whole timeline" disabled={atMinimum} onClick={fit}>
+        <Icon name="wide" />
+      </Button>
+    </div>
   );
 }

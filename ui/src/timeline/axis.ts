@@ -20,7 +20,7 @@ export type Zone = (at: number) => number;
 
 export const localZone: Zone = (at) => -new Date(at).getTimezoneOffset() * MINUTE;
 
-export interface Tick {
+interface Tick {
   readonly at: number;
   readonly label: string;
 }

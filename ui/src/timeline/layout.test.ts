@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Timeline } from "../api/types";
 import { formatInstant, openEnd, ticks, type Zone } from "./axis";
-import { buildChart, packLanes } from "./layout";
-import { formatSummary, summarizeTimeline } from "./summary";
-import { nextPosition } from "./walk";
-import { describeBar, describeGap } from "./words";
+import { buildChart, nextPosition, packLanes } from "./layout";
+import { describeBar, describeGap, formatSummary, summarizeTimeline } from "./timelineText";
 
 const BEGUN = Date.parse("2026-11-15T10:00:00.000Z");
 const at = (seconds: number) => new Date(BEGUN + seconds * 1000).toISOString();

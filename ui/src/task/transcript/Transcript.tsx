@@ -1,19 +1,26 @@
-import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import {
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { ApiError } from "../../api/client";
 import { useCommands } from "../../commands/commands";
-import { Button } from "../../parts/Button";
-import { EmptyState, ErrorState, LoadingState } from "../../parts/Empty";
-import { Icon } from "../../parts/Icon";
-import { Scrollbar } from "./Bar";
-import { CopyMenu } from "./CopyMenu";
-import { selectedText } from "./copying";
-import { TranscriptFind } from "./FindBar";
-import { formatSize, skippedRows, TranscriptRows } from "./Rows";
-import type { AttemptRef } from "./reads";
+import { Button } from "../../components/Button";
+import { EmptyState, ErrorState, LoadingState } from "../../components/EmptyState";
+import { Icon } from "../../components/Icon";
+import { useLive } from "../../live/LiveProvider";
+import { CopyMenu, selectedText } from "./CopyMenu";
+import { Scrollbar } from "./Scrollbar";
 import styles from "./Transcript.module.css";
-import { type TranscriptSearch, useTranscriptSearch } from "./useFinder";
-import { useTranscriptWindow } from "./useWindow";
-import { ROW_HEIGHT, type TranscriptWindow, type WindowView } from "./window";
+import { TranscriptFind, type TranscriptSearch, useTranscriptSearch } from "./TranscriptFind";
+import { formatSize, skippedRows, TranscriptRows } from "./TranscriptRows";
+import { TranscriptPages } from "./transcriptPages";
+import { type AttemptRef, createReader } from "./transcriptReader";
+import { ROW_HEIGHT, TranscriptWindow, type WindowView } from "./transcriptWindow";
 
 interface Props {
   of: AttemptRef;
@@ -65,7 +72,7 @@ export function Transcript({ of, newest, pretty, children, end = null, onReading
       ) : (
         <NoTranscript view={view} onRetry={() => void shown.grow()} />
       )}
-      <p className={styles.foot}>
+      <p className={styles.footer}>
         {view.ready && <span>{formatSize(view.size)}</span>}
         <span>{view.ended ? (end ?? "Ended") : view.ready ? "At work" : ""}</span>
         {!view.ended && view.ready && <span>{view.following ? "Following" : "Not following"}</span>}
@@ -125,7 +132,7 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
   }, [view, height]);
   const [from, to] = [Math.floor(shown.top() / ROW_HEIGHT), Math.ceil((shown.top() + height) / ROW_HEIGHT)];
   return (
-    <div className={styles.sheet} data-pretty={pretty || undefined}>
+    <div className={styles.view} data-pretty={pretty || undefined}>
       {/* biome-ignore lint/a11y/useSemanticElements: what scrolls must be reachable by the keys, and has a name */}
       <div
         ref={scroller}
@@ -152,7 +159,7 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
           event.clipboardData.setData("text/plain", text);
         }}
       >
-        <div className={styles.space} style={{ height: view.total * ROW_HEIGHT }}>
+        <div className={styles.spacer} style={{ height: view.total * ROW_HEIGHT }}>
           <div
             className={styles.rows}
             style={{ transform: `translateY(${skippedRows(shown, from) * ROW_HEIGHT}px)` }}
@@ -200,8 +207,43 @@ function NoTranscript({ view, onRetry }: { view: WindowView; onRetry: () => void
 
 function LoadFailure({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {
   return (
-    <div className={styles.broken}>
+    <div className={styles.failure}>
       <ErrorState error={failure} onRetry={onRetry} />
     </div>
   );
+}
+
+const POLL_MS = 1000; // ms between two looks while it is at work
+const EVENT_DELAY_MS = 250; // ms between two looks while it speaks
+
+/** A window on this transcript, kept up with while the attempt is at work. The attempt is not to change: draw another one. */
+function useTranscriptWindow(of: AttemptRef, pretty: boolean): [TranscriptWindow, WindowView] {
+  const [transcript] = useState(() => new TranscriptWindow(new TranscriptPages(createReader(of, pretty))));
+  const view = useSyncExternalStore(transcript.subscribe, () => transcript.view);
+  const live = useLive();
+  const { batchId, taskId } = of;
+  useEffect(() => {
+    void transcript.grow();
+  }, [transcript]);
+  const refused = view.failure instanceof ApiError && view.failure.status < 500;
+  useEffect(() => {
+    if (view.ended) return;
+    let eventTimer = 0;
+    const refresh = () => {
+      window.clearTimeout(eventTimer);
+      eventTimer = 0;
+      if (document.visibilityState === "visible") void transcript.grow();
+    };
+    const timer = refused ? 0 : window.setInterval(refresh, POLL_MS); // only an event can change a refusal
+    const stop = live?.subscribe((event) => {
+      const isOwn = event.batchId === batchId && event.taskId === taskId;
+      if (isOwn && eventTimer === 0) eventTimer = window.setTimeout(refresh, EVENT_DELAY_MS);
+    });
+    return () => {
+      window.clearInterval(timer);
+      window.clearTimeout(eventTimer);
+      stop?.();
+    };
+  }, [transcript, view.ended, refused, live, batchId, taskId]);
+  return [transcript, view];
 }

@@ -1,0 +1,93 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
+import { api, unwrap } from "../api/client";
+import { isOpen } from "../batch/batchStatus";
+import { Button } from "../components/Button";
+import { useNow } from "../components/hooks";
+import { formatTime } from "../model/format";
+import { useBoard } from "../store/board";
+import { refreshAccess, useAccess } from "./access";
+import styles from "./ConnectionStatus.module.css";
+
+const RECONNECT_NOTICE_MS = 1000; // ms: what is back at once was never gone
+
+/** Whether what is shown is true now, and what this login may do. It lies over the page, so that nothing moves. */
+export function ConnectionStatus() {
+  const link = useBoard((store) => store.connection);
+  useEffect(() => {
+    if (link === "live") void refreshAccess();
+  }, [link]);
+  useEffect(() => {
+    const onFocus = () => void refreshAccess();
+    window.addEventListener("focus", onFocus);
+    return () => window.removeEventListener("focus", onFocus);
+  }, []);
+  return (
+    <div className={styles.container} role="status" data-link={link}>
+      <StatusMessage />
+    </div>
+  );
+}
+
+function StatusMessage(): ReactNode {
+  const link = useBoard((store) => store.connection);
+  const loaded = useBoard((store) => store.loaded);
+  const outdated = useAccess(({ opened, served }) => opened !== served);
+  const readOnly = useAccess(({ access }) => access === "look");
+  const problem = useEngineProblem();
+  if (link === "lost") return <LoggedOut />;
+  if (link === "reconnecting" && loaded) return <Reconnecting />;
+  if (problem !== null) return <p className={styles.message}>The engine can't go on: {problem}</p>;
+  if (outdated) return <NewVersion />;
+  if (readOnly) return <p className={styles.quiet}>You may look</p>;
+  return null;
+}
+
+function LoggedOut() {
+  return (
+    <p className={styles.message}>
+      You are logged out. Run <code>plait token --link</code> and open what it prints; this page goes on then.
+    </p>
+  );
+}
+
+function Reconnecting() {
+  const [since] = useState(() => Date.now());
+  const now = useNow();
+  if (now - since < RECONNECT_NOTICE_MS) return null;
+  return (
+    <p className={styles.message}>
+      <span className={styles.pulse} aria-hidden="true" />
+      Reconnecting since {formatTime(new Date(since).toISOString(), now)}. Batches go on, and nothing is lost.
+    </p>
+  );
+}
+
+function NewVersion() {
+  return (
+    <p className={styles.message}>
+      A newer page is there.
+      <Button onClick={() => window.location.reload()}>Reload</Button>
+    </p>
+  );
+}
+
+const ENGINE_POLL_MS = 5_000; // ms; an engine that can't write its journal can't send an event
+
+/** What keeps the engine from going on, while something is to be done; null if nothing does. */
+function useEngineProblem(): string | null {
+  const busy = useBoard(
+    ({ board, connection }) => connection === "live" && [...board.batches.values()].some(isOpen),
+  );
+  const { data } = useQuery({
+    queryKey: ["engine"],
+    queryFn: async ({ signal }) => {
+      const query = { limit: 1, tasks: false };
+      const { engine } = await unwrap(api.GET("/api/batches", { signal, params: { query } }));
+      return engine?.trouble ?? null;
+    },
+    refetchInterval: ENGINE_POLL_MS,
+    enabled: busy,
+  });
+  return busy ? (data ?? null) : null;
+}

@@ -1,0 +1,59 @@
+/* What the address bar says: the project, the task that is open, and on which tab. Everything else is the path's. */
+
+import { useSearchParams } from "wouter";
+
+export type Tab = "about" | "log" | "diff" | "checks";
+const TABS: readonly Tab[] = ["about", "log", "diff", "checks"];
+
+export interface OpenTask {
+  /** As the board calls it, or as its batch does where `batch` is said. */
+  task: string;
+  batch: string | null;
+  tab: Tab;
+}
+
+export function currentProject(): string | null {
+  return new URLSearchParams(window.location.search).get("project");
+}
+
+export function parseOpenTask(search: URLSearchParams): OpenTask | null {
+  const task = search.get("task");
+  if (task === null || task === "") return null;
+  const tab = search.get("tab") as Tab | null;
+  return { task, batch: search.get("batch"), tab: tab !== null && TABS.includes(tab) ? tab : "about" };
+}
+
+/** `search` with this task open, or with none. */
+function withOpenTask(search: URLSearchParams, open: Partial<OpenTask> | null): URLSearchParams {
+  const next = new URLSearchParams(search);
+  for (const name of ["task", "batch", "tab"]) next.delete(name);
+  if (open?.task === undefined) return next;
+  next.set("task", open.task);
+  if (open.batch) next.set("batch", open.batch);
+  if (open.tab && open.tab !== "about") next.set("tab", open.tab);
+  return next;
+}
+
+/** The open task, and how to open another; `null` closes it. */
+export function useOpenTask(): [OpenTask | null, (open: Partial<OpenTask> | null) => void] {
+  const [search, setSearch] = useSearchParams();
+  return [parseOpenTask(search), (open) => setSearch((now) => withOpenTask(now, open))];
+}
+
+/** An address of this page that stays in the project. */
+export function projectUrl(path: string, search: Record<string, string> = {}): string {
+  const params = new URLSearchParams(search);
+  const project = currentProject();
+  if (project !== null) params.set("project", project);
+  const text = params.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+export const routes = {
+  board: () => projectUrl("/"),
+  batches: () => projectUrl("/batches"),
+  review: (batch: string) => projectUrl(`/batches/${encodeURIComponent(batch)}`),
+  graph: (batch: string) => projectUrl(`/batches/${encodeURIComponent(batch)}/graph`),
+  timeline: (batch: string) => projectUrl(`/batches/${encodeURIComponent(batch)}/timeline`),
+  settings: () => projectUrl("/settings"),
+};

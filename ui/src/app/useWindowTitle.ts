@@ -1,0 +1,41 @@
+/* The title and the icon of the window say how far the batches are: they are what is seen of a window that is not. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useSearchParams } from "wouter";
+import { useShallow } from "zustand/react/shallow";
+import { api, unwrap } from "../api/client";
+import { windowIcon, windowStatus, windowTitle } from "../model/windowTitle";
+import { useBoard } from "../store/board";
+import { useDesktopNotifications } from "./desktopNotifications";
+
+const DEFAULT_ICON = "/favicon.svg";
+
+export function useWindowTitle(): void {
+  useDesktopNotifications();
+  const name = useProjectName();
+  const status = useBoard(useShallow((store) => windowStatus(store.board)));
+  const title = windowTitle(status, name);
+  const icon = windowIcon(status) ?? DEFAULT_ICON;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  useEffect(() => {
+    document.querySelector("link[rel=icon]")?.setAttribute("href", icon);
+  }, [icon]);
+}
+
+function useProjectName(): string {
+  const [search] = useSearchParams();
+  const current = search.get("project");
+  const { data } = useProjects();
+  return data?.projects.find(({ id, default: own }) => (current === null ? own : id === current))?.name ?? "";
+}
+
+export function useProjects() {
+  return useQuery({
+    queryKey: ["projects", "named"],
+    queryFn: () => unwrap(api.GET("/api/projects")),
+    staleTime: 60_000,
+  });
+}

@@ -1,0 +1,274 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useId } from "react";
+import { api, unwrap } from "../api/client";
+import { useAgents } from "../api/queries";
+import type { AgentInfo, Preferences } from "../api/types";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { pluralize } from "../model/format";
+import styles from "./RunForm.module.css";
+import { fieldValue, type NeedsPolicy, type SettingName, useRunOptions, withSetting } from "./runOptions";
+
+const NO_ERRORS: ReadonlyMap<string, string> = new Map();
+
+/** What counts for this run alone: the fields hold what the settings say until something else is said. */
+export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<string, string> }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["settings", "run"],
+    queryFn: ({ signal }) => unwrap(api.GET("/api/settings", { signal })),
+  });
+  const queue = useRunOptions((order) => order.mode === "queue");
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <LoadingState what="Reading the settings" />;
+  const text = (name: SettingName, label: string, hint = "") => (
+    <SettingText
+      preferences={data}
+      name={name}
+      label={label}
+      hint={hint}
+      error={errors.get(`settings.${name}`)}
+    />
+  );
+  return (
+    <fieldset className={styles.group}>
+      <legend>Settings of this run</legend>
+      {!queue && text("maxBatchSize", "Attempts at once")}
+      {text("retries", "Retries")}
+      {text("timeout", "Timeout", "60m")}
+      {text("budget", "Budget", "none")}
+      {text("verify", "Verify", "none")}
+      {text("gate", "Gate", "none")}
+      <ConflictPicker preferences={data} />
+      <SettingSwitch preferences={data} name="stopOnFailure" label="Stop on failure" />
+      {queue && (
+        <SettingSwitch preferences={data} name="queueAutoApprove" label="Start the next without approval" />
+      )}
+    </fieldset>
+  );
+}
+
+interface SettingTextProps {
+  preferences: Preferences;
+  name: SettingName;
+  label: string;
+  hint: string;
+  error: string | undefined;
+}
+
+function SettingText({ preferences, name, label, hint, error }: SettingTextProps) {
+  const [value, change] = useSetting(preferences, name);
+  return (
+    <Field label={label} error={error}>
+      {(control) => (
+        <input
+          {...control}
+          type="text"
+          placeholder={hint}
+          autoComplete="off"
+          spellCheck={false}
+          value={String(value)}
+          onChange={({ target }) => change(target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function SettingSwitch({
+  preferences,
+  name,
+  label,
+}: {
+  preferences: Preferences;
+  name: SettingName;
+  label: string;
+}) {
+  const [value, change] = useSetting(preferences, name);
+  return <Checkbox label={label} checked={value === true} onChange={change} />;
+}
+
+function ConflictPicker({ preferences }: { preferences: Preferences }) {
+  const [value, change] = useSetting(preferences, "conflictBehavior");
+  return (
+    <Field label="After a conflict">
+      {(control) => (
+        <select {...control} value={String(value)} onChange={({ target }) => change(target.value)}>
+          <option value="skip">Skip the task</option>
+          <option value="fail">Stop the batch</option>
+          <option value="repair">Have it repaired</option>
+        </select>
+      )}
+    </Field>
+  );
+}
+
+function useSetting(
+  preferences: Preferences,
+  name: SettingName,
+): [string | boolean, (value: string | boolean) => void] {
+  const current = fieldValue(preferences, name);
+  const override = useRunOptions((order) => order.settings[name]);
+  return [
+    override ?? current,
+    (value) => useRunOptions.setState((order) => withSetting(order, name, value, current)),
+  ];
+}
+
+/** What is to be done about needs outside of the selection. */
+export function NeedsPicker() {
+  const needs = useRunOptions((order) => order.needs);
+  const setPolicy = (next: NeedsPolicy) => (on: boolean) =>
+    useRunOptions.setState({ needs: on ? next : "asked" });
+  return (
+    <fieldset className={styles.group}>
+      <legend>Needs that are not selected</legend>
+      <Checkbox label="Run them too" checked={needs === "with"} onChange={setPolicy("with")} />
+      <Checkbox label="Go without them" checked={needs === "without"} onChange={setPolicy("without")} />
+    </fieldset>
+  );
+}
+
+/** Who works the tasks that name nobody. Several share the tasks; in a contest each of them does every task. */
+export function AgentPicker({ error }: { error?: string | null }) {
+  const { data, error: failure, refetch } = useAgents();
+  if (failure) return <ErrorState error={failure} onRetry={() => void refetch()} />;
+  if (data === undefined) return <LoadingState what="Looking for agents" />;
+  const installed = data.filter(({ available }) => available);
+  const missing = data.filter(({ available }) => !available);
+  return (
+    <fieldset className={styles.group}>
+      <legend>Agents</legend>
+      <p className={styles.note}>{describeDefaultAgents(data)}</p>
+      {installed.map((agent) => (
+        <AgentCheckbox key={agent.name} agent={agent} />
+      ))}
+      {missing.length > 0 && (
+        <details className={styles.missing}>
+          <summary>{pluralize(missing.length, "more agent")} not installed here</summary>
+          {missing.map((agent) => (
+            <AgentCheckbox key={agent.name} agent={agent} />
+          ))}
+        </details>
+      )}
+      {error && (
+        <p className={styles.error} role="alert">
+          {error}
+        </p>
+      )}
+      <ContestFields />
+    </fieldset>
+  );
+}
+
+function describeDefaultAgents(agents: readonly AgentInfo[]): string {
+  const defaults = agents.filter((agent) => agent.default).map(({ name }) => name);
+  return defaults.length > 0
+    ? `None chosen: ${defaults.join(", ")}, as the settings say.`
+    : "None chosen: as the settings say.";
+}
+
+function AgentCheckbox({ agent: { name, available, install, problem, login, model } }: { agent: AgentInfo }) {
+  const selected = useRunOptions((order) => order.agents);
+  const problemText = available
+    ? problem
+    : (problem ?? (install ? `Not installed: ${install}` : "Not installed."));
+  const loginHint =
+    available && login.loggedIn === "no" && login.how !== null ? `Not logged in: ${login.how}` : null;
+  return (
+    <Checkbox
+      label={name}
+      note={problemText ?? loginHint ?? model}
+      disabled={available ? null : problemText}
+      checked={selected.includes(name)}
+      onChange={(on) =>
+        useRunOptions.setState({
+          agents: on ? [...selected, name] : selected.filter((each) => each !== name),
+        })
+      }
+    />
+  );
+}
+
+function ContestFields() {
+  const { contest, times } = useRunOptions();
+  return (
+    <>
+      <Checkbox
+        label="Contest"
+        note="Every task by each agent; the best result is merged."
+        checked={contest}
+        onChange={(on) => useRunOptions.setState({ contest: on })}
+      />
+      {contest && (
+        <Field label="Tries of each agent">
+          {(control) => (
+            <input
+              {...control}
+              type="number"
+              min={1}
+              max={9}
+              value={times}
+              onChange={({ target }) =>
+                useRunOptions.setState({ times: Math.max(1, Math.min(9, Number(target.value) || 1)) })
+              }
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}
+
+interface Props {
+  label: string;
+  /** What is wrong with it, as the server said. */
+  error?: string | null | undefined;
+  /** Draws the control with what makes it belong to its label and its error. */
+  children(control: {
+    id: string;
+    "aria-invalid": boolean;
+    "aria-describedby": string | undefined;
+  }): ReactNode;
+}
+
+/** A label, a control, and at it what is wrong. */
+function Field({ label, error, children }: Props) {
+  const id = useId();
+  const wrong = error ? `${id}-wrong` : undefined;
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {children({ id, "aria-invalid": Boolean(error), "aria-describedby": wrong })}
+      {error && (
+        <p id={wrong} className={styles.fieldError} role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface CheckboxProps {
+  label: string;
+  checked: boolean;
+  onChange(checked: boolean): void;
+  disabled?: string | null;
+  /** More about it, beside its name. */
+  note?: string | null;
+}
+
+function Checkbox({ label, checked, onChange, disabled = null, note = null }: CheckboxProps) {
+  return (
+    <label className={styles.check} title={disabled ?? undefined} data-off={disabled !== null || undefined}>
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled !== null}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <span>
+        {label}
+        {note && <span className={styles.hint}>{note}</span>}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import type { BatchSummary, Progress, Run, Task } from "../api/types";
+import { sampleProgress } from "../model/testData";
+import {
+  countRetryable,
+  describeOutcome,
+  describePause,
+  formatCounts,
+  formatNeedsYou,
+  promptsByBatch,
+  segments,
+} from "./batchStatus";
+
+const NONE = sampleProgress();
+
+function task(id: string, run: Partial<Run>): [string, Task] {
+  return [id, { id, batch: { batchId: "7f3a", taskId: id, waiting: null, needsYou: false, ...run } } as Task];
+}
+
+describe("what a batch wants of a person", () => {
+  it("is the approval of the one whose turn it is, by its name", () => {
+    const tasks = new Map([
+      task("01", { waiting: "turn" }),
+      task("02", { waiting: "approval", needsYou: true }),
+      task("03", { waiting: null }),
+    ]);
+    const asked = promptsByBatch(tasks).get("7f3a");
+    expect(asked?.count).toBe(1);
+    expect(asked?.approval?.taskId).toBe("02");
+  });
+
+  it("is told of a pause with its reason, and without saying twice that it is one", () => {
+    const told = (reason: string) => describePause({ status: "paused", reason });
+    expect(told("the budget is spent")).toBe("Paused: the budget is spent");
+    expect(told("paused by request")).toBe("Paused by request");
+    expect(told("stopped by request")).toBe("Stopped by request");
+    expect(told("")).toBe("Paused");
+    expect(describePause({ status: "running", reason: "1 at work, 2 of 3 to go" })).toBeNull();
+  });
+
+  it("is told apart by batch, and worked out once for each state of the tasks", () => {
+    const tasks = new Map([task("01", { waiting: "answer", needsYou: true }), task("02", { batchId: "b" })]);
+    expect(promptsByBatch(tasks).has("b")).toBe(false);
+    expect(promptsByBatch(tasks)).toBe(promptsByBatch(tasks));
+  });
+
+  it("is said in words that agree", () => {
+    expect([formatNeedsYou(1), formatNeedsYou(2)]).toEqual(["1 needs you", "2 need you"]);
+  });
+});
+
+describe("progress", () => {
+  it("has a segment for each count that is not zero, and they sum to the total", () => {
+    const progress = { ...NONE, total: 6, completed: 2, timedOut: 1, running: 1, queued: 1, waiting: 1 };
+    expect(formatCounts(progress)).toBe("2 done, 1 timed out, 1 running, 1 queued, 1 waiting");
+    expect(segments(progress).reduce((sum, { count }) => sum + count, 0)).toBe(6);
+  });
+
+  it("counts what a person can have tried again", () => {
+    expect(countRetryable({ ...NONE, failed: 1, cancelled: 2, blocked: 4, completed: 8 })).toBe(3);
+  });
+
+  it("ends in a sentence", () => {
+    const batch = (status: BatchSummary["status"], progress: Partial<Progress>) =>
+      describeOutcome({ status, progress: { ...NONE, ...progress } } as BatchSummary);
+    expect(batch("completed", { total: 3, completed: 3 })).toBe("All 3 are done");
+    expect(batch("failed", { total: 3, completed: 1 })).toBe("1 of 3 is done");
+    expect(batch("failed", { total: 3 })).toBe("None of them is done");
+    expect(batch("cancelled", { total: 3, completed: 1 })).toBe("It was cancelled");
+  });
+});

@@ -1,0 +1,135 @@
+/* What a batch is like for those who watch it. Pure. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useShallow } from "zustand/react/shallow";
+import { api, unwrap } from "../api/client";
+import type { BatchStatus, BatchSummary, Progress, Run, Task } from "../api/types";
+import { useBoard } from "../store/board";
+
+const OPEN_STATUSES: ReadonlySet<BatchStatus> = new Set(["pending", "running", "paused", "merging"]);
+
+export function isOpen({ status }: Pick<BatchSummary, "status">): boolean {
+  return OPEN_STATUSES.has(status);
+}
+
+/** What a batch wants of a person. */
+interface BatchPrompt {
+  /** How many of its tasks can only go on by a person. */
+  readonly count: number;
+  /** The one whose turn it is in a queue, and who waits for approval. */
+  readonly approval: Run | null;
+}
+
+const NO_PROMPT: BatchPrompt = { count: 0, approval: null };
+
+const promptCache = new WeakMap<ReadonlyMap<string, Task>, ReadonlyMap<string, BatchPrompt>>();
+
+/** By batch; worked out once for each state of the tasks, however many ask. */
+export function promptsByBatch(tasks: ReadonlyMap<string, Task>): ReadonlyMap<string, BatchPrompt> {
+  const cached = promptCache.get(tasks);
+  if (cached !== undefined) return cached;
+  const found = new Map<string, BatchPrompt>();
+  for (const { batch: run } of tasks.values()) {
+    if (run?.waiting) found.set(run.batchId, addRun(found.get(run.batchId) ?? NO_PROMPT, run));
+  }
+  promptCache.set(tasks, found);
+  return found;
+}
+
+function collectPrompt(runs: readonly Run[]): BatchPrompt {
+  return runs.reduce(addRun, NO_PROMPT);
+}
+
+function addRun(prompt: BatchPrompt, run: Run): BatchPrompt {
+  return {
+    count: prompt.count + (run.needsYou ? 1 : 0),
+    approval: prompt.approval ?? (run.waiting === "approval" ? run : null),
+  };
+}
+
+/** That it is paused, and by what; `null`: it is not. */
+export function describePause({ status, reason }: Pick<BatchSummary, "status" | "reason">): string | null {
+  if (status !== "paused") return null;
+  if (/^(paused|stopped) /.test(reason)) return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
+  return reason === "" ? "Paused" : `Paused: ${reason}`;
+}
+
+type Tone = "done" | "running" | "waiting" | "failed" | "stopped";
+
+interface Segment {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly count: number;
+}
+
+const SEGMENTS: readonly [keyof Progress, string, Tone][] = [
+  ["completed", "done", "done"],
+  ["failed", "failed", "failed"],
+  ["timedOut", "timed out", "failed"],
+  ["conflicted", "conflicted", "failed"],
+  ["blocked", "blocked", "failed"],
+  ["skipped", "skipped", "stopped"],
+  ["cancelled", "cancelled", "stopped"],
+  ["interrupted", "interrupted", "stopped"],
+  ["running", "running", "running"],
+  ["queued", "queued", "waiting"],
+  ["waiting", "waiting", "waiting"],
+];
+
+/** Those that are there: what has ended first. */
+export function segments(progress: Progress): readonly Segment[] {
+  return SEGMENTS.map(([key, name, tone]) => ({ name, tone, count: progress[key] })).filter(
+    ({ count }) => count > 0,
+  );
+}
+
+/** `1 done, 2 running`. */
+export function formatCounts(progress: Progress): string {
+  return segments(progress)
+    .map(({ name, count }) => `${count} ${name}`)
+    .join(", ");
+}
+
+/** How many ended in a way that a person can have tried again. */
+export function countRetryable({ failed, timedOut, conflicted, cancelled }: Progress): number {
+  return failed + timedOut + conflicted + cancelled;
+}
+
+/** `1 needs you`, `2 need you`. */
+export function formatNeedsYou(count: number): string {
+  return `${count} ${count === 1 ? "needs" : "need"} you`;
+}
+
+/** What became of it, in a sentence. */
+export function describeOutcome({ status, progress }: BatchSummary): string {
+  const { total, completed } = progress;
+  if (status === "cancelled") return "It was cancelled";
+  if (completed === total) return total === 1 ? "It is done" : `All ${total} are done`;
+  if (completed === 0) return total === 1 ? "It is not done" : "None of them is done";
+  return `${completed} of ${total} ${completed === 1 ? "is" : "are"} done`;
+}
+
+/** Entrants of a contest and tasks that are in no source any more are not on the board: of a queue in which nobody is known
+    to wait and nobody runs, the batch itself is asked. */
+export function useBatchPrompt(batch: BatchSummary): BatchPrompt {
+  const known = useBoard(
+    useShallow((store) => ({ ...NO_PROMPT, ...promptsByBatch(store.board.tasks).get(batch.id) })),
+  );
+  const hasWaiting = useBoard((store) => promptsByBatch(store.board.tasks).has(batch.id));
+  const { running, queued, waiting } = batch.progress;
+  const unknown = batch.status === "paused" ? !hasWaiting : batch.mode === "queue" && known.approval === null;
+  const shouldAsk = unknown && running === 0 && queued + waiting > 0;
+  const { data } = useQuery({
+    queryKey: ["batch", batch.id, "asked"],
+    queryFn: ({ signal }) => fetchPrompt(batch.id, signal),
+    enabled: isOpen(batch) && shouldAsk,
+  });
+  return shouldAsk && data !== undefined ? data : known;
+}
+
+async function fetchPrompt(batchId: string, signal: AbortSignal): Promise<BatchPrompt> {
+  const path = { batch_id: batchId };
+  const { tasks } = await unwrap(api.GET("/api/batches/{batch_id}", { signal, params: { path } }));
+  const open = { batchId, shipped: false, review: false };
+  return collectPrompt(tasks.filter((task) => task.waiting !== null).map((task) => ({ ...task, ...open })));
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { ApiError, UnreachableError } from "../api/client";
+import type { BatchSummary, Plan, Problem, Run, Task } from "../api/types";
+import {
+  countTasks,
+  findRunBlocker,
+  hasMissingNeeds,
+  problemHint,
+  sortBySeverity,
+  whyNotRun,
+  whyNotStart,
+} from "./runChecks";
+
+function task(id: string, run: Partial<Run> | null = null, status: Task["status"] = "pending"): Task {
+  const batch = run === null ? null : ({ batchId: "7f3a", taskId: id, status: "running", ...run } as Run);
+  return { id, status, batch } as Task;
+}
+
+function batches(status: BatchSummary["status"]): ReadonlyMap<string, BatchSummary> {
+  return new Map([["7f3a", { id: "7f3a", status } as BatchSummary]]);
+}
+
+describe("tasks that are selected can be run", () => {
+  it("unless an open batch has not finished with them; without those, it could be", () => {
+    const found = findRunBlocker([task("01"), task("02", {})], batches("running"));
+    expect(found).toEqual({ reason: "02 is in batch 7f3a, which is still open.", without: ["02"] });
+  });
+
+  it("again when their batch has ended, or they have", () => {
+    expect(findRunBlocker([task("01", { status: "queued" })], batches("cancelled"))).toBeNull();
+    expect(findRunBlocker([task("01", { status: "failed" })], batches("running"))).toBeNull();
+  });
+
+  it("unless all of them are complete; some may be", () => {
+    const done = task("01", null, "completed");
+    expect(findRunBlocker([done], new Map())?.reason).toBe("It is complete already.");
+    expect(findRunBlocker([done, task("02")], new Map())).toBeNull();
+  });
+});
+
+describe("what can be asked of many", () => {
+  it("needs one of them that it makes sense for", () => {
+    const [idle, running, failed] = [task("01"), task("02", {}), task("03", { status: "failed" })];
+    expect(whyNotRun("cancel", [idle])).toBe("None of them is in a batch.");
+    expect(whyNotRun("cancel", [idle, running])).toBeNull();
+    expect(whyNotRun("cancel", [failed])).toBe("None of them is under way.");
+    expect(whyNotRun("retry", [running])).toBe("None of them has ended.");
+    expect(whyNotRun("retry", [running, failed])).toBeNull();
+    expect(whyNotRun("approve", [running])).toBe("None of them waits for approval.");
+    expect(whyNotRun("approve", [task("04", { status: "waiting", waiting: "approval" })])).toBeNull();
+    expect(whyNotRun("drop", [task("05", { status: "skipped" })])).toBe("All of them are dropped already.");
+  });
+});
+
+const NOTED: Problem = { severity: "info", message: "noted", file: null, line: null, hint: null };
+const WRONG: Problem = {
+  ...NOTED,
+  severity: "error",
+  message: "02 needs 01, which is neither finished nor selected",
+  hint: "`withNeeds` pulls it in, `ignoreNeeds` goes without it.",
+};
+
+function plan(problems: Problem[], ids = ["01"]): Plan {
+  return { tasks: ids.map((id) => ({ id, entrantOf: null })), problems } as Plan;
+}
+
+const PREVIEW = { plan: plan([NOTED]), error: null, stale: false };
+
+describe("a batch can be started", () => {
+  it("when its plan is there, and of this order", () => {
+    expect(whyNotStart(PREVIEW)).toBeNull();
+    expect(whyNotStart({ ...PREVIEW, stale: true })).toBe("The plan is being worked out.");
+    expect(whyNotStart({ ...PREVIEW, plan: undefined })).toBe("The plan is being worked out.");
+  });
+
+  it("unless the plan has an error, which is the reason", () => {
+    expect(whyNotStart({ ...PREVIEW, plan: plan([NOTED, WRONG]) })).toBe(`${WRONG.message}.`);
+  });
+
+  it("unless the preview was refused or could not be had", () => {
+    const refused = new ApiError(422, { error: "budget must be an amount" });
+    expect(whyNotStart({ ...PREVIEW, error: refused })).toBe("budget must be an amount.");
+    expect(whyNotStart({ ...PREVIEW, error: new UnreachableError() })).toBe(
+      "The plan could not be worked out.",
+    );
+  });
+
+  it("unless nothing is left to do", () => {
+    expect(whyNotStart({ ...PREVIEW, plan: plan([NOTED], []) })).toMatch(/nothing to do/);
+  });
+});
+
+describe("problems", () => {
+  it("come the worst first, and what the page has a button for has no hint", () => {
+    expect(sortBySeverity([NOTED, WRONG])).toEqual([WRONG, NOTED]);
+    expect(problemHint(WRONG)).toBeNull();
+    expect(problemHint({ ...NOTED, hint: "Mend it." })).toBe("Mend it.");
+    expect(hasMissingNeeds(plan([WRONG]))).toBe(true);
+    expect(hasMissingNeeds(plan([NOTED]))).toBe(false);
+  });
+
+  it("tries of a contest are not counted as tasks", () => {
+    const tries = plan([]).tasks.concat([{ id: "01@a", entrantOf: "01" } as Plan["tasks"][number]]);
+    expect(countTasks({ ...plan([]), tasks: tries })).toBe(1);
+  });
+});

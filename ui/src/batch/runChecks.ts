@@ -1,0 +1,102 @@
+/* Whether the tasks that are selected can be run, and what can be asked of them. Pure. */
+
+import { ApiError } from "../api/client";
+import type { BatchSummary, Plan, Problem, Run, Task, TaskAction, TaskStatus } from "../api/types";
+import { isOpen } from "./batchStatus";
+import type { PlanPreviewState } from "./usePlanPreview";
+
+export interface RunBlocker {
+  /** A sentence. */
+  readonly reason: string;
+  /** Without these it could be. */
+  readonly without: readonly string[];
+}
+
+const ACTIVE: ReadonlySet<TaskStatus> = new Set(["queued", "waiting", "running", "verifying", "merging"]);
+
+/** Why these can't be run as one batch now; `null`: they can, as far as the board knows. The plan has the last word. */
+export function findRunBlocker(
+  tasks: readonly Task[],
+  batches: ReadonlyMap<string, BatchSummary>,
+): RunBlocker | null {
+  const busy = tasks.filter((task) => isInOpenBatch(task.batch, batches));
+  const first = busy[0];
+  if (first !== undefined)
+    return { reason: describeOpenBatch(first, busy.length), without: busy.map(({ id }) => id) };
+  const unreadable = tasks.filter(({ status }) => status === "unreadable");
+  if (unreadable[0] !== undefined && unreadable.length === tasks.length)
+    return { reason: `${unreadable[0].id} can't be read: mend its file first.`, without: [] };
+  if (tasks.length > 0 && tasks.every(({ status }) => status === "completed" || status === "skipped"))
+    return {
+      reason: tasks.length === 1 ? "It is complete already." : "All of them are complete already.",
+      without: [],
+    };
+  return null;
+}
+
+function isInOpenBatch(run: Run | null, batches: ReadonlyMap<string, BatchSummary>): boolean {
+  if (run === null || !ACTIVE.has(run.status)) return false;
+  const batch = batches.get(run.batchId);
+  return batch === undefined || isOpen(batch);
+}
+
+function describeOpenBatch({ id, batch }: Task, count: number): string {
+  const others = count > 1 ? ` and ${count - 1} more are` : " is";
+  return `${id}${others} in ${count > 1 ? "batches that are" : `batch ${batch?.batchId ?? ""}, which is`} still open.`;
+}
+
+export type BulkAction = Exclude<TaskAction, "feedback">;
+
+/** A sentence: why this can be asked of none of them. */
+export function whyNotRun(action: BulkAction, tasks: readonly Task[]): string | null {
+  const runs = tasks.flatMap(({ batch }) => (batch === null ? [] : [batch]));
+  if (runs.length === 0) return "None of them is in a batch.";
+  switch (action) {
+    case "cancel":
+      return runs.some(({ status }) => ACTIVE.has(status)) ? null : "None of them is under way.";
+    case "retry":
+      return runs.some(({ status }) => !ACTIVE.has(status)) ? null : "None of them has ended.";
+    case "approve":
+      return runs.some(({ waiting }) => waiting === "approval" || waiting === "turn")
+        ? null
+        : "None of them waits for approval.";
+    case "drop":
+      return runs.some(({ status }) => status !== "skipped") ? null : "All of them are dropped already.";
+  }
+}
+
+/** A sentence: why it can't be started; `null`: it can. */
+export function whyNotStart({ plan, error, stale }: Omit<PlanPreviewState, "retry">): string | null {
+  if (stale) return "The plan is being worked out.";
+  if (error)
+    return error instanceof ApiError ? toSentence(error.message) : "The plan could not be worked out.";
+  if (plan === undefined) return "The plan is being worked out.";
+  const failed = plan.problems.find(({ severity }) => severity === "error");
+  if (failed !== undefined) return toSentence(failed.message);
+  return plan.tasks.length === 0 ? "There is nothing to do: everything selected is complete." : null;
+}
+
+/** Tasks that are needed and not selected are in the way: taking them in, or going without them, helps. */
+export function hasMissingNeeds({ problems }: Plan): boolean {
+  return problems.some(({ severity, hint }) => severity === "error" && Boolean(hint?.includes("withNeeds")));
+}
+
+/** The hint for a person on this page; what the page has a button for needs none. */
+export function problemHint({ hint }: Problem): string | null {
+  return hint === null || hint.includes("withNeeds") ? null : hint;
+}
+
+/** Tries of a contest are no tasks of their own. */
+export function countTasks(plan: Plan): number {
+  return plan.tasks.filter(({ entrantOf }) => entrantOf === null).length;
+}
+
+const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
+
+export function sortBySeverity(problems: readonly Problem[]): readonly Problem[] {
+  return [...problems].sort((one, other) => SEVERITY_ORDER[one.severity] - SEVERITY_ORDER[other.severity]);
+}
+
+function toSentence(text: string): string {
+  return /[.?]$/.test(text) ? text : `${text}.`;
+}

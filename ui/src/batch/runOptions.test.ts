@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { buildBatchBody, DEFAULT_OPTIONS, formatTimeout, newIdempotencyKey, withSetting } from "./runOptions";
+
+describe("an order", () => {
+  it("says only what differs from the settings in force", () => {
+    const said = withSetting(DEFAULT_OPTIONS, "retries", "0", "2");
+    expect(buildBatchBody(said, ["01"]).settings).toEqual({ retries: 0 });
+    expect(buildBatchBody(withSetting(said, "retries", "2", "2"), ["01"]).settings).toEqual({});
+  });
+
+  it("leaves what is no number to the server, and commands as they are", () => {
+    const said = withSetting(withSetting(DEFAULT_OPTIONS, "maxBatchSize", "auto", "4"), "verify", "123", "");
+    expect(buildBatchBody(said, ["01"]).settings).toEqual({ maxBatchSize: "auto", verify: "123" });
+  });
+
+  it("takes a command away by an empty text", () => {
+    expect(buildBatchBody(withSetting(DEFAULT_OPTIONS, "gate", "", "make test"), ["01"]).settings).toEqual({
+      gate: "",
+    });
+  });
+
+  it("names its agents once: as those of the tasks, or as those of a contest", () => {
+    const agents = ["claude", "codex"];
+    expect(buildBatchBody({ ...DEFAULT_OPTIONS, agents }, ["01"])).toMatchObject({
+      settings: { agent: agents },
+    });
+    const contest = buildBatchBody({ ...DEFAULT_OPTIONS, agents, contest: true, times: 2 }, ["01"]);
+    expect(contest).toMatchObject({ contest: { agents, times: 2 }, settings: {} });
+  });
+
+  it("takes needs in, or goes without them, and never both", () => {
+    expect(buildBatchBody({ ...DEFAULT_OPTIONS, needs: "with" }, [])).toMatchObject({
+      withNeeds: true,
+      ignoreNeeds: false,
+    });
+    expect(buildBatchBody({ ...DEFAULT_OPTIONS, needs: "without" }, [])).toMatchObject({
+      withNeeds: false,
+      ignoreNeeds: true,
+    });
+  });
+
+  it("has a key of its own", () => {
+    expect(newIdempotencyKey()).toMatch(/^[0-9a-f]{32}$/);
+    expect(newIdempotencyKey()).not.toBe(newIdempotencyKey());
+  });
+
+  it("has lengths of time as people write them", () => {
+    expect([3600, 5400, 90, 0.5].map(formatTimeout)).toEqual(["1h", "90m", "90s", "0.5s"]);
+  });
+});

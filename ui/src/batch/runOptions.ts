@@ -1,0 +1,111 @@
+/* The batch that somebody is about to start: what is said for this run alone. */
+
+import { create } from "zustand";
+import type { Mode, Preferences } from "../api/types";
+
+const SETTING_NAMES = [
+  "maxBatchSize",
+  "queueAutoApprove",
+  "retries",
+  "timeout",
+  "verify",
+  "gate",
+  "stopOnFailure",
+  "conflictBehavior",
+  "budget",
+] as const;
+export type SettingName = (typeof SETTING_NAMES)[number];
+
+/** What needs outside of the selection mean: they are in the way, they are run too, or they are gone without. */
+export type NeedsPolicy = "asked" | "with" | "without";
+
+export interface RunOptions {
+  readonly mode: Mode;
+  /** None: as the settings say. */
+  readonly agents: readonly string[];
+  /** Each task by every agent, so often; the best result is merged. */
+  readonly contest: boolean;
+  readonly times: number;
+  readonly needs: NeedsPolicy;
+  /** Only what differs from the settings in force. */
+  readonly settings: Readonly<Partial<Record<SettingName, string | boolean>>>;
+}
+
+export const DEFAULT_OPTIONS: RunOptions = {
+  mode: "parallel",
+  agents: [],
+  contest: false,
+  times: 1,
+  needs: "asked",
+  settings: {},
+};
+
+export const useRunOptions = create<RunOptions>(() => DEFAULT_OPTIONS);
+
+export function resetRunOptions(): void {
+  useRunOptions.setState(DEFAULT_OPTIONS);
+}
+
+/** Says it for this run; what is as the settings have it is not said. */
+export function withSetting(
+  options: RunOptions,
+  name: SettingName,
+  value: string | boolean,
+  current: string | boolean,
+): RunOptions {
+  const { [name]: _, ...others } = options.settings;
+  return { ...options, settings: value === current ? others : { ...others, [name]: value } };
+}
+
+/** A setting as it stands in a field. */
+export function fieldValue(preferences: Preferences, name: SettingName): string | boolean {
+  if (name === "timeout") return formatTimeout(preferences.timeout);
+  const value = preferences[name];
+  return typeof value === "boolean" ? value : value === null ? "" : String(value);
+}
+
+/** Seconds as people write them: 60m, 90s, 2h. */
+export function formatTimeout(seconds: number): string {
+  if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600}h`;
+  return seconds > 0 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}
+
+export interface BatchBody {
+  taskIds: string[];
+  mode: Mode;
+  settings: Record<string, string | number | boolean | string[]>;
+  withNeeds: boolean;
+  ignoreNeeds: boolean;
+  contest?: { agents?: string[]; times: number };
+}
+
+/** The same for the preview and for the batch. */
+export function buildBatchBody(options: RunOptions, taskIds: readonly string[]): BatchBody {
+  const settings: BatchBody["settings"] = {};
+  for (const [name, value] of Object.entries(options.settings))
+    settings[name] = NUMERIC_SETTINGS.has(name) ? parseNumber(value) : value;
+  if (!options.contest && options.agents.length > 0) settings.agent = [...options.agents];
+  const agents = options.agents.length > 0 ? { agents: [...options.agents] } : {};
+  return {
+    taskIds: [...taskIds],
+    mode: options.mode,
+    settings,
+    withNeeds: options.needs === "with",
+    ignoreNeeds: options.needs === "without",
+    ...(options.contest ? { contest: { ...agents, times: options.times } } : {}),
+  };
+}
+
+const NUMERIC_SETTINGS: ReadonlySet<string> = new Set<SettingName>(["maxBatchSize", "retries"]);
+
+/** What is no number is left to the server, who says what it should be. */
+function parseNumber(value: string | boolean): string | number | boolean {
+  return typeof value === "string" && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
+}
+
+/** Words that nobody else will say. A page that is not on localhost has no crypto.randomUUID. */
+export function newIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+}

@@ -1,0 +1,177 @@
+/* What the board shows right now: of all tasks those that are looked at, each in its column, and nothing moved that
+   somebody has a hand on. */
+
+import { create } from "zustand";
+import { type Arrangement, arrange, EMPTY_ARRANGEMENT, reuseUnchanged } from "../model/arrangement";
+import { type Direction, findColumn, firstCard, nextCard } from "../model/cardNavigation";
+import { COLUMNS, type Column } from "../model/columns";
+import { createMatcher } from "../model/filter";
+import {
+  collapseEmpty,
+  freezeColumns,
+  frozenColumns,
+  type Interaction,
+  NO_INTERACTION,
+  unfreezeTime,
+} from "../model/freezeOnHover";
+import { isGroup } from "../model/groups";
+import { useBoard } from "../store/board";
+import { useSelection } from "../store/selection";
+import { useViewSettings } from "./viewSettings";
+
+interface BoardLayout {
+  readonly columns: Arrangement;
+  /** Where everything belongs: what is held may stand elsewhere. */
+  readonly unfrozen: Arrangement;
+  readonly narrow: ReadonlySet<Column>;
+  /** The card that the keys are at, and by which one comes into the board. */
+  readonly cursor: string | null;
+  /** It is to have the focus as soon as it is drawn. */
+  readonly focusRequest: { readonly id: string; readonly scroll: boolean } | null;
+  /** The one whose panel is open. */
+  readonly open: string | null;
+}
+
+export const useBoardLayout = create<BoardLayout>(() => ({
+  columns: EMPTY_ARRANGEMENT,
+  unfrozen: EMPTY_ARRANGEMENT,
+  narrow: new Set(COLUMNS),
+  cursor: null,
+  focusRequest: null,
+  open: null,
+}));
+
+let interaction: Interaction = NO_INTERACTION;
+let timer = 0;
+
+/** As long as the board is there. */
+export function trackBoard(): () => void {
+  updateLayout(true);
+  const stops = [
+    useBoard.subscribe(({ board }, before) => {
+      if (board.tasks !== before.board.tasks) updateLayout(false);
+    }),
+    useViewSettings.subscribe(({ filter, grouping }, before) => {
+      if (filter !== before.filter || grouping !== before.grouping) updateLayout(true);
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    window.clearTimeout(timer);
+    interaction = NO_INTERACTION;
+  };
+}
+
+/** `anew`: another view was asked for, and nothing is held. */
+function updateLayout(reset: boolean): void {
+  const { filter, grouping } = useViewSettings.getState();
+  const before = useBoardLayout.getState();
+  const frozen = reset ? new Set<Column>() : frozenColumns(interaction, Date.now());
+  const now = arrange(useBoard.getState().board.tasks.values(), createMatcher(filter), grouping);
+  const belongs = reuseUnchanged(before.unfrozen, now);
+  const columns = freezeColumns(before.columns, now, frozen);
+  const collapsed = collapseEmpty(before.narrow, columns, frozen);
+  if (columns === before.columns && belongs === before.unfrozen && collapsed === before.narrow) return;
+  const cursor =
+    before.cursor !== null && findColumn(columns, before.cursor) ? before.cursor : firstCard(columns);
+  useBoardLayout.setState({
+    columns,
+    unfrozen: belongs,
+    narrow: collapsed,
+    cursor,
+    focusRequest: followFocusedCard(before.columns, columns) ?? before.focusRequest,
+  });
+}
+
+/** A card that goes to another column takes the focus with it. */
+function followFocusedCard(before: Arrangement, now: Arrangement): BoardLayout["focusRequest"] {
+  const id = focusedCard();
+  if (id === null) return null;
+  const column = findColumn(now, id);
+  return column !== undefined && column !== findColumn(before, id) ? { id, scroll: false } : null;
+}
+
+export function focusedCard(): string | null {
+  const card = document.activeElement?.closest<HTMLElement>("[data-card]");
+  return card?.dataset.card ?? null;
+}
+
+function setInteraction(next: Interaction): void {
+  interaction = next;
+  const now = Date.now();
+  const end = unfreezeTime(interaction, now);
+  window.clearTimeout(timer);
+  if (end !== null) timer = window.setTimeout(releaseFreeze, end - now + 1);
+}
+
+function releaseFreeze(): void {
+  setInteraction(interaction);
+  updateLayout(false);
+}
+
+export const pointerActivity = {
+  move: (column: Column) => setInteraction({ ...interaction, pointer: { column, at: Date.now() } }),
+  leave: () => {
+    setInteraction({ ...interaction, pointer: null });
+    updateLayout(false);
+  },
+};
+
+export const keyActivity = {
+  move: (column: Column) => setInteraction({ ...interaction, keys: { column, at: Date.now() } }),
+  leave: () => {
+    setInteraction({ ...interaction, keys: null });
+    updateLayout(false);
+  },
+};
+
+export function setCursor(cursor: string): void {
+  useBoardLayout.setState({ cursor });
+}
+
+/** Puts the focus on the card in that direction. */
+export function moveFocus(direction: Direction): void {
+  const { columns, cursor } = useBoardLayout.getState();
+  const from = focusedCard() ?? (isFocusLost(document.activeElement) ? null : cursor);
+  const id = from === null ? cursor : nextCard(columns, from, direction);
+  if (id !== null) focusCard(id);
+}
+
+/** Where the focus is when what had it is gone. */
+function isFocusLost(element: Element | null): boolean {
+  return element === null || element === document.body || element.id === "main";
+}
+
+export function focusCard(id: string): void {
+  const { columns, narrow: before } = useBoardLayout.getState();
+  const column = findColumn(columns, id);
+  if (column === undefined) return;
+  useViewSettings.setState({ column });
+  const collapsed = before.has(column) ? collapseEmpty(null, columns, new Set()) : before;
+  useBoardLayout.setState({ cursor: id, focusRequest: { id, scroll: true }, narrow: collapsed });
+}
+
+/** Those that can be run: groups are selected by their parts. */
+export function selectableIds(ids: readonly string[]): readonly string[] {
+  const { tasks } = useBoard.getState().board;
+  return ids.filter((id) => {
+    const task = tasks.get(id);
+    return task !== undefined && !isGroup(task);
+  });
+}
+
+/** Column by column. */
+export function visibleIds(): readonly string[] {
+  const { columns } = useBoardLayout.getState();
+  return COLUMNS.flatMap((column) => selectableIds(columns[column]));
+}
+
+/** How many are selected that the filter hides. */
+export function useHiddenSelectionCount(): number {
+  const selected = useSelection((store) => store.selected);
+  return useBoardLayout(({ columns }) => {
+    if (selected.size === 0) return 0;
+    const visible = new Set(COLUMNS.flatMap((column) => columns[column]));
+    return [...selected].filter((id) => !visible.has(id)).length;
+  });
+}

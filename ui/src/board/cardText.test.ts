@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { sampleRun, sampleTask } from "../model/testData";
+import { describeMove, statusLine, truncate } from "./cardText";
+
+describe("a card", () => {
+  it("says what its agent does while it is at work, and why it stands still otherwise", () => {
+    const at = (status: "running" | "waiting") =>
+      sampleTask("a", { batch: sampleRun("a", { status, reason: "needs b", phase: "Phase 4" }) });
+    expect(statusLine(at("running"), "editing app.py")).toBe("editing app.py");
+    expect(statusLine(at("running"), undefined)).toBe("Phase 4");
+    expect(statusLine(at("waiting"), "editing app.py")).toBe("needs b");
+    expect(statusLine(sampleTask("a", { status: "failed" }), undefined)).toBe("failed, says its source");
+  });
+
+  it("says where it belongs while it is held elsewhere", () => {
+    const running = sampleTask("a", { batch: sampleRun("a", { status: "running" }) });
+    expect(describeMove(running, "todo")).toBe("now running");
+    expect(describeMove(running, "running")).toBeNull();
+  });
+
+  it("is never longer than can be laid out at once", () => {
+    expect(truncate("x".repeat(10_000)).length).toBeLessThan(1000);
+    expect(truncate("short")).toBe("short");
+  });
+});

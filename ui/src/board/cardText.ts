@@ -1,0 +1,60 @@
+/* What a card says, as words. Pure. */
+
+import type { SourceStatus, Task } from "../api/types";
+import { type Column, columnOf } from "../model/columns";
+
+export const SHORT_HEIGHT = 92; // px: cards of one column are of one height, so that nothing below them moves
+const TALL_HEIGHT = 114;
+export const HEADING_HEIGHT = 30;
+
+/** In the first column nothing has happened yet that a line would be needed for. */
+export function cardHeight(column: Column): number {
+  return column === "todo" ? SHORT_HEIGHT : TALL_HEIGHT;
+}
+
+const MAX_LENGTH = 400; // characters: more than fits into two lines, and less than would be slow to lay out
+
+export function truncate(text: string): string {
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
+}
+
+const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {
+  pending: "",
+  in_progress: "in progress, says its source",
+  completed: "completed, says its source",
+  skipped: "skipped, says its source",
+  failed: "failed, says its source",
+  blocked: "blocked, says its source",
+  partial: "partly done, says its source",
+  stuck: "stuck, says its source",
+  unreadable: "can't be read",
+};
+
+/** How far it is where no batch has it. */
+function sourceStatusText(mark: SourceStatus): string {
+  return SOURCE_STATUS_TEXT[mark];
+}
+
+const MOVED_TEXT: Record<Column, string> = {
+  todo: "now to do",
+  waiting: "now waiting",
+  running: "now running",
+  asking: "now needs you",
+  review: "now in review",
+  done: "now done",
+  failed: "now failed",
+};
+
+/** Where a card belongs that is held where it was. */
+export function describeMove(task: Task, column: Column): string | null {
+  const now = columnOf(task);
+  return now === column ? null : MOVED_TEXT[now];
+}
+
+/** What is said of it beside its status: what it does while it is at work, and otherwise why it is where it is. */
+export function statusLine(task: Task, activity: string | undefined): string {
+  const { batch } = task;
+  if (batch === null) return sourceStatusText(task.status);
+  const active = batch.status === "running" || batch.status === "verifying" || batch.status === "merging";
+  return truncate((active ? (activity ?? batch.phase ?? batch.reason) : batch.reason) ?? "");
+}

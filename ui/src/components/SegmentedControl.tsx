@@ -1,0 +1,34 @@
+import { useId } from "react";
+import { classNames } from "./classNames";
+import styles from "./SegmentedControl.module.css";
+
+interface Props<T extends string> {
+  /** What is chosen, for those who can't see it. */
+  legend: string;
+  options: Readonly<Record<T, string>>;
+  selected: T;
+  onSelect(option: T): void;
+  className?: string | undefined;
+}
+
+/** One of a few ways to look at something, side by side. */
+export function SegmentedControl<T extends string>({
+  legend,
+  options,
+  selected,
+  onSelect,
+  className,
+}: Props<T>) {
+  const group = useId();
+  return (
+    <fieldset className={classNames(styles.control, className)}>
+      <legend className="visually-hidden">{legend}</legend>
+      {(Object.keys(options) as T[]).map((option) => (
+        <label key={option} className={styles.option}>
+          <input type="radio" name={group} checked={option === selected} onChange={() => onSelect(option)} />
+          {options[option]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,45 @@
+/* One clock for everything that shows how long something has lasted. */
+
+import { useCallback, useSyncExternalStore } from "react";
+
+let now = Date.now();
+let timer = 0;
+const listeners = new Set<() => void>();
+
+function tick(): void {
+  now = Date.now();
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (timer === 0) {
+    now = Date.now();
+    timer = window.setInterval(tick, 1000);
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    window.clearInterval(timer);
+    timer = 0;
+  };
+}
+
+const neverSubscribe = () => () => undefined;
+
+/** Milliseconds, every second while `running`; then it stands still and costs nothing. */
+export function useNow(running = true): number {
+  return useSyncExternalStore(running ? subscribe : neverSubscribe, () => now);
+}
+
+export function useMediaQuery(query: string): boolean {
+  const subscribe = useCallback(
+    (onChange: () => void) => {
+      const list = window.matchMedia(query);
+      list.addEventListener("change", onChange);
+      return () => list.removeEventListener("change", onChange);
+    },
+    [query],
+  );
+  return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches);
+}

@@ -1,0 +1,192 @@
+/* A change with all that can be done with it: reading, finding, folding, commenting. */
+
+import { type RefObject, useEffect, useRef, useState } from "react";
+import type { Diff } from "../api/types";
+import { Button } from "../components/Button";
+import { Icon } from "../components/Icon";
+import { SegmentedControl } from "../components/SegmentedControl";
+import { showError } from "../components/Toasts";
+import { formatDiffstat, pluralize } from "../model/format";
+import { DiffFind, type useDiffFind } from "./DiffFind";
+import styles from "./DiffPanel.module.css";
+import { DiffRowList } from "./DiffRowList";
+import { DraftBar } from "./DraftBar";
+import type { DiffMode } from "./diffRows";
+import { FileList } from "./FileList";
+import { selectedRange } from "./lineSelection";
+import { type DiffTarget, useDiffText } from "./useDiff";
+import { commentLocation, type Reading, setDiffMode, useDiffState } from "./useDiffState";
+
+const SPLIT_MIN_WIDTH = 760; // px
+const FILE_LIST_MIN_WIDTH = 1000; // px
+
+interface Props {
+  target: DiffTarget;
+  diff: Diff;
+  newestAttempt: number;
+  reading: Reading;
+}
+
+export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
+  const textState = useDiffText(target, diff);
+  const root = useRef<HTMLDivElement>(null);
+  const width = useWidth(root);
+  const narrow = width < SPLIT_MIN_WIDTH;
+  const [listToggled, setListToggled] = useState<boolean | null>(null);
+  const list = listToggled ?? width >= FILE_LIST_MIN_WIDTH;
+  const state = useDiffState({ target, diff, text: textState.text, narrow, reading });
+  const { files, rows, find, selection, scrollTo, draftKey } = state;
+  return (
+    <div ref={root} className={styles.panel}>
+      <DiffToolbar
+        files={files.length}
+        plus={diff.plus}
+        minus={diff.minus}
+        attempt={diff.attempt}
+        view={state.view}
+        narrow={narrow}
+        listShown={list}
+        allFolded={state.allFolded}
+        find={find}
+        onView={setDiffMode}
+        onList={() => setListToggled(!list)}
+        onFoldAll={state.foldAll}
+      />
+      <div className={styles.body} data-narrow={width < FILE_LIST_MIN_WIDTH || undefined}>
+        {list && (
+          <FileList
+            files={files}
+            current={state.current}
+            onSelect={(file) => scrollTo({ file, line: null })}
+          />
+        )}
+        <DiffRowList
+          ref={state.rowList}
+          rows={rows}
+          width={width}
+          context={state.context}
+          selectedRange={selectedRange(rows, selection)}
+          side={selection?.side ?? null}
+          current={find.open ? state.target : null}
+          onFile={state.setTop}
+          onUserScroll={state.clearTarget}
+          onReading={(now) => {
+            reading.current.sheet = now;
+          }}
+          onKeyDown={state.keyDown}
+        />
+      </div>
+      {textState.truncated && <TruncatedNote {...textState} exhausted={textState.text !== diff.diff} />}
+      {target.taskId !== null && draftKey !== null && (
+        <DraftBar
+          batchId={target.batchId}
+          taskId={target.taskId}
+          draftKey={draftKey}
+          draft={state.draft}
+          attempt={newestAttempt}
+          detached={state.detached}
+          onSelect={(comment) => {
+            const line = commentLocation(files, comment);
+            if (line !== null) scrollTo(line);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** `read`: as far as can be. */
+function TruncatedNote({
+  busy,
+  loadMore,
+  exhausted,
+}: {
+  busy: boolean;
+  loadMore(): Promise<void>;
+  exhausted: boolean;
+}) {
+  return (
+    <div className={styles.truncated}>
+      <span>The change is long: not all of its text is here.</span>
+      {!exhausted && (
+        <Button busy={busy} onClick={() => void loadMore().catch((error) => showError(error))}>
+          Read the rest
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const VIEW_LABELS: Record<DiffMode, string> = { split: "Side by side", unified: "Unified" };
+
+interface DiffToolbarProps {
+  files: number;
+  plus: number;
+  minus: number;
+  /** Which attempt's it is, where one is known. */
+  attempt: number | null;
+  view: DiffMode;
+  /** Too narrow for two sides. */
+  narrow: boolean;
+  listShown: boolean;
+  allFolded: boolean;
+  find: ReturnType<typeof useDiffFind>;
+  onView(view: DiffMode): void;
+  onList(): void;
+  onFoldAll(on: boolean): void;
+}
+
+function DiffToolbar(props: DiffToolbarProps) {
+  const { find, view, narrow } = props;
+  return (
+    <div className={styles.toolbar}>
+      <Button kind="quiet" aria-expanded={props.listShown} onClick={props.onList}>
+        {pluralize(props.files, "file")}
+        <span className={styles.counts}>
+          {formatDiffstat({ files: props.files, added: props.plus, removed: props.minus })}
+        </span>
+      </Button>
+      {props.attempt !== null && <span className={styles.attempt}>attempt {props.attempt}</span>}
+      <div className={styles.actions}>
+        {find.open ? (
+          <DiffFind
+            query={find.query}
+            total={find.matches.length}
+            at={find.at}
+            onQuery={find.search}
+            onStep={find.step}
+            onClose={() => find.search(null)}
+          />
+        ) : (
+          <Button kind="quiet" icon label="Find in the change" onClick={() => find.search("")}>
+            <Icon name="search" />
+          </Button>
+        )}
+        <Button kind="quiet" onClick={() => props.onFoldAll(!props.allFolded)}>
+          {props.allFolded ? "Unfold all" : "Fold all"}
+        </Button>
+        {!narrow && (
+          <SegmentedControl
+            legend="How the change is shown"
+            options={VIEW_LABELS}
+            selected={view}
+            onSelect={props.onView}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** How wide it is now; 0 before it is drawn. */
+function useWidth(ref: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const watched = ref.current;
+    if (watched === null) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
+    observer.observe(watched);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
+}

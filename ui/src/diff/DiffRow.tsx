@@ -1,0 +1,289 @@
+/* One line, or a pair of them side by side. Whether it was added or removed is said by its sign. */
+
+import { memo } from "react";
+import { Button } from "../components/Button";
+import { Icon } from "../components/Icon";
+import { copyToClipboard } from "../components/Toasts";
+import { formatDiffstat } from "../model/format";
+import { CommentForm, SavedComment } from "./CommentForm";
+import type { CommentDraft } from "./commentDrafts";
+import styles from "./DiffRow.module.css";
+import type { Row, RowKey, Side } from "./diffRows";
+import { findRanges } from "./lineMatches";
+import { escapeSpecial, MAX_LINE_LENGTH, segmentLine } from "./lineSegments";
+import type { FileChange, Line } from "./parseDiff";
+import { diffWords } from "./wordDiff";
+
+const SIGNS = { same: " ", added: "+", removed: "−" } as const;
+
+/** `null`: nobody can comment here. `disabled` says why it can't be now. */
+export interface CommentTarget {
+  readonly disabled: string | null;
+  select(key: RowKey, side: Side, extend: boolean): void;
+}
+
+interface LineProps {
+  id: RowKey;
+  file: FileChange;
+  query: string;
+  commentTarget: CommentTarget | null;
+  /** The sides that are chosen: under the cursor, or in the range. */
+  selected: Side | "both" | null;
+  current: boolean;
+}
+
+const UnifiedLine = memo(function UnifiedLine({
+  line,
+  counterpart,
+  ...rest
+}: LineProps & { line: Line; counterpart: Line | null }) {
+  const side: Side = line.kind === "removed" ? "old" : "new";
+  return (
+    <div
+      className={styles.unified}
+      data-kind={line.kind}
+      data-chosen={rest.selected !== null || undefined}
+      data-current={rest.current || undefined}
+    >
+      {line.kind === "removed" ? (
+        <LineNumber {...rest} n={line.old} side={side} />
+      ) : (
+        <span className={styles.number}>{line.old || ""}</span>
+      )}
+      {line.kind === "removed" ? (
+        <span className={styles.number} />
+      ) : (
+        <LineNumber {...rest} n={line.new} side={side} />
+      )}
+      <Sign line={line} />
+      <LineText line={line} counterpart={counterpart} query={rest.query} />
+    </div>
+  );
+});
+
+const SplitLine = memo(function SplitLine({
+  left,
+  right,
+  ...rest
+}: LineProps & { left: Line | null; right: Line | null }) {
+  return (
+    <div className={styles.split} data-current={rest.current || undefined}>
+      <SplitSide {...rest} side="old" line={left} counterpart={right} />
+      <SplitSide {...rest} side="new" line={right} counterpart={left} />
+    </div>
+  );
+});
+
+function SplitSide({
+  line,
+  counterpart,
+  side,
+  ...rest
+}: LineProps & { line: Line | null; counterpart: Line | null; side: Side }) {
+  if (line === null) return <div className={styles.splitSide} data-kind="none" />;
+  const isSelected = rest.selected === side || rest.selected === "both";
+  return (
+    <div
+      className={styles.splitSide}
+      data-kind={line.kind}
+      data-side={side}
+      data-chosen={isSelected || undefined}
+    >
+      <LineNumber {...rest} n={line[side]} side={side} />
+      <Sign line={line} />
+      <LineText line={line} counterpart={counterpart} query={rest.query} />
+    </div>
+  );
+}
+
+function Sign({ line }: { line: Line }) {
+  return <span className={styles.sign}>{SIGNS[line.kind]}</span>;
+}
+
+/** The number of a line, by which it is commented on. By the keyboard it is chosen with j and k: so many stops would be too many. */
+function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: number; side: Side }) {
+  if (commentTarget === null || n === 0) return <span className={styles.number}>{n || ""}</span>;
+  return (
+    <button
+      type="button"
+      className={styles.number}
+      tabIndex={-1}
+      aria-label={`Comment on line ${n}${side === "old" ? " before" : ""} of ${escapeSpecial(file.path)}`}
+      aria-disabled={commentTarget.disabled !== null || undefined}
+      title={commentTarget.disabled ?? "Comment; with Shift, up to here"}
+      onClick={(event) => commentTarget.disabled === null && commentTarget.select(id, side, event.shiftKey)}
+    >
+      {n}
+    </button>
+  );
+}
+
+/** What all rows are drawn with. */
+export interface RowContext {
+  readonly folded: ReadonlyMap<string, string>;
+  readonly query: string;
+  readonly commentTarget: CommentTarget | null;
+  readonly draftKey: string | null;
+  readonly draft: CommentDraft;
+  fold(path: string, on: boolean): void;
+}
+
+interface Props {
+  row: Row;
+  context: RowContext;
+  selected: Side | null;
+  current: boolean;
+}
+
+export const DiffRow = memo(function DiffRow({ row, context, selected, current }: Props) {
+  const { query, commentTarget, draftKey, draft, folded, fold } = context;
+  const common = { id: row.key, file: row.file, query, commentTarget, selected, current };
+  switch (row.kind) {
+    case "file":
+      return (
+        <FileHeader
+          file={row.file}
+          folded={folded.has(row.file.path)}
+          comments={draft.comments.filter(({ path }) => path === row.file.path).length}
+          onFold={fold}
+        />
+      );
+    case "note":
+      return (
+        <p className={styles.note}>
+          {row.text}
+          {row.fold && (
+            <Button
+              kind="quiet"
+              label={`Show it: ${escapeSpecial(row.file.path)}`}
+              onClick={() => fold(row.file.path, false)}
+            >
+              Show it
+            </Button>
+          )}
+        </p>
+      );
+    case "hunk":
+      return <p className={styles.hunk}>{escapeSpecial(row.text)}</p>;
+    case "line":
+      return <UnifiedLine {...common} line={row.line} counterpart={row.counterpart} />;
+    case "pair":
+      return <SplitLine {...common} left={row.left} right={row.right} />;
+    case "comment":
+      return draftKey === null ? null : <SavedComment draft={draftKey} comment={row.comment} />;
+    case "writing":
+      return draftKey === null || draft.writing === null ? null : (
+        <CommentForm draft={draftKey} writing={draft.writing} />
+      );
+  }
+});
+
+const STATUS_LABELS = {
+  added: "new",
+  deleted: "deleted",
+  renamed: "renamed",
+  copied: "copied",
+  modified: null,
+} as const;
+
+interface FileHeaderProps {
+  file: FileChange;
+  folded: boolean;
+  comments: number;
+  onFold(path: string, on: boolean): void;
+}
+
+/** Stays in sight as long as its file does. */
+function FileHeader({ file, folded, comments, onFold }: FileHeaderProps) {
+  const name = escapeSpecial(file.path);
+  const label = STATUS_LABELS[file.status];
+  return (
+    <div className={styles.fileHeader}>
+      <h3 className={styles.name}>
+        <button
+          type="button"
+          className={styles.fold}
+          aria-expanded={!folded}
+          onClick={() => onFold(file.path, !folded)}
+        >
+          <span className={styles.chevron}>
+            <Icon name="chevron" size={14} />
+          </span>
+          <bdi className={styles.path}>
+            {file.before !== null && <span className={styles.oldPath}>{escapeSpecial(file.before)} → </span>}
+            {name}
+          </bdi>
+        </button>
+      </h3>
+      {label !== null && <span className={styles.label}>{label}</span>}
+      {file.mode !== null && <span className={styles.label}>mode {file.mode}</span>}
+      {comments > 0 && (
+        <span className={styles.label}>{comments === 1 ? "1 comment" : `${comments} comments`}</span>
+      )}
+      <span className={styles.counts}>
+        {file.binary ? "binary" : formatDiffstat({ files: 1, added: file.plus, removed: file.minus })}
+      </span>
+      <Button
+        kind="quiet"
+        icon
+        label={`Copy the path of ${name}`}
+        onClick={() => void copyToClipboard(file.path, "the path")}
+      >
+        <Icon name="copy" size={14} />
+      </Button>
+    </div>
+  );
+}
+
+const NO_RANGES: never[] = [];
+
+interface LineTextProps {
+  line: Line;
+  /** The line that it is compared with. */
+  counterpart: Line | null;
+  /** What somebody looks for. */
+  query: string;
+}
+
+/** The text of a line. Whatever it holds, it is text. */
+const LineText = memo(function LineText({ line, counterpart, query }: LineTextProps) {
+  const changed =
+    counterpart === null || line.kind === "same"
+      ? NO_RANGES
+      : line.kind === "removed"
+        ? diffWords(line.text, counterpart.text).old
+        : diffWords(counterpart.text, line.text).new;
+  const matched = query === "" ? NO_RANGES : findRanges(line.text, query);
+  return (
+    <span className={styles.lineText}>
+      {segmentLine(line.text, changed, matched).map((segment, index) =>
+        segment.changed || segment.matched || segment.special ? (
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name, and never move
+            key={index}
+            className={styles.segment}
+            data-marked={segment.changed || undefined}
+            data-found={segment.matched || undefined}
+            data-odd={segment.special || undefined}
+          >
+            {segment.text}
+          </span>
+        ) : (
+          segment.text
+        ),
+      )}
+      {line.text.length > MAX_LINE_LENGTH && (
+        <span className={styles.lineNote}>
+          {" "}
+          … {(line.text.length - MAX_LINE_LENGTH).toLocaleString("en")} more letters
+        </span>
+      )}
+      {line.endsWithCr && line.kind !== "same" && (
+        <span className={styles.lineNote} title="This line ends with a carriage return">
+          ␍
+        </span>
+      )}
+      {line.noNewline && <span className={styles.lineNote}> no newline at the end</span>}
+    </span>
+  );
+});

@@ -1,0 +1,123 @@
+/* Comments that were written and not sent: a draft for each task, kept by the browser until it was granted. */
+
+import { create } from "zustand";
+import { draftKey, loadDraft, saveDraft } from "../store/drafts";
+import type { Side } from "./diffRows";
+
+/** Lines of one file, by their numbers on one side. */
+export interface CommentAnchor {
+  readonly path: string;
+  readonly side: Side;
+  readonly from: number;
+  readonly to: number;
+  /** The first lines as they stand there, each with its sign, and how many more there are. */
+  readonly quote: readonly string[];
+  readonly more: number;
+  /** Of which attempt; 0 where nobody knows. */
+  readonly attempt: number;
+}
+
+export interface Comment extends CommentAnchor {
+  readonly id: number;
+  readonly text: string;
+}
+
+export interface CommentDraft {
+  readonly comments: readonly Comment[];
+  /** What is being written; `id` where a comment is being changed. */
+  readonly writing: (CommentAnchor & { readonly text: string; readonly id: number | null }) | null;
+}
+
+const useDrafts = create<{ drafts: Readonly<Record<string, CommentDraft>> }>(() => ({ drafts: {} }));
+
+export function commentDraftKey(batchId: string, taskId: string): string {
+  return draftKey("comments", batchId, taskId);
+}
+
+export function useCommentDraft(key: string): CommentDraft {
+  return useDrafts(({ drafts }) => drafts[key]) ?? storedDraft(key);
+}
+
+export function startComment(key: string, place: CommentAnchor): void {
+  const { writing } = currentDraft(key);
+  updateDraft(key, { writing: { ...place, text: writing?.text ?? "", id: writing?.id ?? null } });
+}
+
+export function updateComment(key: string, text: string): void {
+  const { writing } = currentDraft(key);
+  if (writing !== null) updateDraft(key, { writing: { ...writing, text } });
+}
+
+/** What is being written is a comment now; without words it is none. */
+export function addComment(key: string): void {
+  const { comments, writing } = currentDraft(key);
+  if (writing === null) return;
+  if (writing.text.trim() === "") {
+    cancelComment(key);
+    return;
+  }
+  const { id, ...rest } = writing;
+  const others = comments.filter((each) => each.id !== id);
+  const next = Math.max(0, ...comments.map((each) => each.id)) + 1;
+  updateDraft(key, {
+    comments: [...others, { ...rest, text: rest.text.trim(), id: id ?? next }],
+    writing: null,
+  });
+}
+
+export function cancelComment(key: string): void {
+  updateDraft(key, { writing: null });
+}
+
+export function editComment(key: string, comment: Comment): void {
+  updateDraft(key, { writing: comment });
+}
+
+export function removeComment(key: string, id: number): void {
+  updateDraft(key, { comments: currentDraft(key).comments.filter((each) => each.id !== id) });
+}
+
+/** These were sent. What was written or changed meanwhile stays. */
+export function removeComments(key: string, comments: readonly Comment[]): void {
+  updateDraft(key, { comments: currentDraft(key).comments.filter((each) => !comments.includes(each)) });
+}
+
+function currentDraft(key: string): CommentDraft {
+  return useDrafts.getState().drafts[key] ?? storedDraft(key);
+}
+
+function updateDraft(key: string, part: Partial<CommentDraft>): void {
+  const next = { ...currentDraft(key), ...part };
+  useDrafts.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: next } }));
+  saveDraft(key, next.comments.length === 0 && next.writing === null ? null : next);
+}
+
+const cache = new Map<string, CommentDraft>();
+
+function storedDraft(key: string): CommentDraft {
+  const known = cache.get(key) ?? parseDraft(loadDraft(key));
+  cache.set(key, known);
+  return known;
+}
+
+/** Of the shape of today: an older page may have kept another. */
+function parseDraft(value: unknown): CommentDraft {
+  const stored = value as Partial<Record<keyof CommentDraft, unknown>> | null;
+  const comments = Array.isArray(stored?.comments) ? stored.comments.filter(isAnchor) : [];
+  return {
+    comments: comments as Comment[],
+    writing: isAnchor(stored?.writing) ? (stored.writing as CommentDraft["writing"]) : null,
+  };
+}
+
+function isAnchor(value: unknown): value is CommentAnchor & { text: string } {
+  const { path, quote, text } = (value ?? {}) as Partial<Record<keyof Comment, unknown>>;
+  return typeof path === "string" && typeof text === "string" && Array.isArray(quote);
+}
+
+/** Another window has written: what it kept counts here too. */
+window.addEventListener("storage", ({ key }) => {
+  if (key === null) return;
+  cache.delete(key);
+  useDrafts.setState(({ drafts: { [key]: _, ...others } }) => ({ drafts: others }));
+});

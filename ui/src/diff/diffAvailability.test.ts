@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { BatchSummary, BatchTask } from "../api/types";
+import { batchDiffAvailability, taskDiffAvailability } from "./diffAvailability";
+
+const head = (isolation: string) => ({ settings: { isolation } }) as BatchSummary;
+const task = (part: Partial<BatchTask>): BatchTask =>
+  ({ attempt: 1, status: "done", commit: null, worktreePath: "/w", reason: "", ...part }) as BatchTask;
+const worktree = head("worktree");
+
+describe("whether there is a change to read", () => {
+  it("there is one of a batch once something is merged, and another after each merge", () => {
+    expect(batchDiffAvailability(worktree, [task({})])).toMatchObject({
+      version: null,
+      title: "Nothing is merged yet",
+    });
+    const one = batchDiffAvailability(worktree, [task({ commit: "a" })]).version;
+    expect(one).not.toBeNull();
+    expect(batchDiffAvailability(worktree, [task({ commit: "a" }), task({ commit: "b" })]).version).not.toBe(
+      one,
+    );
+  });
+
+  it("there is one of a task from its first attempt on, as soon as that has a workspace", () => {
+    expect(
+      taskDiffAvailability(worktree, task({ attempt: 0, status: "waiting", reason: "needs 01" })),
+    ).toMatchObject({
+      version: null,
+      detail: "needs 01",
+    });
+    expect(
+      taskDiffAvailability(worktree, task({ status: "running", worktreePath: null })).version,
+    ).toBeNull();
+    expect(taskDiffAvailability(worktree, task({ status: "running" })).version).not.toBeNull();
+    expect(
+      taskDiffAvailability(worktree, task({ status: "failed", worktreePath: null })).version,
+    ).not.toBeNull();
+  });
+
+  it("there is none where tasks work in the checkout itself", () => {
+    expect(taskDiffAvailability(head("in-place"), task({})).version).toBeNull();
+    expect(batchDiffAvailability(head("in-place"), [task({ commit: "a" })]).version).toBeNull();
+  });
+});

@@ -1,0 +1,221 @@
+/* A change as one flat list of rows, as it is drawn from top to bottom: only those in sight are. */
+
+import type { Comment, CommentAnchor } from "./commentDrafts";
+import type { FileChange, Hunk, Line } from "./parseDiff";
+
+export type DiffMode = "unified" | "split";
+export type Side = "old" | "new";
+
+/** A number where there are very many: they are compared and looked up all the time. */
+export type RowKey = string | number;
+
+export type Row =
+  | { readonly kind: "file"; readonly key: RowKey; readonly file: FileChange }
+  | {
+      readonly kind: "note";
+      readonly key: RowKey;
+      readonly file: FileChange;
+      readonly text: string;
+      readonly fold: boolean;
+    }
+  | { readonly kind: "hunk"; readonly key: RowKey; readonly file: FileChange; readonly text: string }
+  | {
+      readonly kind: "line";
+      readonly key: RowKey;
+      readonly file: FileChange;
+      readonly line: Line;
+      readonly counterpart: Line | null;
+    }
+  | {
+      readonly kind: "pair";
+      readonly key: RowKey;
+      readonly file: FileChange;
+      readonly left: Line | null;
+      readonly right: Line | null;
+    }
+  | { readonly kind: "comment"; readonly key: RowKey; readonly file: FileChange; readonly comment: Comment }
+  | { readonly kind: "writing"; readonly key: RowKey; readonly file: FileChange };
+
+export interface RowOptions {
+  readonly view: DiffMode;
+  /** Why a file is folded, by its path; those that are not in it are open. */
+  readonly folded: ReadonlyMap<string, string>;
+  readonly comments: readonly Comment[];
+  readonly writing: CommentAnchor | null;
+}
+
+export function buildRows(files: readonly FileChange[], options: RowOptions): Row[] {
+  const rows: Row[] = [];
+  const insertions = groupInsertions(options);
+  let first = 0;
+  for (const [f, file] of files.entries()) {
+    rows.push({ kind: "file", key: `${f}`, file });
+    const why = options.folded.get(file.path);
+    const note = why ?? fileNote(file);
+    if (note !== null) rows.push({ kind: "note", key: `${f}!`, file, text: note, fold: why !== undefined });
+    if (why === undefined) {
+      const fileInsertions = insertions.get(file.path);
+      for (const [h, hunk] of hunkRows(file, options.view, first).entries()) {
+        rows.push({ kind: "hunk", key: `${f}.${h}`, file, text: file.hunks[h]?.header ?? "" });
+        for (const row of hunk) {
+          rows.push(row);
+          if (fileInsertions !== undefined) rows.push(...insertionsBelow(row, fileInsertions));
+        }
+      }
+    }
+    first += 2 * countLines(file);
+  }
+  return rows;
+}
+
+type CachedRows = {
+  readonly view: DiffMode;
+  readonly first: number;
+  readonly hunks: readonly (readonly Row[])[];
+};
+
+/** The lines of each hunk. Law: the same file has the same rows, whatever is folded or said about it. Their keys begin
+    with `first`, and those of the other view do not meet them. */
+const rowCache = new WeakMap<FileChange, CachedRows>();
+function hunkRows(file: FileChange, view: DiffMode, first: number): CachedRows["hunks"] {
+  const cached = rowCache.get(file);
+  if (cached?.view === view && cached.first === first) return cached.hunks;
+  let key = view === "split" ? first + countLines(file) : first;
+  const pair = (left: Line | null, right: Line | null): Row => ({
+    kind: "pair",
+    key: key++,
+    file,
+    left,
+    right,
+  });
+  const single = (line: Line, counterpart: Line | null): Row => ({
+    kind: "line",
+    key: key++,
+    file,
+    line,
+    counterpart,
+  });
+  const hunks = file.hunks.map((hunk) =>
+    view === "split" ? pairLines(hunk, pair) : listLines(hunk, single),
+  );
+  rowCache.set(file, { view, first, hunks });
+  return hunks;
+}
+
+function countLines({ hunks }: FileChange): number {
+  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+}
+
+/** What stands below lines of a file, by side and number; `null` is the field that somebody writes into. */
+type Insertions = Record<Side, Map<number, (Comment | null)[]>>;
+
+function groupInsertions({ comments, writing }: RowOptions): ReadonlyMap<string, Insertions> {
+  const found = new Map<string, Insertions>();
+  const insert = ({ path, side, to }: CommentAnchor, what: Comment | null) => {
+    const fileInsertions = found.get(path) ?? { old: new Map(), new: new Map() };
+    fileInsertions[side].set(to, [...(fileInsertions[side].get(to) ?? []), what]);
+    found.set(path, fileInsertions);
+  };
+  for (const comment of comments) insert(comment, comment);
+  if (writing !== null) insert(writing, null);
+  return found;
+}
+
+const NO_ROWS: readonly Row[] = [];
+
+function insertionsBelow(row: Row, insertions: Insertions): readonly Row[] {
+  if (row.kind === "line") return insertionsBelowLine(row.line, row.file, insertions);
+  if (row.kind !== "pair") return NO_ROWS;
+  const { left, right } = row;
+  const [one, other] = [
+    insertionsBelowLine(left, row.file, insertions),
+    insertionsBelowLine(right, row.file, insertions),
+  ];
+  return left === right || other.length === 0 ? one : [...one, ...other];
+}
+
+function insertionsBelowLine(line: Line | null, file: FileChange, insertions: Insertions): readonly Row[] {
+  const before = line === null ? undefined : insertions.old.get(line.old);
+  const after = line === null ? undefined : insertions.new.get(line.new);
+  if (before === undefined && after === undefined) return NO_ROWS;
+  return [...(before ?? []), ...(after ?? [])].map((comment) =>
+    comment === null
+      ? { kind: "writing", key: "writing", file }
+      : { kind: "comment", key: `c${comment.id}`, file, comment },
+  );
+}
+
+/** The lines that a row shows, by side: those that a person can point at. */
+export function rowLines(row: Row): { old: Line | null; new: Line | null } {
+  if (row.kind === "pair") return { old: row.left, new: row.right };
+  if (row.kind !== "line") return { old: null, new: null };
+  return row.line.kind === "removed" ? { old: row.line, new: null } : { old: null, new: row.line };
+}
+
+function fileNote(file: FileChange): string | null {
+  if (file.note !== null) return file.note;
+  if (file.binary) return "A binary file: what it holds is not shown.";
+  if (file.hunks.length > 0) return null;
+  if (file.mode !== null) return "Only its mode changed.";
+  if (file.status === "renamed") return "Renamed, and nothing else.";
+  if (file.status === "copied") return "A copy, and nothing else.";
+  return file.status === "modified" ? "There is nothing to show of it." : "The file is empty.";
+}
+
+/** Removed lines beside the added ones that took their place, as what `made` makes of the two sides. */
+function pairLines<T>(hunk: Hunk, build: (left: Line | null, right: Line | null) => T): T[] {
+  const found: T[] = [];
+  for (const { removed, added, same } of changeRuns(hunk)) {
+    for (let n = 0; n < Math.max(removed.length, added.length); n++)
+      found.push(build(removed[n] ?? null, added[n] ?? null));
+    for (const line of same) found.push(build(line, line));
+  }
+  return found;
+}
+
+/** Lines in git's own order, each with its mate on the other side. */
+function listLines<T>(hunk: Hunk, build: (line: Line, mate: Line | null) => T): T[] {
+  const found: T[] = [];
+  for (const { removed, added, same } of changeRuns(hunk)) {
+    for (let n = 0; n < removed.length; n++) found.push(build(removed[n] as Line, added[n] ?? null));
+    for (let n = 0; n < added.length; n++) found.push(build(added[n] as Line, removed[n] ?? null));
+    for (const line of same) found.push(build(line, null));
+  }
+  return found;
+}
+
+/** What was removed, what was added in its place, and what follows unchanged. */
+interface ChangeRun {
+  readonly removed: readonly Line[];
+  readonly added: readonly Line[];
+  readonly same: readonly Line[];
+}
+
+function* changeRuns({ lines }: Hunk): Generator<ChangeRun> {
+  let at = 0;
+  const takeKind = (kind: Line["kind"]) => {
+    const from = at;
+    while (lines[at]?.kind === kind) at += 1;
+    return lines.slice(from, at);
+  };
+  while (at < lines.length)
+    yield { removed: takeKind("removed"), added: takeKind("added"), same: takeKind("same") };
+}
+
+const LARGE_FILE_LINES = 800; // changed lines
+const LOCK_FILE =
+  /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.ya?ml|bun\.lockb?|go\.sum|[^/]*\.lock|[^/]*-lock\.json|Package\.resolved)$/i;
+const GENERATED_FILE = /\.(min\.(js|css)|map|snap)$|(^|\/)(dist|vendor|node_modules)\//i;
+
+/** A sentence; `null`: it is shown. */
+export function foldReason({
+  path,
+  plus,
+  minus,
+}: Pick<FileChange, "path" | "plus" | "minus">): string | null {
+  if (LOCK_FILE.test(path)) return "A lock file, folded at first.";
+  if (GENERATED_FILE.test(path)) return "Made by a program, folded at first.";
+  if (plus + minus > LARGE_FILE_LINES)
+    return `${(plus + minus).toLocaleString("en")} changed lines, folded at first.`;
+  return null;
+}

@@ -1,0 +1,68 @@
+/* A line cut into pieces that are drawn alike. What a reader could not see, or what could deceive one, is spelled out. */
+
+import type { Range } from "./wordDiff";
+
+interface Segment {
+  readonly text: string;
+  /** A word that changed. */
+  readonly changed: boolean;
+  /** What somebody looks for. */
+  readonly matched: boolean;
+  /** Spelled out: a control character, a mark of direction, a letter without width. */
+  readonly special: boolean;
+}
+
+export const MAX_LINE_LENGTH = 5000; // letters of a line that are drawn
+const SPECIAL = /(?!\t)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+export function segmentLine(
+  text: string,
+  changed: readonly Range[] = [],
+  matched: readonly Range[] = [],
+): Segment[] {
+  const shown = text.length > MAX_LINE_LENGTH ? text.slice(0, MAX_LINE_LENGTH) : text;
+  if (changed.length === 0 && matched.length === 0 && !SPECIAL.test(shown)) {
+    return shown === "" ? [] : [{ text: shown, changed: false, matched: false, special: false }];
+  }
+  const segments: { text: string; changed: boolean; matched: boolean; special: boolean }[] = [];
+  const [isChanged, isMatched] = [rangeTest(changed), rangeTest(matched)];
+  let place = 0;
+  for (const letter of shown) {
+    const next = {
+      text: letter,
+      changed: isChanged(place),
+      matched: isMatched(place),
+      special: SPECIAL.test(letter),
+    };
+    const last = segments.at(-1);
+    if (next.special) next.text = spellOut(letter);
+    if (last?.changed === next.changed && last.matched === next.matched && last.special === next.special)
+      last.text += next.text;
+    else segments.push(next);
+    place += letter.length;
+  }
+  return segments;
+}
+
+/** A name or a path without anything that could hide in it. */
+export function escapeSpecial(text: string): string {
+  return SPECIAL.test(text)
+    ? Array.from(text, (letter) => (SPECIAL.test(letter) ? spellOut(letter) : letter)).join("")
+    : text;
+}
+
+function spellOut(letter: string): string {
+  const code = letter.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return "\u2421";
+  return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+}
+
+/** Whether a place is in one of the ranges, which are in order; asked from left to right. */
+function rangeTest(ranges: readonly Range[]): (place: number) => boolean {
+  let next = 0;
+  return (place) => {
+    for (let at = ranges[next]; at !== undefined && at[1] <= place; at = ranges[next]) next += 1;
+    return place >= (ranges[next]?.[0] ?? Number.POSITIVE_INFINITY);
+  };
+}

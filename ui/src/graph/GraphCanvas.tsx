@@ -1,0 +1,173 @@
+import "@xyflow/react/dist/style.css";
+import { Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+import type { Graph } from "../api/types";
+import { useTheme } from "../app/theme";
+import { useCommands } from "../commands/commands";
+import { Button } from "../components/Button";
+import { LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
+import { statusText } from "../components/Status";
+import { EdgeLayer } from "./EdgeLayer";
+import { describeEdge, type EdgeKind, type EdgeRoute, listEdges, routeEdges } from "./edges";
+import styles from "./GraphCanvas.module.css";
+import { type Arrow, neighbour, setGraphFocus, useGraphFocus } from "./graphFocus";
+import { graphShape, type Layout, layoutGraph, type Shape } from "./layout";
+import { MiniMap } from "./MiniMap";
+import { GraphActionsContext, TaskNodes } from "./TaskNodes";
+import { MIN_ZOOM, useViewport } from "./useViewport";
+
+const ACTIVE: readonly string[] = ["running", "verifying", "merging"];
+/** React Flow moves the view; whatever is in it is drawn here. */
+const CANVAS_PROPS = {
+  disableKeyboardA11y: true,
+  deleteKeyCode: null,
+  selectionKeyCode: null,
+  multiSelectionKeyCode: null,
+  panActivationKeyCode: null,
+  panOnScroll: true,
+  zoomOnDoubleClick: false,
+  minZoom: MIN_ZOOM,
+  maxZoom: 1.6,
+  "aria-label": "Graph of the tasks",
+} as const;
+
+interface GraphCanvasProps {
+  graph: Graph;
+  hidden: ReadonlySet<EdgeKind>;
+  open(id: string): void;
+}
+
+export function GraphCanvas(props: GraphCanvasProps) {
+  return (
+    <ReactFlowProvider>
+      <LayoutLoader {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function LayoutLoader({ graph, hidden, open }: GraphCanvasProps) {
+  const { waves, edges } = graph;
+  const shape = useMemo(() => graphShape({ waves, edges }), [waves, edges]);
+  const layout = useGraphLayout(shape);
+  return layout === null ? (
+    <LoadingState what="Laying out the graph" />
+  ) : (
+    <Canvas graph={graph} hidden={hidden} open={open} shape={shape} layout={layout} />
+  );
+}
+
+interface CanvasProps extends GraphCanvasProps {
+  shape: Shape;
+  layout: Layout;
+}
+
+function Canvas({ graph, hidden, open, shape, layout }: CanvasProps) {
+  const { theme } = useTheme();
+  const { edges, conflicts, criticalPath } = graph;
+  const edgeRoutes = useMemo(
+    () => routeEdges({ edges, conflicts, criticalPath }, layout),
+    [edges, conflicts, criticalPath, layout],
+  );
+  const frame = useRef<HTMLDivElement>(null);
+  const view = useViewport(layout, frame);
+  const moveTo = useCallback(
+    (from: string, arrow: Arrow) =>
+      setGraphFocus({ current: neighbour(layout, shape, from, arrow), takeFocus: true }),
+    [layout, shape],
+  );
+  const actions = useMemo(() => ({ open, moveTo }), [open, moveTo]);
+  useInitialFocus(graph);
+  return (
+    <GraphActionsContext value={actions}>
+      <div ref={frame} className={styles.canvas}>
+        <ReactFlow colorMode={theme} onInit={() => view.showInitial(initialTask(graph))} {...CANVAS_PROPS}>
+          <EdgeLayer edges={edgeRoutes} hidden={hidden} />
+          <TaskNodes graph={graph} layout={layout} />
+          <ZoomControls fit={view.fit} />
+          <MiniMap nodes={graph.nodes} layout={layout} />
+        </ReactFlow>
+      </div>
+      <HoverText graph={graph} edges={edgeRoutes} />
+    </GraphActionsContext>
+  );
+}
+
+/** Tab leads to something as soon as there is anything. */
+function useInitialFocus(graph: Graph): void {
+  const start = initialTask(graph);
+  useEffect(() => {
+    if (useGraphFocus.getState().current === null) setGraphFocus({ current: start });
+  }, [start]);
+}
+
+/** What is at work, or else where the longest path begins. */
+function initialTask({ nodes, criticalPath }: Graph): string | null {
+  return (
+    nodes.find(({ status }) => ACTIVE.includes(status))?.taskId ?? criticalPath[0] ?? nodes[0]?.taskId ?? null
+  );
+}
+
+function ZoomControls({ fit }: { fit(): void }) {
+  const flow = useReactFlow();
+  useCommands([
+    { id: "graph.fit", title: "Show the whole graph", group: "Graph", keys: ["f"], run: fit },
+    { id: "graph.in", title: "Zoom in", group: "Graph", keys: ["+", "="], run: () => void flow.zoomIn() },
+    { id: "graph.out", title: "Zoom out", group: "Graph", keys: ["-"], run: () => void flow.zoomOut() },
+  ]);
+  return (
+    <Panel position="top-right" className={styles.zoom ?? ""}>
+      <Button icon label="Zoom in" onClick={() => void flow.zoomIn()}>
+        <Icon name="plus" />
+      </Button>
+      <Button icon label="Zoom out" onClick={() => void flow.zoomOut()}>
+        <Icon name="minus" />
+      </Button>
+      <Button icon label="Show the whole graph" onClick={fit}>
+        <Icon name="wide" />
+      </Button>
+    </Panel>
+  );
+}
+
+/** What is under the pointer or has the keyboard, in words. It is a line of its own, so that nothing is covered. */
+function HoverText({ graph, edges }: { graph: Graph; edges: readonly EdgeRoute[] }) {
+  const { line, over } = useGraphFocus(
+    useShallow((looking) => ({ line: looking.hoveredEdge, over: looking.hovered })),
+  );
+  const label = edges.find(({ id }) => id === line)?.label;
+  return (
+    <p className={styles.hoverText} data-hint={(label === undefined && over === null) || undefined}>
+      {label ??
+        (over === null ? "Arrow keys go from task to task, Enter opens one." : describeTask(graph, over))}
+    </p>
+  );
+}
+
+function describeTask(graph: Graph, id: string): string {
+  const node = graph.nodes.find(({ taskId }) => taskId === id);
+  if (node === undefined) return "";
+  const edges = listEdges(graph).filter(
+    ({ from, to, kind }) => to === id || (kind === "file" && from === id),
+  );
+  const standing =
+    node.reason === "" ? statusText(node.status) : `${statusText(node.status)}: ${node.reason}`;
+  return [`${id} is ${standing}`, ...edges.map(describeEdge)].join(" · ");
+}
+
+/** `null` until it is known; after that, the latest that is. */
+function useGraphLayout(shape: Shape): Layout | null {
+  const [layout, setLayout] = useState<Layout | null>(null);
+  useEffect(() => {
+    const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }: MessageEvent<Layout>) => setLayout(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      setLayout(layoutGraph(shape)); // a browser that refuses workers waits a little
+    };
+    worker.postMessage(shape);
+    return () => worker.terminate();
+  }, [shape]);
+  return layout;
+}

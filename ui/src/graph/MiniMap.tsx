@@ -1,0 +1,70 @@
+import { Panel, useReactFlow, useStore } from "@xyflow/react";
+import { type PointerEvent, useMemo } from "react";
+import { shallow } from "zustand/shallow";
+import type { Graph } from "../api/types";
+import { taskTone } from "../components/Status";
+import styles from "./GraphCanvas.module.css";
+import { type Layout, NODE } from "./layout";
+import { layoutBounds, type Rect, visibleRect } from "./viewportCulling";
+
+const MAP_SIZE = { width: 160, height: 100 };
+const SHADE_FACTOR = 100; // times the graph: more than the picture shows, whatever its proportions are
+
+/** The whole graph in small, and what is seen of it. Pressing or dragging in it goes there. */
+export function MiniMap({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layout }) {
+  const flow = useReactFlow();
+  const view = useStore(({ transform, width, height }) => visibleRect(transform, width, height), shallow);
+  const bounds = useMemo(() => expand(layoutBounds(layout), 0.04), [layout]);
+  const tones = useMemo(() => pathsByTone(nodes, layout), [nodes, layout]);
+  const panTo = (event: PointerEvent<SVGSVGElement>) => {
+    const plane = event.currentTarget.getScreenCTM();
+    if (event.buttons === 0 || plane === null) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(plane.inverse());
+    void flow.setCenter(x, y, { zoom: flow.getZoom() });
+  };
+  return (
+    <Panel position="bottom-right" className={styles.miniMap ?? ""}>
+      <svg
+        {...MAP_SIZE}
+        viewBox={`${bounds.x} ${bounds.y} ${bounds.width} ${bounds.height}`}
+        role="img"
+        aria-label="Overview of the graph"
+        onPointerDown={panTo}
+        onPointerMove={panTo}
+      >
+        {[...tones].map(([tone, path]) => (
+          <path key={tone} d={path} style={{ fill: `var(--${tone})` }} />
+        ))}
+        <path
+          className={styles.shade}
+          d={`${rectPath(expand(bounds, SHADE_FACTOR))}${rectPath(view)}`}
+          fillRule="evenodd"
+        />
+      </svg>
+    </Panel>
+  );
+}
+
+/** One drawing for all tasks of a tone: a thousand of them are drawn anew whenever one changes. */
+function pathsByTone(nodes: Graph["nodes"], { places }: Layout): ReadonlyMap<string, string> {
+  const boxes = Map.groupBy(nodes, ({ status }) => taskTone(status));
+  return new Map(
+    [...boxes].map(([tone, mine]) => [
+      tone,
+      mine
+        .flatMap(({ taskId }) => places.get(taskId) ?? [])
+        .map((place) => rectPath({ ...place, ...NODE }))
+        .join(""),
+    ]),
+  );
+}
+
+function expand({ x, y, width, height }: Rect, share: number): Rect {
+  const more = share * Math.max(width, height);
+  return { x: x - more, y: y - more, width: width + 2 * more, height: height + 2 * more };
+}
+
+function rectPath({ x, y, width, height }: Rect): string {
+  return `M${x} ${y}h${width}v${height}h${-width}z`;
+}

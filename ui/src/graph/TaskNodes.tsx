@@ -1,0 +1,166 @@
+import { useStore, ViewportPortal } from "@xyflow/react";
+import { type CSSProperties, createContext, memo, useContext, useEffect, useMemo, useRef } from "react";
+import { shallow } from "zustand/shallow";
+import type { Graph } from "../api/types";
+import { classNames } from "../components/classNames";
+import { statusText, TaskStatusIcon, taskLabel, taskTone } from "../components/Status";
+import type { GraphNode } from "./edges";
+import styles from "./GraphCanvas.module.css";
+import { type Arrow, isArrow, setGraphFocus, useGraphFocus } from "./graphFocus";
+import { type Layout, NODE, type Point } from "./layout";
+import { useProgressiveRender } from "./progressiveRender";
+import { buildTiles, headingRect, type Tile, visibleRect, visibleTiles } from "./viewportCulling";
+
+const LEGIBLE_ZOOM = 0.35; // a zoom: below it nobody reads anything, and a thousand tasks are seen at once
+const NODES_PER_CHUNK = 80;
+
+/** The tasks that are in view, and the heads of their waves. */
+export function TaskNodes({ graph, layout }: { graph: Graph; layout: Layout }) {
+  const { nodes, criticalPath, waves } = graph;
+  const near = useMemo(() => buildTiles(layout, false), [layout]);
+  const far = useMemo(() => buildTiles(layout, true), [layout]);
+  const visible = useStore(
+    ({ transform, width, height }) =>
+      visibleTiles(transform[2] < LEGIBLE_ZOOM ? far : near, visibleRect(transform, width, height)),
+    shallow,
+  );
+  const tiles = useProgressiveRender(visible, NODES_PER_CHUNK);
+  const byId = useMemo(() => new Map(nodes.map((node) => [node.taskId, node])), [nodes]);
+  const criticalIds = useMemo(() => new Set(criticalPath), [criticalPath]);
+  return (
+    <ViewportPortal>
+      {tiles.map((tile) => (
+        <TileNodes key={tile.key} tile={tile} byId={byId} criticalIds={criticalIds} waves={waves} />
+      ))}
+    </ViewportPortal>
+  );
+}
+
+interface TileNodesProps {
+  tile: Tile;
+  byId: ReadonlyMap<string, GraphNode>;
+  criticalIds: ReadonlySet<string>;
+  waves: Graph["waves"];
+}
+
+const TileNodes = memo(function TileNodes({
+  tile: { tasks, headings, far },
+  byId,
+  criticalIds,
+  waves,
+}: TileNodesProps) {
+  const matches = useGraphFocus((looking) => looking.matches);
+  const current = useGraphFocus((looking) => looking.current);
+  const take = useGraphFocus((looking) => looking.takeFocus);
+  return (
+    <>
+      {headings.map((band) => {
+        const { x, y, ...size } = headingRect(band);
+        return (
+          <div key={band.wave} className={styles.wave} style={{ left: x, top: y, ...size }}>
+            Wave {band.wave}
+            <span className={styles.count}>{waves[band.wave - 1]?.length ?? 0}</span>
+          </div>
+        );
+      })}
+      {tasks.map(({ id, place }) => {
+        const node = byId.get(id);
+        if (node === undefined) return null;
+        const isCurrent = current === id;
+        return (
+          <TaskNode
+            key={id}
+            node={node}
+            place={place}
+            critical={criticalIds.has(id)}
+            matched={matches?.has(id) ?? false}
+            far={far}
+            current={isCurrent}
+            takeFocus={isCurrent && take}
+          />
+        );
+      })}
+    </>
+  );
+});
+
+interface TaskNodeProps {
+  node: GraphNode;
+  place: Point;
+  critical: boolean;
+  matched: boolean;
+  far: boolean;
+  current: boolean;
+  /** It is to have the focus. */
+  takeFocus: boolean;
+}
+
+/** A task in the graph. Only one of them is in the order of Tab; arrows lead to the others. */
+const TaskNode = memo(function TaskNode({
+  node,
+  place,
+  critical,
+  matched,
+  far,
+  current,
+  takeFocus,
+}: TaskNodeProps) {
+  const { taskId: id, status, title } = node;
+  const { open, moveTo } = useContext(GraphActionsContext);
+  const button = useRef<HTMLButtonElement>(null);
+  const tone = taskTone(status);
+  useEffect(() => {
+    if (!takeFocus) return;
+    button.current?.focus({ preventScroll: true });
+    setGraphFocus({ takeFocus: false });
+  }, [takeFocus]);
+  return (
+    <button
+      ref={button}
+      type="button"
+      className={classNames(styles.node, critical && styles.critical, matched && styles.matched)}
+      data-far={far ? tone : undefined}
+      style={{ left: place.x, top: place.y, ...NODE, "--tone": `var(--${tone})` } as CSSProperties}
+      aria-label={far ? taskLabel(id, status, title) : undefined}
+      tabIndex={current ? 0 : -1}
+      onClick={() => open(id)}
+      onFocus={() => setGraphFocus({ current: id, hovered: id })}
+      onBlur={() => setGraphFocus({ hovered: null })}
+      onMouseEnter={() => setGraphFocus({ hovered: id })}
+      onMouseLeave={() => setGraphFocus({ hovered: null })}
+      onKeyDown={(event) => {
+        if (!isArrow(event.key)) return;
+        event.preventDefault();
+        moveTo(id, event.key);
+      }}
+    >
+      {!far && <NodeText node={node} />}
+    </button>
+  );
+});
+
+function NodeText({ node: { taskId, status, title } }: { node: GraphNode }) {
+  return (
+    <>
+      <span className={styles.firstLine}>
+        <span className={styles.mark} aria-hidden="true">
+          <TaskStatusIcon status={status} />
+        </span>
+        <span className={styles.id}>{taskId}</span>
+        <span className={styles.status}>{statusText(status)}</span>
+      </span>
+      {title !== taskId && <span className={styles.title}>{title}</span>}
+    </>
+  );
+}
+
+interface GraphActions {
+  open(id: string): void;
+  /** To the task that an arrow leads to. */
+  moveTo(from: string, arrow: Arrow): void;
+}
+
+export const GraphActionsContext = createContext<GraphActions>({
+  open: () => undefined,
+  moveTo: () => undefined,
+});

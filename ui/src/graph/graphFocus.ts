@@ -1,0 +1,72 @@
+/* Which task an arrow key leads to. Pure. */
+
+import { create } from "zustand";
+import type { Layout, Shape } from "./layout";
+
+export type Arrow = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown" | "Home" | "End";
+const ARROWS: readonly string[] = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
+
+export function isArrow(key: string): key is Arrow {
+  return ARROWS.includes(key);
+}
+
+/** Left and right follow a need where there is one, and else lead to what is nearest in that direction. */
+export function neighbour({ places }: Layout, { edges }: Shape, from: string, arrow: Arrow): string {
+  const at = places.get(from);
+  if (at === undefined) return from;
+  const all = [...places].sort(([, a], [, b]) => a.x - b.x || a.y - b.y);
+  const nearest = (candidates: typeof all) =>
+    candidates.reduce<(typeof all)[number] | undefined>(
+      (best, each) => (best === undefined || far(each[1]) < far(best[1]) ? each : best),
+      undefined,
+    )?.[0] ?? from;
+  const far = (place: { x: number; y: number }) => Math.abs(place.x - at.x) * 4 + Math.abs(place.y - at.y);
+  const linked = (ids: readonly string[]) => all.filter(([id]) => ids.includes(id));
+  switch (arrow) {
+    case "Home":
+      return all[0]?.[0] ?? from;
+    case "End":
+      return all.at(-1)?.[0] ?? from;
+    case "ArrowUp":
+      return nearest(all.filter(([, place]) => place.x === at.x && place.y < at.y));
+    case "ArrowDown":
+      return nearest(all.filter(([, place]) => place.x === at.x && place.y > at.y));
+    case "ArrowLeft": {
+      const before = linked(edges.filter(({ to }) => to === from).map((edge) => edge.from));
+      return nearest(before.length > 0 ? before : all.filter(([, place]) => place.x < at.x));
+    }
+    case "ArrowRight": {
+      const after = linked(edges.filter((edge) => edge.from === from).map(({ to }) => to));
+      return nearest(after.length > 0 ? after : all.filter(([, place]) => place.x > at.x));
+    }
+  }
+}
+
+interface GraphFocus {
+  /** The one task that Tab leads to. */
+  readonly current: string | null;
+  /** `current` is to have the focus as soon as it is drawn. */
+  readonly takeFocus: boolean;
+  readonly hovered: string | null;
+  readonly hoveredEdge: string | null;
+  /** `null`: nothing is searched for. */
+  readonly matches: ReadonlySet<string> | null;
+}
+
+const NO_FOCUS: GraphFocus = {
+  current: null,
+  takeFocus: false,
+  hovered: null,
+  hoveredEdge: null,
+  matches: null,
+};
+
+export const useGraphFocus = create<GraphFocus>(() => NO_FOCUS);
+
+export function setGraphFocus(change: Partial<GraphFocus>): void {
+  useGraphFocus.setState(change);
+}
+
+export function resetGraphFocus(): void {
+  useGraphFocus.setState(NO_FOCUS);
+}

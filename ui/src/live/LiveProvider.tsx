@@ -1,0 +1,31 @@
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { useSearchParams } from "wouter";
+import { EMPTY_BOARD } from "../model/board";
+import { useBoard } from "../store/board";
+import { clearSelection } from "../store/selection";
+import { LiveUpdates } from "./liveUpdates";
+import { queryClient } from "./queryClient";
+
+const LiveContext = createContext<LiveUpdates | null>(null);
+
+/** One project is watched at a time: the one in the address. */
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const [search] = useSearchParams();
+  const project = search.get("project");
+  const [live, setLive] = useState<LiveUpdates | null>(null);
+  useEffect(() => {
+    useBoard.setState({ board: EMPTY_BOARD, connection: "connecting", failure: null, loaded: false });
+    const updates = new LiveUpdates(project);
+    setLive(updates);
+    return () => {
+      updates.stop();
+      queryClient.clear();
+      clearSelection();
+    };
+  }, [project]);
+  return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+export function useLive(): LiveUpdates | null {
+  return useContext(LiveContext);
+}

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { EventStream } from "./eventStream";
+
+/** The clock is the test's: it goes on as long as something is waited for. */
+async function until(what: () => boolean): Promise<void> {
+  for (let n = 0; n < 5000 && !what(); n++) await vi.advanceTimersByTimeAsync(10);
+  expect(what()).toBe(true);
+}
+
+type Connection = { url: URL; send(text: string): void; cut(): void; finish(): void };
+
+/** A server at the other end of the browser's `fetch`: each request waits here until it is answered. */
+class Server {
+  readonly asked: { url: URL; at: number }[] = [];
+  private readonly waiting: {
+    url: URL;
+    signal: AbortSignal;
+    answer(response: Response): void;
+    fail(): void;
+  }[] = [];
+
+  readonly fetch = (address: string, { signal }: { signal: AbortSignal }): Promise<Response> => {
+    const url = new URL(address, "http://here");
+    this.asked.push({ url, at: Date.now() });
+    return new Promise((answer, reject) => {
+      const fail = () => reject(new TypeError("Failed to fetch"));
+      signal.addEventListener("abort", fail);
+      this.waiting.push({ url, signal, answer, fail });
+    });
+  };
+
+  async accept(): Promise<Connection> {
+    const { url, signal, answer } = await this.next();
+    let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        out = controller;
+      },
+    });
+    const cut = () => out?.error(new TypeError("network error"));
+    signal.addEventListener("abort", cut);
+    answer(new Response(body, { status: 200 }));
+    return {
+      url,
+      send: (text) => out?.enqueue(new TextEncoder().encode(text)),
+      cut,
+      finish: () => out?.close(),
+    };
+  }
+
+  async refuse(status: number): Promise<void> {
+    (await this.next()).answer(new Response("", { status }));
+  }
+
+  async drop(): Promise<void> {
+    (await this.next()).fail();
+  }
+
+  private async next() {
+    await until(() => this.waiting.length > 0);
+    const [first] = this.waiting.splice(0, 1);
+    if (first === undefined) throw new Error("nobody asked");
+    return first;
+  }
+}
+
+const told = (id: string, task: string) =>
+  `id: ${id}\nevent: batch:task:started\ndata: ${JSON.stringify({ type: "batch:task:started", taskId: task })}\n\n`;
+
+let server: Server;
+let heard: string[];
+let stream: EventStream;
+
+function listen(since = "j:1", project: string | null = null): void {
+  stream = new EventStream(project, since, {
+    event: ({ taskId }) => heard.push(String(taskId)),
+    reset: () => heard.push("reset"),
+    up: () => heard.push("up"),
+    down: () => heard.push("down"),
+    refused: (status) => heard.push(`refused ${status}`),
+  });
+}
+
+beforeEach(() => {
+  server = new Server();
+  heard = [];
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  vi.stubGlobal("fetch", server.fetch);
+  vi.stubGlobal("window", Object.assign(new EventTarget(), { setTimeout, clearTimeout }));
+});
+
+afterEach(() => {
+  stream.stop();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+describe("a stream", () => {
+  it("begins at the mark of what was read, in its project", async () => {
+    listen("j:41", "p1");
+    const { url } = await server.accept();
+    expect(url.pathname).toBe("/api/events");
+    expect(Object.fromEntries(url.searchParams)).toEqual({ since: "j:41", project: "p1" });
+  });
+
+  it("goes on after the last event that came whole, without a gap or a repeat", async () => {
+    listen();
+    const first = await server.accept();
+    first.send(told("j:2", "01-walls"));
+    first.send(told("j+1:3", "02-roof").slice(0, 40)); // half of it
+    await until(() => heard.includes("01-walls"));
+    first.cut();
+    const second = await server.accept();
+    expect(second.url.searchParams.get("since")).toBe("j:2");
+    second.send(told("j+1:3", "02-roof"));
+    await until(() => heard.includes("02-roof"));
+    expect(heard).toEqual(["up", "01-walls", "down", "up", "02-roof"]);
+  });
+
+  it("keeps its place while agents talk, which has no id", async () => {
+    listen();
+    const first = await server.accept();
+    first.send(told("j:2", "01-walls"));
+    first.send('event: execution:log\ndata: {"type":"execution:log","taskId":"said"}\n\n');
+    await until(() => heard.includes("said"));
+    first.finish();
+    expect((await server.accept()).url.searchParams.get("since")).toBe("j:2");
+  });
+
+  it("says when everything is void, and goes on in the new journal", async () => {
+    listen();
+    const first = await server.accept();
+    first.send('id: other:9\nevent: reset\ndata: {"type":"reset"}\n\n');
+    await until(() => heard.includes("reset"));
+    first.cut();
+    expect((await server.accept()).url.searchParams.get("since")).toBe("other:9");
+  });
+
+  it("waits longer each time that nobody answers, and not for ever; once it was heard it begins anew", async () => {
+    listen();
+    for (let n = 0; n < 8; n++) await server.drop();
+    (await server.accept()).cut();
+    await server.drop();
+    await until(() => server.asked.length === 11);
+    const waits = server.asked.slice(1).map(({ at }, n) => at - (server.asked[n]?.at ?? 0));
+    const expected = [500, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000, 500, 1000];
+    expect(waits.map((ms) => Math.round(ms / 100) * 100)).toEqual(expected);
+  });
+
+  it("comes back after a server that is not ready", async () => {
+    listen();
+    await server.refuse(503);
+    await server.accept();
+    await until(() => heard.includes("up"));
+    expect(heard).toEqual(["down", "up"]);
+  });
+
+  it.each([401, 403, 404])("is given up where the server refuses it: %d", async (status) => {
+    listen();
+    await server.refuse(status);
+    await until(() => heard.length > 0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(heard).toEqual([`refused ${status}`]);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it("is dead when it is silent for longer than signs of life come", async () => {
+    listen();
+    const first = await server.accept();
+    await until(() => heard.includes("up"));
+    await vi.advanceTimersByTimeAsync(30_000);
+    first.send(":\n\n");
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(heard).toEqual(["up"]);
+    await vi.advanceTimersByTimeAsync(15_000);
+    await until(() => heard.includes("down"));
+  });
+
+  it("says nothing any more once it was stopped", async () => {
+    listen();
+    const first = await server.accept();
+    await until(() => heard.includes("up"));
+    first.send(told("j:2", "01-walls"));
+    stream.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(heard).toEqual(["up"]);
+    expect(server.asked).toHaveLength(1);
+  });
+});

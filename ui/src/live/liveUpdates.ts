@@ -1,0 +1,253 @@
+/* Keeps the board true: one reading, then the stream from its mark on, and after each handful of events a question for
+   just the tasks they were about.
+
+   Law: a window that nobody sees holds no stream, since a browser has six connections to a server for
+   all its windows together; it reads now and then. */
+
+import { ApiError } from "../api/client";
+import type { PlaitEvent } from "../api/types";
+import { type BoardChanges, collectChanges } from "../model/board";
+import { type ConnectionState, useBoard } from "../store/board";
+import { BoardQueries } from "./boardQueries";
+import { DirtyTasks, type DrainedTasks } from "./dirtyTasks";
+import { EventStream } from "./eventStream";
+import { invalidateChanged, queryClient } from "./queryClient";
+
+const BUFFER_MS = 100; // ms: events of this long are drawn together
+const FETCH_DELAY_MS = 300; // ms between two questions
+const RETRY_MS = 2000; // ms until a question that failed is asked again
+const INVALIDATE_MS = 1000; // ms between two questions of the views
+const REFRESH_MS = 15_000; // ms: sources are files, and nobody tells when they change
+
+type BoardEventListener = (event: PlaitEvent) => void;
+
+export class LiveUpdates {
+  private stream: EventStream | null = null;
+  private starting: Promise<void> | null = null;
+  private events: PlaitEvent[] = [];
+  private readonly dirtyTasks = new DirtyTasks();
+  private readonly dirtyQueries = new DirtyTasks();
+  private refusedBefore = false;
+  private bufferTimer = 0;
+  private fetchTimer = 0;
+  private invalidateTimer = 0;
+  private retryTimer = 0;
+  private readonly refreshTimer: number;
+  private readonly aborter = new AbortController();
+  private readonly boardQueries = new BoardQueries(this.aborter.signal);
+  private readonly listeners = new Set<BoardEventListener>();
+
+  constructor(private readonly project: string | null) {
+    const { signal } = this.aborter;
+    document.addEventListener("visibilitychange", () => this.onVisibilityChange(), { signal });
+    window.addEventListener("focus", () => void this.refresh(), { signal });
+    this.refreshTimer = window.setInterval(() => this.refreshPeriodically(), REFRESH_MS);
+    void this.start();
+  }
+
+  stop(): void {
+    this.aborter.abort();
+    this.stream?.stop();
+    for (const timer of [this.bufferTimer, this.fetchTimer, this.invalidateTimer, this.retryTimer])
+      window.clearTimeout(timer);
+    window.clearInterval(this.refreshTimer);
+  }
+
+  /** Every event as it comes, for those who want more than the board; gives the way to stop. */
+  subscribe(listener: BoardEventListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Read everything anew: sources were changed, or the window is looked at again. */
+  async refresh(): Promise<void> {
+    if (this.isStopped) return;
+    if (this.stream === null && isPageVisible()) return this.start();
+    try {
+      await this.boardQueries.fetchAll();
+      if (this.stream === null) this.setConnection("live");
+    } catch (error) {
+      this.onFetchFailed(error);
+    }
+  }
+
+  private get isStopped(): boolean {
+    return this.aborter.signal.aborted;
+  }
+
+  private setConnection(connection: ConnectionState): void {
+    if (!this.isStopped) useBoard.setState({ connection });
+  }
+
+  private start(): Promise<void> {
+    this.starting ??= this.boardQueries
+      .fetchAll()
+      .then((cursor) => this.openStream(cursor))
+      .catch((error) => this.onFetchFailed(error))
+      .finally(() => {
+        this.starting = null;
+      });
+    return this.starting;
+  }
+
+  private openStream(since: string): void {
+    if (this.isStopped) return;
+    if (!isPageVisible()) {
+      this.setConnection("live");
+      return;
+    }
+    this.stream?.stop();
+    // What views were told before this mark may be older than the first event that is heard.
+    invalidateChanged({ batches: new Map(), everything: true });
+    this.stream = new EventStream(this.project, since, {
+      event: (event) => this.handleEvent(event),
+      reset: () => this.reset(),
+      up: () => {
+        this.refusedBefore = false;
+        this.setConnection("live");
+      },
+      down: () => this.setConnection("reconnecting"),
+      refused: () => this.onStreamRefused(),
+    });
+  }
+
+  /** A reading says in words what is refused. Where it is answered, and only the stream is not, it is not asked for at once
+      again: they would chase each other. */
+  private onStreamRefused(): void {
+    this.stream = null;
+    this.setConnection("reconnecting");
+    if (!this.refusedBefore) void this.refresh();
+    this.refusedBefore = true;
+  }
+
+  /** The journal is another one: nothing that is known is true of it. */
+  private reset(): void {
+    this.boardQueries.reset();
+    useBoard.setState(({ board }) => ({ board: { ...board, activity: new Map() } }));
+    void this.refresh();
+    void queryClient.invalidateQueries();
+  }
+
+  private onFetchFailed(error: unknown): void {
+    if (this.isStopped) return;
+    if (isClientError(error)) {
+      this.onRefused(error);
+      return;
+    }
+    const { loaded } = useBoard.getState();
+    if (this.stream === null) this.setConnection(loaded ? "reconnecting" : "connecting");
+    if (!loaded) useBoard.setState({ failure: error });
+    if (this.retryTimer === 0) this.retryTimer = window.setTimeout(() => this.retry(), RETRY_MS);
+  }
+
+  /** What is refused would be refused again: it is asked for when the sources are read again, and not before. */
+  private onRefused(error: ApiError): void {
+    if (isLoginError(error)) {
+      this.stream?.stop();
+      this.stream = null;
+      this.setConnection("lost");
+    }
+    // A project that is gone has no board; any other keeps what was read last.
+    if (error.status === 404) useBoard.setState({ loaded: false });
+    useBoard.setState({ failure: error });
+  }
+
+  private retry(): void {
+    this.retryTimer = 0;
+    void this.refresh();
+  }
+
+  private handleEvent(event: PlaitEvent): void {
+    this.events.push(event);
+    for (const listener of this.listeners) this.notify(listener, event);
+    if (this.bufferTimer === 0) this.bufferTimer = window.setTimeout(() => this.flush(), BUFFER_MS);
+  }
+
+  /** A view that can't bear an event costs that view: the stream goes on. */
+  private notify(listener: BoardEventListener, event: PlaitEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+
+  private flush(): void {
+    this.bufferTimer = 0;
+    const events = this.events;
+    this.events = [];
+    this.boardQueries.applyEvents(events);
+    this.dirtyTasks.add(collectChanges(events));
+    this.scheduleFetch(FETCH_DELAY_MS);
+  }
+
+  private scheduleFetch(wait: number): void {
+    if (this.fetchTimer !== 0 || this.dirtyTasks.isEmpty || this.isStopped) return;
+    this.fetchTimer = window.setTimeout(() => void this.fetchDirty(), wait);
+  }
+
+  private async fetchDirty(): Promise<void> {
+    const { everything, batches, changes } = this.dirtyTasks.drain();
+    this.dirtyQueries.add(changes);
+    if (this.invalidateTimer === 0)
+      this.invalidateTimer = window.setTimeout(() => this.invalidateQueries(), INVALIDATE_MS);
+    const succeeded = everything
+      ? await this.tryFetch(() => this.boardQueries.fetchAll(), changes)
+      : await this.fetchBatches(batches);
+    this.fetchTimer = 0;
+    this.scheduleFetch(succeeded ? FETCH_DELAY_MS : RETRY_MS);
+  }
+
+  /** One that is refused does not cost the others their answer. */
+  private async fetchBatches(batches: DrainedTasks["batches"]): Promise<boolean> {
+    let all = true;
+    for (const [id, tasks] of batches) {
+      const about = { tasks: new Map([[id, tasks]]), batches: new Set([id]), everything: false };
+      all = (await this.tryFetch(() => this.boardQueries.fetchTasks(id, tasks), about)) && all;
+    }
+    return all;
+  }
+
+  /** What is not answered is asked again; what is refused would be refused again. */
+  private async tryFetch(request: () => Promise<unknown>, about: BoardChanges): Promise<boolean> {
+    try {
+      await request();
+      return true;
+    } catch (error) {
+      if (!isClientError(error)) this.dirtyTasks.add(about);
+      else if (about.everything || isLoginError(error)) this.onFetchFailed(error);
+      return false;
+    }
+  }
+
+  private invalidateQueries(): void {
+    this.invalidateTimer = 0;
+    invalidateChanged(this.dirtyQueries.drain());
+  }
+
+  private onVisibilityChange(): void {
+    if (isPageVisible()) {
+      void this.refresh();
+    } else {
+      this.stream?.stop();
+      this.stream = null;
+    }
+  }
+
+  /** Without a login that would be knocking at the door for ever: then only somebody who comes back asks. */
+  private refreshPeriodically(): void {
+    if (useBoard.getState().connection !== "lost") void this.refresh();
+  }
+}
+
+function isClientError(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status < 500;
+}
+
+function isLoginError({ status }: ApiError): boolean {
+  return status === 401 || status === 403;
+}
+
+function isPageVisible(): boolean {
+  return document.visibilityState !== "hidden";
+}

@@ -1,0 +1,28 @@
+/* What views ask for beside the board, kept until an event is about it.
+
+   A key says what it is about: ["batch", id, …] is asked again when anything in that batch changed, and
+   ["task", batch, task, …] when that task did. Other keys are asked again when a window is looked at again. */
+
+import { QueryClient } from "@tanstack/react-query";
+import type { DrainedTasks } from "./dirtyTasks";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: false, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
+});
+
+export function invalidateChanged({
+  batches,
+  everything,
+}: Pick<DrainedTasks, "batches" | "everything">): void {
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [about, batch, task] }) => {
+      if (about !== "batch" && about !== "task") return false;
+      const tasks = batches.get(String(batch));
+      if (tasks === undefined) return everything;
+      return about === "batch" || tasks.size === 0 || tasks.has(String(task));
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import type { BatchSummary, Run } from "../api/types";
+import { EMPTY_BOARD, replaceBoard } from "./board";
+import { findNotifications } from "./notifications";
+import { sampleBatch, sampleProgress, sampleRun, sampleTask } from "./testData";
+
+const board = (more: Partial<Run>, batch: Partial<BatchSummary> = {}) =>
+  replaceBoard(
+    EMPTY_BOARD,
+    [sampleTask("01-walls", { batch: sampleRun("01-walls", more) })],
+    [],
+    [sampleBatch("7f3a", batch)],
+  );
+const told = (before: Partial<Run>, now: Partial<Run>) =>
+  findNotifications(board(before), board(now)).map(({ title, text }) => `${title}: ${text}`);
+
+describe("it is news", () => {
+  it("that a task needs a person", () => {
+    expect(told({ status: "running" }, { status: "waiting", needsYou: true, reason: "Which door?" })).toEqual(
+      ["01-walls needs you: Which door?"],
+    );
+  });
+
+  it("that a task has failed, timed out or conflicts", () => {
+    expect(told({ status: "running" }, { status: "failed", reason: "exit status 1" })).toEqual([
+      "01-walls failed: exit status 1",
+    ]);
+    expect(told({ status: "running" }, { status: "timed_out" })).toEqual(["01-walls timed out: "]);
+  });
+
+  it("that a batch is over", () => {
+    const over = { status: "completed", progress: sampleProgress({ total: 3, completed: 3 }) } as const;
+    expect(findNotifications(board({}), board({}, over))).toMatchObject([
+      { title: "Batch 7f3a completed", text: "3 of 3 tasks done", batch: "7f3a", task: null },
+    ]);
+  });
+
+  it("that a batch nobody had seen before has failed a task already", () => {
+    const before = replaceBoard(EMPTY_BOARD, [sampleTask("01-walls")], [], []);
+    expect(findNotifications(before, board({ status: "failed" })).map(({ title }) => title)).toEqual([
+      "01-walls failed",
+    ]);
+  });
+});
+
+describe("it is no news", () => {
+  it("what was so before", () => {
+    expect(told({ status: "failed" }, { status: "failed", reason: "more words" })).toEqual([]);
+    expect(told({ needsYou: true }, { needsYou: true, reason: "more words" })).toEqual([]);
+  });
+
+  it("what was there when the board came", () => {
+    expect(
+      findNotifications(EMPTY_BOARD, board({ status: "failed", needsYou: true }, { status: "completed" })),
+    ).toEqual([]);
+  });
+
+  it("that a task is done, or was cancelled", () => {
+    expect(told({ status: "running" }, { status: "done" })).toEqual([]);
+    expect(told({ status: "running" }, { status: "cancelled" })).toEqual([]);
+  });
+});
+
+it("has the same tag in every window, and another for another attempt", () => {
+  const tag = (attempt: number) =>
+    findNotifications(board({ attempt }), board({ attempt, status: "failed" }))[0]?.tag;
+  expect(tag(1)).toBe(tag(1));
+  expect(tag(1)).not.toBe(tag(2));
+});

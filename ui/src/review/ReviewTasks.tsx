@@ -1,0 +1,216 @@
+/* One task of the review: what it came to, its change when it is unfolded, and the way to take it out. */
+
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { sendTaskAction } from "../api/actions";
+import type { Batch, BatchTask, Timeline } from "../api/types";
+import { useReadOnlyReason } from "../app/access";
+import { useOpenTask } from "../app/routes";
+import { Button } from "../components/Button";
+import { confirm } from "../components/ConfirmDialog";
+import { LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
+import { TaskStatusBadge } from "../components/Status";
+import { formatCost, formatDiffstat, pluralize, shortId } from "../model/format";
+import styles from "./ReviewTasks.module.css";
+import { isVerified } from "./reviewGroups";
+import { Section } from "./Section";
+
+const DiffView = lazy(() => import("../diff/DiffView"));
+
+interface TaskRowProps {
+  batchId: string;
+  task: BatchTask;
+  /** Whether its last change was verified; `null` where there is nothing to say. */
+  verified: boolean | null;
+  open: boolean;
+  onToggle(taskId: string, open: boolean): void;
+  /** It can be taken out of the branch; `last`: nothing is left then. */
+  drop: { last: boolean } | null;
+}
+
+function TaskRow({ batchId, task, verified, open, onToggle, drop }: TaskRowProps) {
+  const row = useRef<HTMLLIElement>(null);
+  const [, openTask] = useOpenTask();
+  useEffect(() => {
+    if (open) row.current?.scrollIntoView({ block: "nearest" });
+  }, [open]);
+  return (
+    <li ref={row} className={styles.task}>
+      <div className={styles.row}>
+        <button
+          type="button"
+          className={styles.toggle}
+          aria-expanded={open}
+          aria-label={`What ${task.taskId} changed`}
+          onClick={() => onToggle(task.taskId, !open)}
+        >
+          <Icon name="chevron" size={14} />
+        </button>
+        {drop === null && <TaskStatusBadge status={task.status} />}
+        <div className={styles.description}>
+          <button
+            type="button"
+            className={styles.name}
+            onClick={() => openTask({ task: task.taskId, batch: batchId })}
+          >
+            <bdi>{task.taskId}</bdi>
+          </button>
+          <span className={styles.title} dir="auto">
+            {drop === null ? task.reason : task.title}
+          </span>
+        </div>
+        <TaskFacts task={task} verified={verified} />
+        {drop !== null && <DropButton batchId={batchId} taskId={task.taskId} last={drop.last} />}
+      </div>
+      {open && (
+        <div className={styles.diff}>
+          <Suspense fallback={<LoadingState what="Reading the change" />}>
+            <DiffView batchId={batchId} taskId={task.taskId} />
+          </Suspense>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function DropButton({ batchId, taskId, last }: { batchId: string; taskId: string; last: boolean }) {
+  const [busy, setBusy] = useState(false);
+  const readOnlyReason = useReadOnlyReason();
+  const drop = async () => {
+    if (!(await confirm(dropConfirmation(taskId, last)))) return;
+    setBusy(true);
+    await sendTaskAction(batchId, taskId, "drop");
+    setBusy(false);
+  };
+  return (
+    <Button
+      kind="quiet"
+      label={`Drop ${taskId}`}
+      busy={busy}
+      disabled={readOnlyReason}
+      onClick={() => void drop()}
+    >
+      Drop
+    </Button>
+  );
+}
+
+function TaskFacts({ task, verified }: { task: BatchTask; verified: boolean | null }) {
+  const costText = formatCost(task.cost);
+  return (
+    <span className={styles.facts}>
+      {task.diffstat && <span>{formatDiffstat(task.diffstat)}</span>}
+      {verified !== null && <span>{verified ? "verified" : "not verified"}</span>}
+      {task.attempt > 1 && <span>{task.attempt} attempts</span>}
+      {costText !== "" && <span>{costText}</span>}
+      {task.agent && <span>{task.agent}</span>}
+      {task.commit && <code>{shortId(task.commit)}</code>}
+    </span>
+  );
+}
+
+function dropConfirmation(taskId: string, last: boolean) {
+  return {
+    title: `Drop ${taskId}`,
+    text: last
+      ? "Its change is taken out of the branch, and nothing is left on it. A retry does it again."
+      : "The branch is made anew without its change. What needs it is blocked, and a later change that can't do without it conflicts. A retry does it again.",
+    action: "Drop and rebuild",
+    danger: true,
+  };
+}
+
+interface MergedProps {
+  batch: Batch;
+  tasks: readonly BatchTask[];
+  pending: readonly BatchTask[];
+  timeline: Timeline | undefined;
+  /** Those whose change is unfolded. */
+  open: ReadonlySet<string>;
+  onOpen(taskId: string, open: boolean): void;
+}
+
+/** What the batch branch holds, in the order in which it was merged. */
+export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: MergedProps) {
+  const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
+  const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} still to come`;
+  return (
+    <Section title="Merged" aside={pendingText}>
+      {tasks.length === 0 ? (
+        <p className={styles.empty}>
+          {batch.branch === null ? "This batch works in place: it has no branch." : "Nothing is merged yet."}
+        </p>
+      ) : (
+        <ol className={styles.list} aria-label="Merged tasks, in order">
+          {tasks.map((task) => (
+            <TaskRow
+              key={task.taskId}
+              batchId={batch.id}
+              task={task}
+              verified={isVerified(timelines.get(task.taskId))}
+              open={open.has(task.taskId)}
+              onToggle={onOpen}
+              drop={{ last: tasks.length === 1 }}
+            />
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+/** Tasks that have begun and are not on the branch yet. */
+export function PendingTasks({
+  batchId,
+  tasks,
+  open,
+  onOpen,
+}: Omit<MergedProps, "batch" | "pending" | "timeline"> & { batchId: string }) {
+  const started = tasks.filter(({ attempt }) => attempt > 0);
+  if (started.length === 0) return null;
+  return (
+    <Section title="Still to come">
+      <ul aria-label="Tasks at work">
+        {started.map((task) => (
+          <TaskRow
+            key={task.taskId}
+            batchId={batchId}
+            task={task}
+            verified={null}
+            open={open.has(task.taskId)}
+            onToggle={onOpen}
+            drop={null}
+          />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** What ended and is not on the branch, each with its reason. */
+export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly BatchTask[] }) {
+  const [, openTask] = useOpenTask();
+  if (tasks.length === 0) return null;
+  return (
+    <details className={styles.unmerged}>
+      <summary>{pluralize(tasks.length, "task")} not in it</summary>
+      <ul>
+        {tasks.map((task) => (
+          <li key={task.taskId} className={styles.unmergedTask}>
+            <TaskStatusBadge status={task.status} />
+            <button
+              type="button"
+              className={styles.unmergedName}
+              onClick={() => openTask({ task: task.taskId, batch: batchId })}
+            >
+              <bdi>{task.taskId}</bdi>
+            </button>
+            <span className={styles.reason} dir="auto">
+              {task.reason}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import type { BatchTask, Timeline } from "../api/types";
+import { gateStatus, groupTasks, isRebuilding, isVerified, listGates } from "./reviewGroups";
+
+const task = (taskId: string, part: Partial<BatchTask> = {}): BatchTask =>
+  ({ taskId, status: "done", commit: "c", entrantOf: null, completedAt: null, ...part }) as BatchTask;
+type Span = Timeline["spans"][number];
+const span = (kind: Span["kind"], result: string | null, completedAt: string | null): Span => ({
+  kind,
+  result,
+  completedAt,
+  startedAt: "2026-01-01T00:00:00.000Z",
+  n: 1,
+  agent: null,
+  detail: null,
+  endedFor: null,
+});
+const timeline = (tasks: Record<string, Span[]>, spans: Span[] = []): Timeline => ({
+  batchId: "b",
+  startedAt: null,
+  completedAt: null,
+  spans,
+  tasks: Object.entries(tasks).map(([taskId, each]) => ({
+    taskId,
+    title: "",
+    status: null,
+    spans: each,
+    waits: [],
+    retries: [],
+  })),
+});
+const ids = (tasks: readonly BatchTask[]) => tasks.map(({ taskId }) => taskId);
+
+describe("what became of a batch", () => {
+  it("has what is merged in the order of the last merges", () => {
+    const told = timeline({
+      a: [span("merge", "merged", "2026-01-01T00:00:01Z"), span("merge", "merged", "2026-01-01T00:00:09Z")],
+      b: [
+        span("merge", "conflicted", "2026-01-01T00:00:02Z"),
+        span("merge", "merged", "2026-01-01T00:00:05Z"),
+      ],
+      c: [span("merge", "merged", "2026-01-01T00:00:03Z")],
+    });
+    expect(ids(groupTasks({ tasks: [task("a"), task("b"), task("c")] }, told).merged)).toEqual([
+      "c",
+      "b",
+      "a",
+    ]);
+  });
+
+  it("goes by the ends of the tasks where there is no timeline", () => {
+    const tasks = [task("a", { completedAt: "2" }), task("b", { completedAt: "1" })];
+    expect(ids(groupTasks({ tasks }, undefined).merged)).toEqual(["b", "a"]);
+  });
+
+  it("keeps conflicts, what ended otherwise and what is to come apart, and tells no entrants", () => {
+    const found = groupTasks(
+      {
+        tasks: [
+          task("in"),
+          task("clash", { commit: null, status: "conflicted" }),
+          task("bad", { commit: null, status: "failed" }),
+          task("at-work", { commit: null, status: "running" }),
+          task("try", { commit: null, entrantOf: "in" }),
+        ],
+      },
+      undefined,
+    );
+    expect(ids(found.merged)).toEqual(["in"]);
+    expect(ids(found.conflicted)).toEqual(["clash"]);
+    expect(ids(found.unmerged)).toEqual(["bad"]);
+    expect(ids(found.pending)).toEqual(["at-work"]);
+  });
+});
+
+describe("what the checks said", () => {
+  it("is the last verification", () => {
+    const [bad] = timeline({ a: [span("verify", "ok", "1"), span("verify", "verify", "2")] }).tasks;
+    const [good] = timeline({ a: [span("verify", "verify", "1"), span("verify", "ok", "2")] }).tasks;
+    const [none] = timeline({ a: [span("write", "ok", "1")] }).tasks;
+    expect([isVerified(bad), isVerified(good), isVerified(none), isVerified(undefined)]).toEqual([
+      false,
+      true,
+      null,
+      null,
+    ]);
+  });
+
+  it("is the last gate", () => {
+    const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
+    const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
+    expect(state()).toBe("never");
+    expect(state(span("gate", null, null))).toBe("running");
+    expect(state(span("gate", "failed", "1"), span("gate", "passed", "2"))).toBe("passed");
+    expect(state(span("gate", "passed", "1"), span("gate", "failed", "2"))).toBe("failed");
+    expect(gateStatus({ settings: { ...settings, gate: null } }, undefined).state).toBe("none");
+  });
+
+  it("does not hold against the branch what was taken out of it", () => {
+    const settings = { gate: "make test" } as Parameters<typeof gateStatus>[0]["settings"];
+    const state = (...spans: Span[]) => gateStatus({ settings }, timeline({}, spans)).state;
+    const [passed, failed] = [span("gate", "passed", "1"), span("gate", "failed", "2")];
+    const anew = span("rebuild", "done", "3");
+    expect(state(passed, failed, anew)).toBe("passed");
+    expect(state(failed, anew)).toBe("never");
+    expect(state(anew, passed, failed)).toBe("failed");
+  });
+
+  it("has all gates, newest first", () => {
+    const numbered = (n: number, ...rest: [string | null, string | null]) => ({
+      ...span("gate", ...rest),
+      n,
+    });
+    const spans = [numbered(1, "failed", "1"), span("pause", null, "2"), numbered(2, "passed", "3")];
+    expect(listGates(timeline({}, [...spans, numbered(3, null, null)]))).toEqual([
+      { n: 3, result: "running" },
+      { n: 2, result: "passed" },
+      { n: 1, result: "failed" },
+    ]);
+    expect(listGates(undefined)).toEqual([]);
+  });
+
+  it("says while the branch is made anew", () => {
+    expect(isRebuilding(timeline({}, [span("rebuild", null, null)]))).toBe(true);
+    expect(isRebuilding(timeline({}, [span("rebuild", "done", "1")]))).toBe(false);
+    expect(isRebuilding(undefined)).toBe(false);
+  });
+});

@@ -1,0 +1,109 @@
+/* What became of a batch, as a reviewer reads it: what is on its branch, in the order of the merges, and what is not. Pure. */
+
+import type { Batch, BatchTask, Timeline } from "../api/types";
+
+type TaskTimeline = Timeline["tasks"][number];
+type Span = Timeline["spans"][number];
+
+interface ReviewGroups {
+  /** On the branch, first merged first. */
+  readonly merged: readonly BatchTask[];
+  readonly conflicted: readonly BatchTask[];
+  /** Ended without being on the branch. */
+  readonly unmerged: readonly BatchTask[];
+  /** Not ended yet. */
+  readonly pending: readonly BatchTask[];
+}
+
+const UNFINISHED: ReadonlySet<BatchTask["status"]> = new Set([
+  "queued",
+  "waiting",
+  "running",
+  "verifying",
+  "merging",
+  "interrupted",
+]);
+
+/** Entrants of a contest are never merged: they are not told. */
+export function groupTasks(batch: Pick<Batch, "tasks">, timeline: Timeline | undefined): ReviewGroups {
+  const tasks = batch.tasks.filter(({ entrantOf }) => entrantOf === null);
+  const mergeTimes = lastMergeTimes(timeline);
+  const mergeTime = (task: BatchTask) => mergeTimes.get(task.taskId) ?? task.completedAt ?? "";
+  const merged = tasks.filter(({ commit }) => commit !== null);
+  const rest = tasks.filter(({ commit }) => commit === null);
+  return {
+    merged: merged.sort((a, b) => (mergeTime(a) < mergeTime(b) ? -1 : mergeTime(a) > mergeTime(b) ? 1 : 0)),
+    conflicted: rest.filter(({ status }) => status === "conflicted"),
+    unmerged: rest.filter(({ status }) => status !== "conflicted" && !UNFINISHED.has(status)),
+    pending: rest.filter(({ status }) => UNFINISHED.has(status)),
+  };
+}
+
+/** When each task was merged last: one that was done again was taken out before. */
+function lastMergeTimes(timeline: Timeline | undefined): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { taskId, spans } of timeline?.tasks ?? []) {
+    const last = spans.findLast(({ kind, result }) => kind === "merge" && result === "merged");
+    if (last?.completedAt) found.set(taskId, last.completedAt);
+  }
+  return found;
+}
+
+/** Whether its last change was verified; `null`: nothing was to be run, or nobody knows. */
+export function isVerified(taskTimeline: TaskTimeline | undefined): boolean | null {
+  const last = taskTimeline?.spans.findLast(({ kind }) => kind === "verify");
+  return last === undefined || last.completedAt === null ? null : last.result === "ok";
+}
+
+interface GateStatus {
+  readonly state: "none" | "never" | "running" | "passed" | "failed";
+  readonly text: string;
+  readonly detail: string | null;
+}
+
+/** What the gate says of the branch as it is. */
+export function gateStatus(batch: Pick<Batch, "settings">, timeline: Timeline | undefined): GateStatus {
+  if (batch.settings.gate === null)
+    return { state: "none", text: "There is no gate: what is merged counts as it is.", detail: null };
+  const last = timeline?.spans.findLast(({ kind }) => kind === "gate");
+  if (last === undefined) return { state: "never", text: "The gate has not run yet.", detail: null };
+  if (last.completedAt === null) return { state: "running", text: "The gate is running.", detail: null };
+  if (last.result === "passed")
+    return { state: "passed", text: "The gate has passed on what is merged.", detail: last.detail };
+  const spans = timeline?.spans ?? [];
+  const rebuilt = spans.slice(spans.indexOf(last)).some(({ kind }) => kind === "rebuild");
+  if (!rebuilt) return { state: "failed", text: "The gate has failed.", detail: last.detail };
+  const passedBefore = spans.some(({ kind, result }) => kind === "gate" && result === "passed");
+  return passedBefore
+    ? {
+        state: "passed",
+        text: "The gate has passed on what is merged. It failed with what was taken out since.",
+        detail: null,
+      }
+    : {
+        state: "never",
+        text: "The gate failed with what was taken out, and has not run since.",
+        detail: null,
+      };
+}
+
+export interface NumberedGate {
+  readonly n: number;
+  readonly result: "running" | "passed" | "failed";
+}
+
+/** Every gate of the batch, newest first. */
+export function listGates(timeline: Timeline | undefined): readonly NumberedGate[] {
+  const gates = (timeline?.spans ?? []).flatMap(({ kind, n, result, completedAt }): NumberedGate[] =>
+    kind !== "gate" || n === null
+      ? []
+      : [{ n, result: completedAt === null ? "running" : result === "passed" ? "passed" : "failed" }],
+  );
+  return gates.reverse();
+}
+
+/** The branch is being made anew without some tasks. */
+export function isRebuilding(timeline: Timeline | undefined): boolean {
+  const last: Span | undefined = timeline?.spans.findLast(({ kind }) => kind === "rebuild");
+  return last !== undefined && last.completedAt === null;
+}

@@ -1,0 +1,85 @@
+/* The settings that people change, in the order in which they think of them. The others are under "All settings". */
+
+import type { SettingEntry } from "./useSettings";
+
+interface CommonSetting {
+  readonly name: string;
+  readonly title: string;
+}
+
+interface SettingsSection {
+  readonly title: string;
+  readonly about?: string;
+  readonly settings: readonly CommonSetting[];
+}
+
+export const COMMON_SECTIONS: readonly SettingsSection[] = [
+  {
+    title: "How much at once",
+    settings: [
+      { name: "parallelLimit", title: "Parallel limit" },
+      { name: "maxBatchSize", title: "Max batch size" },
+    ],
+  },
+  {
+    title: "How a batch goes",
+    settings: [
+      { name: "queueAutoApprove", title: "Approve the queue automatically" },
+      { name: "stopOnFailure", title: "Stop on failure" },
+      { name: "conflictBehavior", title: "On a conflict" },
+      { name: "retries", title: "Retries" },
+      { name: "timeout", title: "Timeout of an attempt" },
+    ],
+  },
+  {
+    title: "Checks",
+    settings: [
+      { name: "verify", title: "Verify command" },
+      { name: "gate", title: "Gate command" },
+    ],
+  },
+  {
+    title: "Budgets",
+    settings: [
+      { name: "budget", title: "Budget of a batch" },
+      { name: "taskBudget", title: "Budget of a task" },
+    ],
+  },
+  {
+    title: "Notifications",
+    about:
+      "Sent by the engine, whether or not this page is open. Addresses and secrets are never shown whole, and never saved here.",
+    settings: [
+      { name: "notifyOn", title: "Tell me of" },
+      { name: "notifyUrls", title: "Addresses" },
+      { name: "notifyWebhook", title: "Webhook" },
+      { name: "notifySecretFile", title: "File with the webhook's secret" },
+    ],
+  },
+];
+
+/** What a choice means, where its word does not say it. */
+export const CHOICE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  conflictBehavior: {
+    skip: "Leave the task out, and go on with the others",
+    fail: "Stop the batch",
+    repair: "Have an agent repair it",
+  },
+};
+
+const TITLES = new Map(
+  COMMON_SECTIONS.flatMap(({ settings }) => settings).map(({ name, title }) => [name, title]),
+);
+
+/** Those that hold every word, in their order; the one whose own name it is stands alone. */
+export function findSettings(query: string, all: readonly SettingEntry[]): readonly SettingEntry[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const exact = all.filter(({ setting }) =>
+    [setting.key, setting.name].some((each) => each === query.trim()),
+  );
+  if (exact.length > 0) return exact;
+  return all.filter(({ setting: { name, key, about, variable } }) => {
+    const text = `${name} ${key} ${about} ${variable} ${TITLES.get(name) ?? ""}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}

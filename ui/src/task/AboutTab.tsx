@@ -1,0 +1,237 @@
+import { lazy, Suspense, useEffect, useRef } from "react";
+import { Link } from "wouter";
+import { useTaskDetail } from "../api/queries";
+import type { Explanation, Task } from "../api/types";
+import { routes, useOpenTask } from "../app/routes";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { TaskStatusBadge } from "../components/Status";
+import { useEditor } from "../editing/editorState";
+import { COLUMN_NAMES, columnOf } from "../model/columns";
+import { formatCost, pluralize, shortId } from "../model/format";
+import { useBoard } from "../store/board";
+import styles from "./AboutTab.module.css";
+import { AttemptsTable, ContestTable } from "./AttemptsTable";
+import { CopyableText, Fact, Facts, Section } from "./Facts";
+import type { SelectedTask } from "./selectedTask";
+
+const Markdown = lazy(() => import("../components/Markdown"));
+
+/** What it is, why it is where it is now, and what it has been through. */
+export function AboutTab({ selected }: { selected: SelectedTask }) {
+  const { task, run, explanation } = selected;
+  return (
+    <div className={styles.about}>
+      {run !== null && <StatusSection selected={selected} />}
+      {explanation.data?.contest && (
+        <ContestTable contest={explanation.data.contest} batchId={explanation.data.batchId} />
+      )}
+      {explanation.data && explanation.data.attempts.length > 0 && (
+        <AttemptsTable explanation={explanation.data} />
+      )}
+      {explanation.data?.result && <ResultSection explanation={explanation.data} />}
+      <NeedsSection task={task} explanation={explanation.data} />
+      <SourceSection selected={selected} explanation={explanation.data} />
+      {task !== undefined && <DescriptionSection task={task} />}
+    </div>
+  );
+}
+
+function StatusSection({ selected: { info, explanation } }: { selected: SelectedTask }) {
+  const { data, error } = explanation;
+  if (data === undefined && error !== null)
+    return <ErrorState error={error} onRetry={() => void explanation.refetch()} />;
+  const status = info?.status ?? data?.status;
+  const current = data !== undefined && data.status === status;
+  return (
+    <Section title="Why it is where it is">
+      <p className={styles.status}>
+        {status && <TaskStatusBadge status={status} />}
+        <span dir="auto">{(current ? data.reason : info?.reason) || "Nothing more is known."}</span>
+      </p>
+      {data === undefined ? (
+        <LoadingState what="Asking why" />
+      ) : (
+        <p className={styles.nextStep} dir="auto">
+          {current ? data.way : "It has just changed."}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function SourceSection({
+  selected,
+  explanation,
+}: {
+  selected: SelectedTask;
+  explanation: Explanation | undefined;
+}) {
+  const { task, info, inBatch, run } = selected;
+  const source = task?.source ?? explanation?.source ?? null;
+  return (
+    <Section title="Task">
+      <Facts>
+        <Fact name="Source">{source !== null && <CopyableText text={source} what="where it is said" />}</Fact>
+        <Fact name="Id">{task !== undefined && <code>{task.id}</code>}</Fact>
+        <Fact name="Phase">{task?.phase}</Fact>
+        <Fact name="Agent">{info?.agent ?? task?.agent}</Fact>
+        <Fact name="Model">{task?.model}</Fact>
+        <Fact name="Touches">
+          {task !== undefined && task.touches.length > 0 && <NameList names={task.touches} />}
+        </Fact>
+        <Fact name="Runs">{task?.run && <pre className={styles.command}>{task.run}</pre>}</Fact>
+        <Fact name="Verified by">{task?.verify && <code>{task.verify}</code>}</Fact>
+        <Fact name="Batch">{run !== null && <CopyableText text={run.batchId} what="the batch's id" />}</Fact>
+        <Fact name="Session">
+          {inBatch.data?.task.sessionId && (
+            <CopyableText text={inBatch.data.task.sessionId} what="the session's id" />
+          )}
+        </Fact>
+        <Fact name="Cost">{info !== undefined && formatCost(info.cost)}</Fact>
+        <Fact name="Not editable">{task !== undefined && !task.editable && task.notEditable}</Fact>
+      </Facts>
+    </Section>
+  );
+}
+
+export function NameList({ names }: { names: readonly string[] }) {
+  return (
+    <ul className={styles.names}>
+      {names.map((name) => (
+        <li key={name}>
+          <code>{name}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Its text, as markdown; read again when somebody has edited it. */
+function DescriptionSection({ task }: { task: Task }) {
+  const { data, error, refetch } = useTaskDetail(task.id);
+  const editing = useEditor((editor) => editor.open !== null);
+  const edited = useRef(false);
+  useEffect(() => {
+    if (edited.current && !editing) void refetch();
+    edited.current = editing;
+  }, [editing, refetch]);
+  if (data === undefined && error !== null)
+    return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data?.body.trim()) return null;
+  const plain = <p className={styles.plain}>{data.body}</p>;
+  return (
+    <Section title="Description">
+      {data.body.length > MAX_MARKDOWN_LENGTH ? (
+        plain
+      ) : (
+        <Suspense fallback={plain}>
+          <Markdown text={data.body} />
+        </Suspense>
+      )}
+    </Section>
+  );
+}
+
+const MAX_MARKDOWN_LENGTH = 200_000; // characters: longer ones are shown as they are
+
+interface Props {
+  task: Task | undefined;
+  explanation: Explanation | undefined;
+}
+
+/** What must be done before: as its batch tells it, else as its source does. */
+function NeedsSection({ task, explanation }: Props) {
+  const needs = explanation?.needs ?? task?.needs ?? [];
+  if (needs.length === 0) return null;
+  return (
+    <Section title="Needs">
+      <ul className={styles.needs}>
+        {needs.map((need) => (
+          <NeedItem key={need.id} need={need} batchId={explanation?.batchId ?? null} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+type NeedInfo = Explanation["needs"][number] | Task["needs"][number];
+
+function NeedItem({ need, batchId }: { need: NeedInfo; batchId: string | null }) {
+  const [, setOpen] = useOpenTask();
+  const known = useBoard(({ board }) => board.tasks.get(need.id));
+  const status = "status" in need ? need.status : (known?.batch?.status ?? null);
+  const inBatch = batchId !== null && "status" in need && need.status !== null;
+  const open = () => setOpen(inBatch ? { task: need.id, batch: batchId } : { task: need.id });
+  return (
+    <li className={styles.need}>
+      {inBatch || known !== undefined ? (
+        <button type="button" className={styles.link} onClick={open}>
+          <bdi>{need.id}</bdi>
+        </button>
+      ) : (
+        <bdi>{need.id}</bdi>
+      )}
+      {status !== null ? (
+        <TaskStatusBadge status={status} />
+      ) : (
+        known !== undefined && <span>{COLUMN_NAMES[columnOf(known)]}</span>
+      )}
+      {need.reason !== "" && (
+        <span className={styles.muted} dir="auto">
+          {need.reason}
+          {need.at !== null && ` (${need.at})`}
+        </span>
+      )}
+    </li>
+  );
+}
+
+const MAX_FILES = 20; // files
+
+/** What came of it, and where that is. */
+function ResultSection({ explanation }: { explanation: Explanation }) {
+  const { result, batchId } = explanation;
+  if (result === null) return null;
+  const { branch, tip, commit, worktreePath, files, gate, published, place, ref } = result;
+  return (
+    <Section title="Result">
+      <Facts>
+        <Fact name="Merged">
+          {commit !== null && (
+            <>
+              <CopyableText text={commit} shown={shortId(commit)} what="the commit" />
+              {place !== null && `as number ${place} of `}
+              <Link href={routes.review(batchId)}>its batch branch</Link>
+            </>
+          )}
+        </Fact>
+        <Fact name="Gate">{gate !== null && `${gateText(gate.passed)} on ${shortId(gate.commit)}`}</Fact>
+        <Fact name="Published">{published !== null && published}</Fact>
+        <Fact name="Branch">{branch !== null && <CopyableText text={branch} what="the branch" />}</Fact>
+        <Fact name="Tip">
+          {tip !== null && <CopyableText text={tip} shown={shortId(tip)} what="the tip" />}
+        </Fact>
+        <Fact name="Kept as">{ref !== null && <CopyableText text={ref} what="the ref" />}</Fact>
+        <Fact name="Worktree">
+          {worktreePath !== null && <CopyableText text={worktreePath} what="the path" />}
+        </Fact>
+        <Fact name="Files">
+          {files.length > 0 && (
+            <>
+              <NameList names={files.slice(0, MAX_FILES)} />
+              {files.length > MAX_FILES && (
+                <span className={styles.muted}>
+                  and {pluralize(files.length - MAX_FILES, "more file")}: see the diff
+                </span>
+              )}
+            </>
+          )}
+        </Fact>
+      </Facts>
+    </Section>
+  );
+}
+
+export function gateText(passed: boolean | null): string {
+  return passed === null ? "Running" : passed ? "Passed" : "Failed";
+}

@@ -1,0 +1,276 @@
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import type { Task } from "../api/types";
+import { type OpenTask, parseOpenTask, type Tab, useOpenTask } from "../app/routes";
+import { focusCard, useBoardLayout } from "../board/boardLayout";
+import { useCommands } from "../commands/commands";
+import { Button } from "../components/Button";
+import { classNames } from "../components/classNames";
+import { Icon } from "../components/Icon";
+import { TaskStatusBadge } from "../components/Status";
+import { findColumn } from "../model/cardNavigation";
+import { MAX_WIDTH, MIN_WIDTH, setWidth, toggleWide, useFullScreenPanel, usePanel } from "./panelState";
+import { adjacentTasks, type RunInfo } from "./selectedTask";
+import styles from "./TaskPanel.module.css";
+
+interface Props {
+  open: OpenTask;
+  task: Task | undefined;
+  title: string;
+  known: RunInfo | undefined;
+  actions: ReactNode;
+  /** What stands under the tabs. */
+  children: ReactNode;
+  /** There is nothing that could have tabs. */
+  withoutTabs: boolean;
+}
+
+/** The frame: it takes the focus when it comes, and gives it back when it goes. */
+export function PanelFrame({ open, task, title, known, actions, children, withoutTabs }: Props) {
+  const { width, wide } = usePanel();
+  const [, setOpen] = useOpenTask();
+  const panel = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const name = useId();
+  const id = useRef(task?.id);
+  id.current = task?.id;
+  const fullScreen = useFullScreenPanel();
+  useEffect(() => {
+    focusPanel(panel.current, heading.current);
+    usePanel.setState({ mounted: true }); // not before: a page that can't be reached has lost the focus to give back
+    return () => {
+      usePanel.setState({ mounted: false });
+      if (parseOpenTask(new URLSearchParams(window.location.search)) === null) restoreFocus(id.current);
+    };
+  }, []);
+  useEffect(() => {
+    if (fullScreen && !panel.current?.contains(document.activeElement))
+      focusPanel(panel.current, heading.current);
+  }, [fullScreen]);
+  return (
+    <aside
+      ref={panel}
+      className={classNames(styles.panel, wide && styles.wide)}
+      style={{ "--panel": `${width}px` } as CSSProperties}
+      aria-labelledby={name}
+    >
+      <Resizer />
+      <header className={styles.header}>
+        <div className={styles.topRow}>
+          <bdi className={styles.id}>{open.task}</bdi>
+          {known && <TaskStatusBadge status={known.status} />}
+          <PanelToolbar open={open} task={task} />
+        </div>
+        <h2 ref={heading} id={name} className={styles.title} tabIndex={-1} dir="auto">
+          {title}
+        </h2>
+      </header>
+      {actions}
+      {withoutTabs ? (
+        <div className={styles.body}>{children}</div>
+      ) : (
+        <Tabs tab={open.tab} onSelect={(tab) => setOpen({ ...open, tab })}>
+          {children}
+        </Tabs>
+      )}
+    </aside>
+  );
+}
+
+/** To the other tasks, wider, and away. */
+function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }) {
+  const [, setOpen] = useOpenTask();
+  const columns = useBoardLayout((shown) => shown.columns);
+  const wide = usePanel((panel) => panel.wide);
+  const { previous, next } = adjacentTasks(columns, task?.id);
+  const openOther = (to: string | null) => () => to !== null && setOpen({ task: to, tab: open.tab });
+  const close = () => setOpen(null);
+  const noOther = "There is no other task on the board that way.";
+  useCommands([
+    { id: "task-close", title: "Close the task", group: "Task", keys: ["Escape"], run: close },
+    {
+      id: "task-before",
+      title: "Task before",
+      group: "Task",
+      keys: ["["],
+      disabled: previous ? null : noOther,
+      run: openOther(previous),
+    },
+    {
+      id: "task-after",
+      title: "Next task",
+      group: "Task",
+      keys: ["]"],
+      disabled: next ? null : noOther,
+      run: openOther(next),
+    },
+    {
+      id: "task-wide",
+      title: wide ? "Make the task's panel narrow" : "Make the task's panel wide",
+      group: "Task",
+      keys: ["w"],
+      run: toggleWide,
+    },
+  ]);
+  return (
+    <div className={styles.toolbar}>
+      <Button
+        kind="quiet"
+        icon
+        label="Task before"
+        disabled={previous ? null : noOther}
+        onClick={openOther(previous)}
+      >
+        <Icon name="up" />
+      </Button>
+      <Button kind="quiet" icon label="Next task" disabled={next ? null : noOther} onClick={openOther(next)}>
+        <Icon name="down" />
+      </Button>
+      <Button
+        kind="quiet"
+        icon
+        label="Wide"
+        aria-pressed={wide}
+        className={styles.widenButton}
+        onClick={toggleWide}
+      >
+        <Icon name="wide" />
+      </Button>
+      <Button kind="quiet" icon label="Close" onClick={close}>
+        <Icon name="close" />
+      </Button>
+    </div>
+  );
+}
+
+const TAB_LABELS: Record<Tab, string> = { about: "About", log: "Log", diff: "Diff", checks: "Checks" };
+const TABS = Object.keys(TAB_LABELS) as Tab[];
+
+interface TabsProps {
+  tab: Tab;
+  onSelect(tab: Tab): void;
+  children: ReactNode;
+}
+
+/** Tabs as the WAI-ARIA has them: one of them can be reached, and the arrows go to the others. */
+function Tabs({ tab, onSelect, children }: TabsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const current = TABS.indexOf(tab);
+    const target = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: TABS.length - 1 }[
+      event.key
+    ];
+    const next = target === undefined ? undefined : TABS[(target + TABS.length) % TABS.length];
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onSelect(next);
+    list.current?.querySelector<HTMLElement>(`[data-tab=${next}]`)?.focus();
+  };
+  return (
+    <>
+      <div
+        ref={list}
+        role="tablist"
+        aria-label="About this task"
+        className={styles.tabs}
+        onKeyDown={onKeyDown}
+        tabIndex={-1}
+      >
+        {TABS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            id={`tab-${each}`}
+            data-tab={each}
+            className={styles.tab}
+            aria-selected={each === tab}
+            aria-controls={each === tab ? `panel-${each}` : undefined}
+            tabIndex={each === tab ? 0 : -1}
+            onClick={() => onSelect(each)}
+          >
+            {TAB_LABELS[each]}
+          </button>
+        ))}
+      </div>
+      <div
+        role="tabpanel"
+        id={`panel-${tab}`}
+        aria-labelledby={`tab-${tab}`}
+        className={styles.body}
+        data-tab={tab}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it may hold nothing that can be focused, and scrolls
+        tabIndex={0}
+      >
+        {children}
+      </div>
+    </>
+  );
+}
+
+const RESIZE_STEP = 24; // px
+
+/** The left edge of the panel: dragged, or moved by the arrows. */
+function Resizer() {
+  const width = usePanel((panel) => panel.width);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a separator that can be moved, which <hr> can't
+    <div
+      role="separator"
+      className={styles.resizer}
+      aria-label="Width of the panel"
+      aria-orientation="vertical"
+      aria-valuemin={MIN_WIDTH}
+      aria-valuemax={MAX_WIDTH}
+      aria-valuenow={width}
+      tabIndex={0}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        event.preventDefault();
+      }}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId))
+          setWidth(window.innerWidth - event.clientX);
+      }}
+      onKeyDown={(event) => {
+        const delta = { ArrowLeft: RESIZE_STEP, ArrowRight: -RESIZE_STEP }[event.key];
+        if (delta === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        setWidth(width + delta);
+      }}
+    />
+  );
+}
+
+let origin: HTMLElement | null = null;
+
+/** From one task to the next the panel is drawn anew: who opened it first is remembered. */
+function focusPanel(panel: HTMLElement | null, to: HTMLElement | null): void {
+  const { activeElement } = document;
+  if (
+    activeElement instanceof HTMLElement &&
+    activeElement !== document.body &&
+    !panel?.contains(activeElement)
+  )
+    origin = activeElement;
+  to?.focus({ preventScroll: true });
+}
+
+/** To whatever opened the panel; to the card of the task that was read last, if that is another one. */
+function restoreFocus(id: string | undefined): void {
+  const before = origin;
+  origin = null;
+  const card = before?.closest<HTMLElement>("[data-card]");
+  const same = card === null || card === undefined || card.dataset.card === id;
+  if (before?.isConnected && same) before.focus({ preventScroll: true });
+  else if (id !== undefined && isOnBoard(id)) focusCard(id);
+  else document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+function isOnBoard(id: string): boolean {
+  return (
+    document.querySelector("[data-card]") !== null &&
+    findColumn(useBoardLayout.getState().columns, id) !== undefined
+  );
+}

@@ -1,0 +1,304 @@
+import { useId, useState } from "react";
+import { sendTaskAction } from "../api/actions";
+import { useAgents } from "../api/queries";
+import type { AgentInfo, TaskAction } from "../api/types";
+import { useReadOnlyReason } from "../app/access";
+import { useCommands } from "../commands/commands";
+import { Button } from "../components/Button";
+import { confirm } from "../components/ConfirmDialog";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { Icon } from "../components/Icon";
+import { Popover } from "../components/Popover";
+import { openEditor } from "../editing/editorState";
+import { draftKey, loadDraft, saveDraft } from "../store/drafts";
+import { disabledReasons } from "./allowedActions";
+import type { RunInfo, RunRef, SelectedTask } from "./selectedTask";
+import styles from "./TaskActions.module.css";
+
+type SendAction = (action: TaskAction, body?: { agent?: string; text?: string }) => Promise<boolean>;
+
+/** What can be asked of the task. What was pressed is busy until it is answered. */
+export function TaskActions({ selected }: { selected: SelectedTask }) {
+  const { run, info } = selected;
+  if (run === null || info === undefined) return <SourceActions selected={selected} />;
+  return <RunActions selected={selected} run={run} known={info} />;
+}
+
+function SourceActions({ selected: { task } }: { selected: SelectedTask }) {
+  const readOnlyReason = useReadOnlyReason();
+  if (task === undefined) return null;
+  const why =
+    readOnlyReason ?? (task.editable ? null : (task.notEditable ?? "Its source can't be edited here."));
+  return (
+    <div className={styles.actions}>
+      <Button disabled={why} onClick={() => openEditor(task.id)}>
+        <Icon name="edit" />
+        Edit
+      </Button>
+    </div>
+  );
+}
+
+function RunActions({ selected, run, known }: { selected: SelectedTask; run: RunRef; known: RunInfo }) {
+  const [busy, setBusy] = useState<TaskAction | null>(null);
+  const [feedbackOpen, setFeedbackOpen] = useState(false);
+  const readOnlyReason = useReadOnlyReason();
+  const allowed = disabledReasons(known, selected.explanation.data, selected.inBatch.data?.batch);
+  const disabledReason = (action: TaskAction) => readOnlyReason ?? allowed[action];
+  const isAsking = known.waiting === "answer";
+  const send: SendAction = async (action, body = {}) => {
+    setBusy(action);
+    const granted = await sendTaskAction(run.batchId, run.taskId, action, body);
+    setBusy(null);
+    if (granted) void selected.explanation.refetch();
+    return granted;
+  };
+  const drop = async () => {
+    if (await confirm(dropConfirmation(run, known))) await send("drop");
+  };
+  const command = (action: TaskAction, title: string, onRun: () => void) => ({
+    id: `task-${action}`,
+    title,
+    group: "Task",
+    disabled: busy === null ? disabledReason(action) : "Another request is being answered.",
+    run: onRun,
+  });
+  useCommands([
+    command("cancel", "Cancel the task", () => void send("cancel")),
+    command("retry", "Retry the task", () => void send("retry")),
+    command("drop", "Drop the task", () => void drop()),
+    command("approve", "Approve the task", () => void send("approve")),
+    command("feedback", "Tell the agent something", () => setFeedbackOpen(true)),
+  ]);
+  const buttonProps = (action: TaskAction) => ({ disabled: disabledReason(action), busy: busy === action });
+  return (
+    <>
+      <div className={styles.actions} role="toolbar" aria-label="What to do with it">
+        {selected.inBatch.data?.batch.mode === "queue" && (
+          <Button
+            kind={disabledReason("approve") === null ? "primary" : "plain"}
+            {...buttonProps("approve")}
+            onClick={() => void send("approve")}
+          >
+            Approve
+          </Button>
+        )}
+        <Button {...buttonProps("cancel")} onClick={() => void send("cancel")}>
+          Cancel
+        </Button>
+        <span className={styles.pair}>
+          <Button {...buttonProps("retry")} onClick={() => void send("retry")}>
+            Retry
+          </Button>
+          <RetryMenu
+            disabled={disabledReason("retry")}
+            lastAgent={known.agent}
+            retry={(agent) => void send("retry", { agent })}
+          />
+        </span>
+        <Button kind="danger" {...buttonProps("drop")} onClick={() => void drop()}>
+          Drop
+        </Button>
+        {!isAsking && (
+          <Button
+            disabled={disabledReason("feedback")}
+            aria-expanded={feedbackOpen}
+            onClick={() => setFeedbackOpen(!feedbackOpen)}
+          >
+            Tell the agent
+          </Button>
+        )}
+        {selected.task?.editable && hasEndedRun(known) && (
+          <Button
+            kind="quiet"
+            disabled={readOnlyReason}
+            onClick={() => openEditor(selected.task?.id ?? null)}
+          >
+            <Icon name="edit" />
+            Edit
+          </Button>
+        )}
+      </div>
+      {(isAsking || feedbackOpen) && (
+        <FeedbackForm
+          run={run}
+          question={isAsking ? getQuestion(selected, known) : null}
+          busy={busy === "feedback"}
+          disabled={disabledReason("feedback")}
+          close={isAsking ? null : () => setFeedbackOpen(false)}
+          send={async (text) => {
+            const sent = await send("feedback", { text });
+            if (sent) setFeedbackOpen(false);
+            return sent;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** What is explained may be older than the question. */
+function getQuestion({ explanation: { data } }: SelectedTask, known: RunInfo): string {
+  return data?.waiting === "answer" ? data.reason : known.reason;
+}
+
+/** Nobody is at it: what its file says counts for the next run. */
+function hasEndedRun({ completedAt }: RunInfo): boolean {
+  return completedAt !== null;
+}
+
+function dropConfirmation({ taskId }: RunRef, { status, commit }: RunInfo) {
+  const merged = status === "done" && commit !== null;
+  const first = merged
+    ? "The batch branch is made anew without its change."
+    : ["running", "verifying", "merging"].includes(status)
+      ? "Its attempt is ended, and nothing of it is merged."
+      : "The batch goes on without it.";
+  return {
+    title: `Drop ${taskId}?`,
+    text: `${first} What needs it can't be done then. A retry takes it up again.`,
+    action: "Drop",
+    danger: true,
+  };
+}
+
+interface FeedbackFormProps {
+  run: RunRef;
+  /** What the agent asks; `null`: nobody asked, and it starts again with these words. */
+  question: string | null;
+  busy: boolean;
+  disabled: string | null;
+  close: (() => void) | null;
+  /** True: it was taken. */
+  send(text: string): Promise<boolean>;
+}
+
+/** Words for the agent: an answer, or feedback for a new attempt. Until they are sent, the browser keeps them. */
+function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFormProps) {
+  const [text, setText] = useFeedbackDraft(run);
+  const id = useId();
+  const disabledReason = disabled ?? (text.trim() === "" ? "Write something first." : null);
+  const submit = async () => {
+    if (disabledReason === null && !busy && (await send(text))) setText("");
+  };
+  return (
+    <section
+      className={styles.feedback}
+      data-asks={question !== null || undefined}
+      aria-label={question === null ? "Feedback" : "Needs you"}
+    >
+      {question !== null && (
+        <div className={styles.question}>
+          <h3 className={styles.questionTitle}>
+            <Icon name="warning" />
+            Needs you
+          </h3>
+          <p dir="auto">{question}</p>
+        </div>
+      )}
+      <label htmlFor={id}>
+        {question === null ? "Tell the agent something: it starts again with it" : "Your answer"}
+      </label>
+      <textarea
+        id={id}
+        className={styles.text}
+        rows={3}
+        value={text}
+        dir="auto"
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          void submit();
+        }}
+      />
+      <div className={styles.send}>
+        {close !== null && (
+          <Button kind="quiet" onClick={close}>
+            Not now
+          </Button>
+        )}
+        <Button kind="primary" disabled={disabledReason} busy={busy} onClick={() => void submit()}>
+          {question === null ? "Start again with this" : "Answer"}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function useFeedbackDraft({ batchId, taskId }: RunRef): [string, (text: string) => void] {
+  const name = draftKey("words", batchId, taskId);
+  const [text, setText] = useState(() => {
+    const stored = loadDraft(name);
+    return typeof stored === "string" ? stored : "";
+  });
+  return [
+    text,
+    (next) => {
+      setText(next);
+      saveDraft(name, next === "" ? null : next);
+    },
+  ];
+}
+
+interface Props {
+  disabled: string | null;
+  /** Who did it last. */
+  lastAgent: string | null;
+  retry(agent: string): void;
+}
+
+/** Another agent may try. */
+function RetryMenu({ disabled, lastAgent, retry }: Props) {
+  return (
+    <Popover name="Retry with another agent" icon button={<Icon name="down" />} disabled={disabled}>
+      {(close) => (
+        <AgentMenu
+          lastAgent={lastAgent}
+          onSelect={(agent) => {
+            close();
+            retry(agent);
+          }}
+        />
+      )}
+    </Popover>
+  );
+}
+
+function AgentMenu({ lastAgent, onSelect }: { lastAgent: string | null; onSelect(agent: string): void }) {
+  const { data, error, refetch } = useAgents();
+  if (data === undefined)
+    return error === null ? (
+      <LoadingState what="Looking for agents" />
+    ) : (
+      <ErrorState error={error} onRetry={() => void refetch()} />
+    );
+  const sorted = data.toSorted((one, other) => Number(other.available) - Number(one.available));
+  return (
+    <ul className={styles.agents}>
+      {sorted.map((agent) => (
+        <li key={agent.name}>
+          <Button kind="quiet" disabled={whyUnavailable(agent)} onClick={() => onSelect(agent.name)}>
+            <span className={styles.agent}>
+              <span>{agent.name}</span>
+              <span className={styles.note}>{agentNote(agent, lastAgent)}</span>
+            </span>
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function whyUnavailable({ available, problem, install }: AgentInfo): string | null {
+  if (available) return null;
+  return problem ?? (install === null ? "Not installed." : `Not installed: ${install}`);
+}
+
+function agentNote(agent: AgentInfo, lastAgent: string | null): string {
+  const reason = whyUnavailable(agent);
+  if (reason !== null) return reason;
+  if (agent.login.loggedIn === "no")
+    return `Not logged in${agent.login.how === null ? "" : `: ${agent.login.how}`}`;
+  return agent.name === lastAgent ? "Did it last" : (agent.model ?? "");
+}

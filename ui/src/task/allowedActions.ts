@@ -1,0 +1,68 @@
+/* What can be asked of a task now. Of each: `null`, or a sentence why not. The server has the last word. */
+
+import type { BatchSummary, Explanation, TaskAction, TaskStatus } from "../api/types";
+import { statusText } from "../components/Status";
+import type { RunInfo } from "./selectedTask";
+
+type DisabledReasons = Readonly<Record<TaskAction, string | null>>;
+
+const ENDED_STATUSES: ReadonlySet<TaskStatus> = new Set([
+  "done",
+  "failed",
+  "timed_out",
+  "blocked",
+  "skipped",
+  "conflicted",
+  "cancelled",
+]);
+
+interface QueueInfo {
+  readonly mode: BatchSummary["mode"];
+  readonly settings: Pick<BatchSummary["settings"], "queueAutoApprove">;
+}
+
+function hasEnded(status: TaskStatus): boolean {
+  return ENDED_STATUSES.has(status);
+}
+
+export function disabledReasons(
+  known: RunInfo,
+  explanation: Explanation | undefined,
+  batch: QueueInfo | undefined,
+): DisabledReasons {
+  const { status } = known;
+  const ended = hasEnded(status);
+  return {
+    cancel: ended ? `It is ${statusText(status)} already.` : null,
+    retry: ended ? whyNotRetry(status, explanation) : "It has not ended: there is nothing to try again yet.",
+    drop: status === "skipped" ? "It is skipped already." : null,
+    approve: whyNotApprove(known, batch),
+    feedback: whyNotFeedback(status, explanation),
+  };
+}
+
+/** Also before its turn: who approves by name need not wait for it. */
+function whyNotApprove({ status, attempt }: RunInfo, batch: QueueInfo | undefined): string | null {
+  if (batch?.mode !== "queue") return "Only a queue asks for approval.";
+  if (batch.settings.queueAutoApprove) return "This queue goes on without approval.";
+  const started = attempt > 0 || (status !== "waiting" && status !== "queued");
+  return started ? "It does not wait for approval." : null;
+}
+
+function whyNotRetry(status: TaskStatus, explanation: Explanation | undefined): string | null {
+  if (status !== "blocked") return null;
+  const endedNeeds = explanation?.needs.filter(
+    (need) => need.status !== null && ENDED_STATUSES.has(need.status),
+  );
+  const names = endedNeeds?.filter((need) => need.status !== "done").map((need) => need.id) ?? [];
+  return names.length === 0 ? null : `It is blocked: try ${names.join(", ")} again instead.`;
+}
+
+function whyNotFeedback(status: TaskStatus, explanation: Explanation | undefined): string | null {
+  const entrants = explanation?.contest?.entrants ?? [];
+  if (entrants.length > 0 && explanation?.waiting !== "answer")
+    return "It is chosen from what its entrants write: tell one of them.";
+  return status === "merging"
+    ? "It is being merged: tell it when it is done."
+    : whyNotRetry(status, explanation);
+}

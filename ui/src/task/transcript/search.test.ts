@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { FakeTranscript, numberedLines } from "./fakeTranscript";
+import { findMatches, findNext, type Position } from "./search";
+import { TranscriptPages } from "./transcriptPages";
+
+const START: Position = { page: 0, char: -1 };
+
+async function opened(text: string, hole?: [number, number]) {
+  const printed = new FakeTranscript(text, hole);
+  const pages = new TranscriptPages(printed);
+  await pages.grow();
+  return { printed, pages };
+}
+
+async function found(
+  pages: TranscriptPages,
+  query: string,
+  from: Position,
+  down = true,
+): Promise<Position | null> {
+  return findNext(pages, {
+    query,
+    from,
+    down,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
+}
+
+async function textAt(pages: TranscriptPages, spot: Position | null): Promise<string> {
+  return spot === null ? "" : ((await pages.page(spot.page)).text.slice(spot.char).split("\n")[0] ?? "");
+}
+
+describe("looking for words", () => {
+  it("does not mind upper and lower case", () => {
+    expect(findMatches("Roof, roof and ROOF", "roof")).toEqual([0, 6, 15]);
+    expect(findMatches("anything", "")).toEqual([]);
+    expect(findMatches("İ roof", "roof")).toEqual([2]);
+  });
+
+  it("goes through all of it in both directions, and on from the other end", async () => {
+    const text = numberedLines(300_000, (n) => (n === 5 || n === 290_000 ? `the ROOF of ${n}` : `line ${n}`));
+    const { pages } = await opened(text);
+    const first = await found(pages, "roof", START);
+    expect(await textAt(pages, first)).toBe("ROOF of 5");
+    const second = await found(pages, "roof", first ?? START);
+    expect(await textAt(pages, second)).toBe("ROOF of 290000");
+    expect(await found(pages, "roof", second ?? START)).toEqual(first);
+    expect(await found(pages, "roof", first ?? START, false)).toEqual(second);
+    expect(await found(pages, "roof", second ?? START, false)).toEqual(first);
+    expect(await found(pages, "gable", START)).toBe(null);
+    expect(await found(pages, "gable", { page: pages.last, char: 0 }, false)).toBe(null);
+  });
+
+  it("steps over what was left out", async () => {
+    const text = numberedLines(200_000, (n) => (n === 0 || n === 199_000 ? `roof ${n}` : `line ${n}`));
+    const { pages } = await opened(text, [70_000, 2_000_000]);
+    const last = await found(pages, "roof", { page: 0, char: 0 });
+    expect(await textAt(pages, last)).toBe("roof 199000");
+    expect(await textAt(pages, await found(pages, "roof", last ?? START, false))).toBe("roof 0");
+  });
+
+  it("asks seldom, tells how far it is, and stops when it is told to", async () => {
+    const { pages, printed } = await opened(numberedLines(1_000_000));
+    const told: number[] = [];
+    const over = new AbortController();
+    const before = printed.requests;
+    const search = { query: "roof", from: START, down: true, signal: over.signal };
+    expect(await findNext(pages, { ...search, progress: (share) => told.push(share) })).toBe(null);
+    expect(printed.requests - before).toBeLessThan((pages.last + 1) / 4);
+    expect(told.at(-1)).toBe(1);
+    const halfway = { ...search, progress: (share: number) => share > 0.5 && over.abort() };
+    const then = printed.requests;
+    expect(await findNext(pages, halfway)).toBe(null);
+    expect(printed.requests - then).toBeLessThan((pages.last + 1) / 6);
+  });
+});
