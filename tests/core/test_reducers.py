@@ -61,8 +61,6 @@ def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
 
 
 EVENTS = st.one_of([strategy(event) for event in codec.EVENT_TYPES.values()])
-
-
 HISTORIES = st.lists(EVENTS, max_size=30)
 
 

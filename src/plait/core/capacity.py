@@ -19,42 +19,23 @@ from plait.core.status import NextAction, Waiting
 from plait.core.task import Attempt
 
 MIB = 1024**2
-
-
 GIB = 1024**3
-
 
 # Until something was measured: a coding tool is a runtime of a few hundred MiB and the compilers and tests it starts; a
 # script is a shell and one or two programs.
 DEFAULT_FOOTPRINT_BYTES = 512 * MIB
-
-
 FOOTPRINT_BYTES_BY_AGENT: Mapping[str, int] = {"shell": 64 * MIB}
-
-
 MIN_FOOTPRINT_SAMPLES = (
     3  # so many measured attempts are a history; before, one that died at once would tell too little
 )
-
-
 AMPLE_SLOTS = 8  # with so many slots still free, it does not matter how many more there are
-
-
 NO_BOUND = CapacityChanged(None)
-
-
 MIN_DISK_BYTES, MIN_DISK_DIVISOR = (
     GIB,
     50,
 )  # short of disk: less than a GiB, on a small disk less than a fiftieth of it
-
-
 MAX_LOAD_PER_CORE = 8.0  # short of processor: so many programs want each core
-
-
 MAX_MEMORY_STALL = 0.4  # short of memory: work stands still for so much of the time
-
-
 RECOVERY_FACTOR = 1.5  # short no longer: that much better than where it begins
 
 

@@ -273,26 +273,12 @@ class DeadlinesMoved:
 
 
 RequestDecision = RequestGranted | RequestRefused
-
-
 AttemptDecision = AttemptStarted | AttemptEnding | StepPassed
-
-
 TaskDecision = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
-
-
 BranchDecision = MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
-
-
 LimitDecision = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
-
-
 BatchDecision = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
-
-
 Decision = RequestDecision | AttemptDecision | TaskDecision | BranchDecision | LimitDecision | BatchDecision
-
-
 IMMEDIATELY = float("-inf")
 
 

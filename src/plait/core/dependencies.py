@@ -16,15 +16,10 @@ from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Origin, Task
 
 DependencyRow = tuple[int, ...]
-
-
 MissingNeeds = dict[str, list[Task]]
-
 
 # Looking for a near id costs about a millisecond per hundred ids: past these bounds the message goes without.
 _MAX_SUGGESTIONS = 5
-
-
 _MAX_CANDIDATES = 2_000
 
 
@@ -120,8 +115,6 @@ def describe_origin(at: Origin | None, reason: str) -> str:
 
 
 DependencyRows = Sequence[Sequence[int]]  # for each place, the places that come before it
-
-
 EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it was said
 
 

@@ -43,14 +43,8 @@ from plait.core.status import Category, EndWhy
 from plait.core.task import Step, Task
 
 VERIFY_SHARE = 0.1  # of the writing, until something better is known
-
-
 GATE_SECONDS = 300.0
-
-
 REFEREE_SECONDS = 60.0
-
-
 STEPS_PER_TASK = 50  # a forecast that needs more than this is no forecast
 
 

@@ -25,18 +25,11 @@ from plait.core.plan import Problem, Severity
 from plait.core.task import Task
 
 GROUP_PREFIX = "group:"
-
-
 PAIR_PREFIX = "pair:"
-
-
 LockNames = tuple[str, ...]
-
 
 # With four at once, the default, a file that more than a quarter of the tasks share sets the length of the batch.
 _MIN_CROWD = 5
-
-
 _CROWD_DIVISOR = 4
 
 
@@ -117,8 +110,6 @@ def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]
 
 
 FILE_PREFIX = "file:"
-
-
 ROOT = "."
 
 

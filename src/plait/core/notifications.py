@@ -36,7 +36,6 @@ from plait.core.status import BatchStatus, TaskStatus
 
 MAX_NOTIFICATION_LINE_CHARS = 300  # characters of what others say in one line
 
-
 # What moves cursors, changes colours or turns the reading around; and halves of letters, which no text can carry.
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
 
@@ -69,10 +68,7 @@ def to_plain_line(said: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
 
 
 REPEAT_LIMIT_SECONDS = 3600.0  # seconds: a limit that lasts so much longer than was told is told again
-
-
 _FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
-
 
 # After these, it may be another task's turn in a queue.
 _QUEUE_EVENTS = (
@@ -84,7 +80,6 @@ _QUEUE_EVENTS = (
     TaskEnded,
     TaskInterrupted,
 )
-
 
 # The records that tidings can follow from; all others may be left out.
 NOTIFYING_EVENTS: tuple[type, ...] = (
@@ -260,17 +255,9 @@ def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
 
 
 MAX_TASKS_NAMED = 5  # tasks of a batch that ended badly
-
-
 MAX_BUNDLE_LINES = 10  # tidings that are told together
-
-
 _MINUTE_SECONDS, _HOUR_SECONDS, _DAY_SECONDS = 60, 3600, 86_400
-
-
 _FAILED_TASK_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
-
-
 _BUNDLE_TITLES = {
     NotificationKind.FINISHED: "batches are done",
     NotificationKind.FAILED: "batches have failed",

@@ -149,26 +149,12 @@ class SaveSettings:
 
 
 TaskRequest = CancelTask | Retry | Drop | Feedback
-
-
 BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | Ship | ChangeSettings
-
-
 Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings | SaveSettings
-
-
 MAX_OVERRIDE_TITLE_CHARS = 255  # characters that every forge takes
-
-
 MAX_OVERRIDE_BODY_CHARS = 60_000  # characters: forges take 65,536, and people may add theirs there
-
-
 _LINE_BREAK = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
 _SURROGATE = pattern(r"[\ud800-\udfff]")
-
-
 _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # forges refuse some, terminals obey others
 
 

@@ -39,8 +39,6 @@ RESPONSES: Mapping[Category, Response] = {
     Category.CONTEXT: Response.NEVER,
     Category.USAGE: Response.NEVER,
 }
-
-
 CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.TASK: "the agent failed",
     Category.VERIFY: "verification failed",
@@ -62,29 +60,14 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.GATE: "the gate failed with its change",
 }
 
-
 # The provider does not know who asks, or is not paid: another provider may take the task.
 REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
-
-
 YIELD_SECONDS = 5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
-
-
 MAX_SUSPECT_REFUSALS = 8  # so many refusals of one task while others were served; the next ones are its own failures
-
-
 MAX_LOST_ATTEMPTS = 3  # so many lost attempts are nobody's fault; after that they count
-
-
 MAX_MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
-
-
 MAX_LOST_GATES = 3
-
-
 MAX_REBUILD_TRIES = 3
-
-
 MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too
 
 

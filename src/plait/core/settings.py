@@ -239,13 +239,8 @@ class EngineSettings(_Patchable):
 
 
 MAX_SAVED_SETTINGS = 256  # names
-
-
 MAX_SAVED_NAME_CHARS = 100  # characters
-
-
 MAX_SAVED_TEXT_CHARS = 16_384  # characters of one text
-
 
 # A name and its text; None forgets it.
 SavedChanges = Iterable[tuple[str, str | None]]

@@ -13,8 +13,6 @@ from tests.support.mutants.trial import CAUGHT, SURVIVED
 
 PARALLEL_TRIALS = 2
 TRIAL_SECONDS = 300.0  # seconds: a defect that makes the core go round in circles is caught as well
-
-
 NO_DEFECT = Defect("", "", "", "")
 
 

@@ -14,11 +14,7 @@ from types import CodeType, ModuleType
 from tests.support.mutants.defects import DEFECTS, Defect
 
 ROUNDS = 60  # each a few storms, a storm run twice and a calm run crashed after every record
-
-
 STORMS = 10
-
-
 SURVIVED, CAUGHT = 3, 0
 
 

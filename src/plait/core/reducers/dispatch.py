@@ -15,7 +15,6 @@ from plait.core.state import State
 
 # Any: each handler takes its own union; the table below gives it nothing else.
 Handler = Callable[[State, float, Any], None]
-
 HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (requests.Request, granted_requests.receive_request),
     (decisions.RequestDecision, granted_requests.apply_answer),

@@ -16,19 +16,13 @@ from plait.core.status import PauseCause
 # For providers that refuse without saying until when: a minute, then longer, up to ten; and when it goes on for hours,
 # a share of the time that it has lasted, so that little of the night is lost whenever it ends.
 DEFAULT_BACKOFF = Backoff(base=60.0, factor=2.0, cap=600.0, jitter=0.1)
-
-
 OUTAGE_SHARE = 0.04
-
 
 # Where somebody has to log in or to pay, nothing changes soon.
 REJECTED_BACKOFF = Backoff(base=3600.0, factor=2.0, cap=8 * 3600.0, jitter=0.1)
 
-
 # Who refuses again and again is not believed to be ready at once, whatever it says, nor never again.
 REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
-
-
 MAX_BREAKER_SECONDS = 8 * 86_400.0
 
 

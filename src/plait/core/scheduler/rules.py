@@ -58,8 +58,6 @@ RULES = (
     batches.schedule_publishes,
     batches.schedule_batch_ends,
 )
-
-
 TIMED_RULES = (
     endings.schedule_timeouts,
     outcomes.schedule_backoff_ends,

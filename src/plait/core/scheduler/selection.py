@@ -68,11 +68,7 @@ def may_continue(state: State, batch: BatchState) -> bool:
 
 
 BATCH_BUDGET_SHARES = 10  # without history, an attempt is taken to cost a tenth of the batch's budget
-
-
 TASK_BUDGET_SHARES = 3  # and a third of the task's own, if that is less
-
-
 MIN_SPEND_SAMPLES = 3  # so many attempts are a history
 
 

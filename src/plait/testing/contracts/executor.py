@@ -102,11 +102,7 @@ def is_alive(pid: int) -> bool:
 
 
 IGNORES_SIGNALS = "trap '' INT TERM; : >up; while :; do sleep 0.05; done"
-
-
 ENDS_ON_INT = "trap 'echo asked >>asked; exit 3' INT; : >up; while :; do sleep 0.05; done"
-
-
 UNTIL_GO = ": >up; until [ -e go ]; do sleep 0.05; done"
 
 

@@ -15,7 +15,6 @@ from plait.testing.contracts.sample_records import FEW_EXAMPLES, requests
 
 OpenInbox = Callable[[], Inbox]
 ReopenInbox = Callable[[Inbox], Inbox]
-
 ONE, TWO, THREE = Pause("1", "b"), Unpause("2", "b"), Pause("3", "b")
 
 

@@ -28,29 +28,17 @@ def make_records(first: int, last: int) -> list[Record]:
 
 # Few examples, each of which may write to a disk.
 FEW_EXAMPLES = settings(max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck))
-
-
 _texts = st.text(max_size=20)
-
-
 _attempts = st.builds(Attempt, _texts, _texts, st.sampled_from(Step), st.integers(1, 9))
-
-
 requests: st.SearchStrategy[Request] = st.one_of(
     st.builds(Pause, id=_texts, batch=_texts),
     st.builds(Feedback, id=_texts, batch=_texts, task=_texts, text=st.text(max_size=500)),
 )
-
-
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(EngineTaken, st.integers(0, 2**53), _texts, _texts),
     st.builds(AttemptActive, _attempts),
     st.builds(TaskEnded, _texts, _texts, st.sampled_from(TaskStatus), st.text(max_size=5_000)),
     requests,
 )
-
-
 times = st.floats(allow_nan=False)
-
-
 facts = st.tuples(times, events)

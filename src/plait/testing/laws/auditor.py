@@ -32,8 +32,6 @@ from plait.testing.laws.request_laws import (
 
 # Any: each law takes its own event; the table gives it nothing else.
 Law = Callable[[Facts, float, Any], None]
-
-
 LAWS: Mapping[type, tuple[Law, ...]] = {
     **dict.fromkeys(get_args(requests.Request), (check_request_arrived,)),
     decisions.RequestGranted: (check_request_granted,),
@@ -72,14 +70,9 @@ LAWS: Mapping[type, tuple[Law, ...]] = {
     decisions.LimitRaised: (start_laws.check_limit_raised,),
 }
 
-
 # Any: each fold takes its own event; the tables give it nothing else.
 Fold = Callable[[Facts, Any], None]
-
-
 TimedFold = Callable[[Facts, float, Any], None]
-
-
 FOLDS: Mapping[type, Fold] = {
     **dict.fromkeys(get_args(requests.Request), request_folds.fold_request_arrived),
     decisions.RequestGranted: request_folds.fold_request_granted,
@@ -112,8 +105,6 @@ FOLDS: Mapping[type, Fold] = {
     reports.EngineTaken: batch_folds.fold_engine_taken,
     reports.ClockJumped: batch_folds.fold_clock_jumped,
 }
-
-
 TIMED_FOLDS: Mapping[type, TimedFold] = {
     decisions.AttemptStarted: attempt_folds.fold_attempt_started,
     decisions.GateStarted: batch_folds.fold_gate_started,
@@ -127,7 +118,6 @@ TIMED_FOLDS: Mapping[type, TimedFold] = {
     reports.RebuildDone: batch_folds.fold_rebuild_over,
     reports.RebuildFailed: batch_folds.fold_rebuild_over,
 }
-
 
 # What can take a need away from a task, or end what the task had under way while it has lost one.
 MAY_UNSETTLE_NEEDS = frozenset(

@@ -86,17 +86,9 @@ def check_deadlines_moved(book: Facts, _at: float, event: DeadlinesMoved) -> Non
 
 
 PERMANENT = frozenset({Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT})
-
-
 IMMEDIATE = frozenset({Category.VERIFY, Category.EMPTY})
-
-
 MAX_LOSSES = 3
-
-
 MAX_UNEXPLAINED_REFUSALS = 8
-
-
 MAX_MERGE_FAILURES = 8
 
 

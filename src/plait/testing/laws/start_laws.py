@@ -243,7 +243,6 @@ def sum_claims(batch: BatchFacts) -> Spend:
 # Who refuses again and again is not asked again at once, whatever it says.
 REPEAT_SECONDS, MAX_REPEAT_SECONDS = 5.0, 600.0
 
-
 # Where somebody has to log in or to pay, nothing changes within the hour.
 MIN_REJECTED_SECONDS = 0.9 * 3600.0 - 1e-6
 

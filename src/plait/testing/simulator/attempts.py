@@ -35,11 +35,7 @@ from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.seeded_random import SeededRandom
 
 NEVER = float("inf")
-
-
 FILES = ("src/api.py", "src/cli.py", "src/new.py", "src/ui/page.py", "src/ui/new.py", "docs/use.md", "log.md")
-
-
 _FAILURES = (
     Category.TASK,
     Category.TASK,
@@ -53,8 +49,6 @@ _FAILURES = (
     Category.QUOTA,
     Category.AUTH,
 )
-
-
 _RETRY_AFTER_CATEGORIES = frozenset({Category.OVERLOADED, Category.NETWORK})
 
 

@@ -39,11 +39,7 @@ from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.seeded_random import SeededRandom
 
 Change = tuple[str, str]  # a task and the tip that it left
-
-
 BLOCKED_MERGES = 10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
-
-
 Order = MergeStarted | RebuildStarted | GateStarted
 
 

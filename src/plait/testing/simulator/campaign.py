@@ -127,8 +127,6 @@ _JOB_KINDS: dict[str, Callable[[CampaignResult, int], None]] = {
     "twin": _run_twice,
     "crash": _run_with_crashes,
 }
-
-
 PROGRAM = "python -m plait.testing.simulation"
 
 

@@ -7,7 +7,6 @@ from heapq import heappop, heappush
 from math import inf
 
 ScheduledCall = Callable[[], None]
-
 START_TIME = 1_800_000_000.0
 
 

@@ -55,7 +55,6 @@ CALM_RATES = FaultRates(
     overspend=0.3,
     publish_fail=0.15,
 )
-
 STORM_RATES = FaultRates(
     horizon=4000.0,
     fail=0.3,

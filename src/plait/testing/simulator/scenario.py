@@ -30,11 +30,7 @@ from plait.testing.simulator.fault_rates import CALM_RATES, FaultRates, add_merg
 from plait.testing.simulator.seeded_random import SeededRandom
 
 AGENTS = ("amber", "birch", "cedar", "dune")
-
-
 MIXED_SHARE = 0.15  # of all storms: contests, fallbacks and budgets of tasks in one batch
-
-
 PROVIDERS = (("amber", "north"), ("birch", "north"), ("cedar", "south"))
 
 
@@ -160,8 +156,6 @@ def _remove_timing_effects(rng: Random, settings: Settings) -> Settings:
 
 
 FILES = ("src/api.py", "src/cli.py", "src/db.py", "src/ui/page.py", "src/ui/", "docs/*.md", "docs/use.md")
-
-
 GROUPS = ("migrations", "release")
 
 

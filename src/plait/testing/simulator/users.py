@@ -223,8 +223,6 @@ _WEIGHTS: tuple[tuple[RequestMaker, float], ...] = (
     (_cancel_all, 0.15),
     (_submit_nonsense, 0.3),
 )
-
-
 WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weight in _WEIGHTS))
 
 
@@ -297,8 +295,6 @@ CHANGEABLE_FIELDS = (
     ),
     *("budget", "task_budget", "reserve", "fallback", "agents", "providers", "publish", "no_such_field"),
 )
-
-
 ROUND_SECONDS = 45.0
 
 

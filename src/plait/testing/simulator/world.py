@@ -56,14 +56,8 @@ from plait.testing.simulator.users import FinalUser, RandomUsers
 PerformedDecision = (
     AttemptStarted | AttemptEnding | MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
 )
-
-
 PERFORMED_DECISIONS = get_args(PerformedDecision)
-
-
 MAX_SECONDS = 40 * 86_400.0
-
-
 RESULT_REPORTS = (*get_args(AttemptEnd), *get_args(BranchReport))
 
 
