@@ -74,8 +74,8 @@ class EngineHarness:
         for tenure in self._engines:
             for batch in tenure.engine.state.open.values():
                 for attempt in list(batch.alive):
-                    tenure.parts.executor.terminate(attempt, at_once=True)
-            tenure.wait_until(lambda tenure=tenure: not tenure.parts.watcher.running)  # type: ignore[misc]
+                    tenure.parts.attempts.executor.terminate(attempt, at_once=True)
+            tenure.wait_until(lambda tenure=tenure: not tenure.parts.attempts.running)  # type: ignore[misc]
             tenure.kill()
 
 
@@ -115,7 +115,7 @@ class RunningEngine:
         if self._alive:
             self._alive = False
             self.parts.sleep_inhibitor.release()
-            for part in (self.parts.executor, self.parts.shared, self.parts.status_writer, self.reactor):
+            for part in (self.parts.attempts.executor, self.parts.shared, self.parts.status_writer, self.reactor):
                 part.close()
 
 

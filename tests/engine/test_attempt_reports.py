@@ -23,6 +23,7 @@ from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
     AttemptExited,
+    AttemptLaunched,
     AttemptPhase,
     AttemptSession,
     AttemptUsed,
@@ -31,9 +32,14 @@ from plait.core.reports import (
     Report,
 )
 from plait.core.settings import Spend
+from plait.core.state import State
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, AttemptWatcher
+from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, Attempts
+from plait.engine.context import BatchInputsCache, EngineContext
+from plait.engine.reactor import SelectReactor
+from plait.engine.worker_pool import WorkerPool
+from plait.runtime.executor import RunningProcess
 from plait.system.state_paths import StateFolder
 
 NAME = Attempt("b", "one", Step.WRITE, 1)
@@ -62,6 +68,16 @@ class Listener:
         return Outcome(Category.OK, code)
 
 
+class FakeJobs:
+    def create_parser(self, order: AttemptStarted) -> Listener:  # noqa: ARG002 - the builder's
+        return Listener()
+
+
+class FakeExecutor:
+    def adopt(self, attempt: Attempt) -> RunningProcess:  # noqa: ARG002 - the protocol's
+        return RunningProcess(7)
+
+
 class Scene:
     def __init__(self, root: Path) -> None:
         self.folder = StateFolder(root)
@@ -73,10 +89,16 @@ class Scene:
         with self.path.open("a") as file:
             file.writelines(f"{line}\n" for line in lines)
 
-    def watch(self) -> AttemptWatcher:
-        watch = AttemptWatcher(self.folder, self.news.append, cap=1 << 30)
-        watch.expect(ORDER, "/work", Listener())
-        return watch
+    def watch(self) -> Attempts:
+        """An engine that finds the attempt running."""
+        context = EngineContext(
+            State(), self.news.append, WorkerPool(SelectReactor()), BatchInputsCache(self.folder), self.folder
+        )
+        parts = (FakeJobs(), None, lambda _: FakeExecutor())
+        attempts = Attempts(context, *parts, transcript_cap=1 << 30)  # type: ignore[arg-type]  # what is used of them
+        assert attempts.adopt(ORDER)
+        assert self.told() == [AttemptLaunched(NAME, 7)]
+        return attempts
 
     def told(self) -> list[Report]:
         news = list(self.news)

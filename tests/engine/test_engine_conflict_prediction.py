@@ -16,12 +16,15 @@ from plait.core.settings import Settings
 from plait.core.state import State
 from plait.core.task import Task
 from plait.engine.conflict_prediction import CHECK_SECONDS, ConflictPredictor
+from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.reactor import SelectReactor
 from plait.engine.worker_pool import WorkerPool
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.merge.branch_merger import GitBranchMerger
 from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs
+from plait.system.state_paths import StateFolder
 
 LONG = 30.0
 
@@ -70,14 +73,10 @@ class World:
         }
         integrator = GitBranchMerger(top / ".git", top / ".git" / "plait" / "integrator")
         self.hands = WorkerPool(reactor)
-        self.foresight = ConflictPredictor(
-            self.state,
-            lambda: spaces,
-            lambda: integrator,
-            self.hands,
-            lambda _: BatchInputs(str(top), ()),
-            self.news.append,
-        )
+        folder = StateFolder(top / ".git" / "plait")
+        batch_files.write_batch_files(folder, "b1", BatchInputs(str(top), ()), {})
+        context = EngineContext(self.state, self.news.append, self.hands, BatchInputsCache(folder), folder)
+        self.foresight = ConflictPredictor(context, lambda: spaces, lambda: integrator)
         self.foresight.check_batches(0.0)
 
     def look(self) -> list[Report]:

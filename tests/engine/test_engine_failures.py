@@ -36,7 +36,7 @@ def test_a_clock_set_back_ends_nobody_who_talks(house: EngineHarness) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", retries=0)
     house.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
     tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(tenure.parts.watcher.running))
+    assert tenure.wait_until(lambda: bool(tenure.parts.attempts.running))
     house.clock_offset = -3600.0
     assert tenure.wait_until(tenure.has_ended)
     assert tenure.statuses() == {"talks": TaskStatus.DONE}

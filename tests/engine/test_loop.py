@@ -54,7 +54,7 @@ def test_nothing_is_performed_before_it_is_on_disk(house: EngineHarness) -> None
     tenure = house.engine()
     assert tenure.wait_until(lambda: disk.refused >= 3)
     assert house.read_lines("told") == []
-    assert not tenure.parts.watcher.running
+    assert not tenure.parts.attempts.running
     assert "the disk is full" in daemon.read_health(house.place.state / HEALTH_FILE)
     disk.full = False
     assert tenure.wait_until(tenure.has_ended)
@@ -68,7 +68,7 @@ def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: EngineH
     house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo one >> told"), Task("two", run="true"))
     tenure = house.engine()
     assert tenure.wait_until(
-        lambda: len(tenure.parts.watcher.running) == 1 and tenure.statuses()["two"] is TaskStatus.DONE
+        lambda: len(tenure.parts.attempts.running) == 1 and tenure.statuses()["two"] is TaskStatus.DONE
     )
     disk.full = True
     (house.place.top / "go").touch()
@@ -94,10 +94,10 @@ def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(house: EngineHa
 def test_another_engine_adopts_what_runs(house: EngineHarness) -> None:
     house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told"))
     first = house.engine()
-    assert first.wait_until(lambda: bool(first.parts.watcher.running) and bool(launched(house.journal.read())))
+    assert first.wait_until(lambda: bool(first.parts.attempts.running) and bool(launched(house.journal.read())))
     first.kill()
     second = house.engine()
-    assert second.wait_until(lambda: len(second.parts.watcher.running) == 1 and second.engine.state.engine is not None)
+    assert second.wait_until(lambda: len(second.parts.attempts.running) == 1 and second.engine.state.engine is not None)
     (house.place.top / "go").touch()
     assert second.wait_until(second.has_ended)
     assert house.read_lines("told") == ["1"]
@@ -175,9 +175,9 @@ def test_cancelling_ends_the_process(house: EngineHarness) -> None:
 def test_a_stop_leaves_the_batch_to_be_resumed(house: EngineHarness) -> None:
     house.submit(Task("one", run="exec sleep 600"))
     tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(tenure.parts.watcher.running))
+    assert tenure.wait_until(lambda: bool(tenure.parts.attempts.running))
     house.request(Stop("stop", "b", now=True))
-    assert tenure.wait_until(lambda: not tenure.parts.watcher.running and not tenure.batch().alive)
+    assert tenure.wait_until(lambda: not tenure.parts.attempts.running and not tenure.batch().alive)
     assert tenure.batch().ended is None
     assert tenure.wait_until(lambda: tenure.engine.is_finished), "with all that is left waiting for a person, it leaves"
 

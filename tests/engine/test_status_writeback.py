@@ -43,10 +43,10 @@ TODO = """\
 CHILD = """
 import sys
 from pathlib import Path
-from plait import codec
-from plait.store import open_writer
-journal = open_writer(Path(sys.argv[1]))
-journal.append([codec.load(line.encode()) for line in sys.stdin.read().splitlines()])
+from plait.store import codec
+from plait.store.journal_writer import open_journal_writer
+journal = open_journal_writer(Path(sys.argv[1]))
+journal.append([codec.decode_record(line.encode()) for line in sys.stdin.read().splitlines()])
 print("durable", flush=True)
 import signal
 signal.pause()

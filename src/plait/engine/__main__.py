@@ -63,7 +63,7 @@ def run_engine(place: RepoLocation) -> bool:
         parts = build_dependencies(place, config, journal, engine, reactor)
         for onlooker in parts.listeners:
             stack.callback(onlooker.close)
-        for part in (parts.inbox, parts.shared, parts.executor, parts.status_writer, parts.workers):
+        for part in (parts.inbox, parts.shared, parts.attempts.executor, parts.status_writer, parts.workers):
             stack.callback(part.close)
         stack.callback(parts.sleep_inhibitor.release)
         stack.enter_context(_handle_signals(lambda: reactor.call_soon(engine.stop)))

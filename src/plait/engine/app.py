@@ -12,12 +12,12 @@ from plait.config.config import Config
 from plait.config.layers import merge_layers
 from plait.config.loading import load_config
 from plait.core.errors import ConfigError
-from plait.core.task import Attempt
-from plait.engine.attempt_inputs import BatchInputsStore, JobBuilder
+from plait.engine.attempt_inputs import JobBuilder
 from plait.engine.attempt_workspaces import AttemptWorkspaces
-from plait.engine.attempts import AttemptStarter, AttemptWatcher
+from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
+from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
@@ -30,7 +30,6 @@ from plait.git.location import RepoLocation
 from plait.git.worktrees.paths import PIN_FILE, find_git_dir, find_setups_folder, find_worktrees_folder
 from plait.observe.listeners import open_listeners
 from plait.runtime.local_executor import LocalExecutor
-from plait.store import batch_files
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE, open_project_inbox, open_state_paths
@@ -41,9 +40,6 @@ from plait.system.sleep_inhibitor import SystemSleepInhibitor
 if TYPE_CHECKING:
     from plait.forges.interfaces import Publisher
     from plait.git.interfaces import BranchMerger, Workspaces
-
-
-STALE_ENVIRONMENT_SECONDS = 60.0  # seconds after which an environment that nobody waits for is nobody's
 
 
 def lock_project_journal(place: RepoLocation) -> Journal:
@@ -63,78 +59,44 @@ def load_engine_config(place: RepoLocation, journal: Journal, log: Callable[[str
 def build_dependencies(
     place: RepoLocation, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
 ) -> Dependencies:
-    """All that an engine works with, on this machine."""
     folder = open_state_paths(place)
-    commons = open_shared_state(find_shared_state_folder(), engine=str(place.state))
-    launcher = JobBuilder(
-        folder,
-        BatchInputsStore(
-            partial(batch_files.read_batch_inputs, folder),
-            partial(batch_files.read_batch_environment, folder),
-            partial(batch_files.delete_environment, folder),
-            partial(batch_files.delete_stale_environments, folder, older=STALE_ENVIRONMENT_SECONDS),
-        ),
-        commons,
-        find_setups_folder(place, config),
-    )
-    hear = redact_reports(engine.enqueue, launcher.get_redactor)
-    watch = AttemptWatcher(folder, hear, cap=config.engine.transcript_cap)
-    executor = LocalExecutor(folder, watch, reactor, cap=config.engine.transcript_cap)
-    hands = WorkerPool(reactor)
-    line = MergeQueue(
-        partial(open_integrator, place, config),
-        partial(open_publisher, place),
-        hands,
-        engine.state,
-        launcher,
-        folder,
-        hear,
-    )
-    grounds = AttemptWorkspaces(
+    shared = open_shared_state(find_shared_state_folder(), engine=str(place.state))
+    inputs = BatchInputsCache(folder)
+    emit = redact_reports(engine.enqueue, inputs.get_redactor)
+    workers = WorkerPool(reactor)
+    context = EngineContext(engine.state, emit, workers, inputs, folder)
+    merge_queue = MergeQueue(context, partial(open_integrator, place, config), partial(open_publisher, place))
+    workspaces = AttemptWorkspaces(
+        context,
         partial(open_workspaces, place, config),
-        hands,
-        launcher.get_inputs,
-        line.write_conflict_file,
-        partial(_find_base, engine),
-        config.workspace.disk_cap,
+        merge_queue.write_conflict_file,
+        disk_cap=config.workspace.disk_cap,
     )
-    foresight = ConflictPredictor(
-        engine.state,
-        lambda: grounds.workspaces,
-        lambda: line.integrator,
-        hands,
-        launcher.get_inputs,
-        hear,
+    cap = config.engine.transcript_cap
+    attempts = Attempts(
+        context,
+        JobBuilder(context, shared, find_setups_folder(place, config)),
+        workspaces,
+        lambda callbacks: LocalExecutor(folder, callbacks, reactor, cap=cap),
+        transcript_cap=cap,
     )
-    starter = AttemptStarter(engine.state, executor, launcher, watch, grounds, hear)
-    performer = Performer(engine.state, executor, launcher, starter, commons, grounds, line)
-    settler = StatusWriter(open_source_writer(place), reactor, hear)
     sensors = MachineSensors((place.state, place.top, find_worktrees_folder(place, config)))
-    machine = CapacityReporter(sensors, str(place.top), disk_full_reason=lambda: grounds.disk_full_reason)
-    awake = SystemSleepInhibitor(enabled=config.engine.keep_awake)
     return Dependencies(
-        journal,
-        open_project_inbox(place),
-        executor,
-        performer,
-        watch,
-        settler,
-        machine,
-        commons,
-        awake,
-        EngineHealthFile(place.state / HEALTH_FILE),
-        hands,
-        grounds,
-        foresight,
-        tuple(open_listeners(place, config, journal.id)),
+        journal=journal,
+        inbox=open_project_inbox(place),
+        inputs=inputs,
+        performer=Performer(context, attempts, workspaces, merge_queue, shared),
+        attempts=attempts,
+        status_writer=StatusWriter(open_source_writer(place), reactor, emit),
+        capacity=CapacityReporter(sensors, str(place.top), disk_full_reason=lambda: workspaces.disk_full_reason),
+        shared=shared,
+        sleep_inhibitor=SystemSleepInhibitor(enabled=config.engine.keep_awake),
+        health=EngineHealthFile(place.state / HEALTH_FILE),
+        workers=workers,
+        workspaces=workspaces,
+        conflict_predictor=ConflictPredictor(context, lambda: workspaces.workspaces, lambda: merge_queue.merger),
+        listeners=tuple(open_listeners(place, config, journal.id)),
     )
-
-
-def _find_base(engine: Engine, attempt: Attempt) -> str:
-    """The commit that the task's change is made on, as far as is known."""
-    batch = engine.state.batches.get(attempt.batch)
-    task = batch.find_task(attempt.task) if batch is not None else None
-    return (task.base or "") if task is not None else ""
 
 
 INTEGRATOR_FOLDER = "integrator"

@@ -8,9 +8,8 @@ The environment of an attempt: its front's, with what the attempt is told, and w
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,18 +25,16 @@ from plait.agents.prompts import (
     build_reply_instructions,
     render_task_file,
 )
-from plait.agents.redaction import RedactingParser, Redactor, build_env_redactor
+from plait.agents.redaction import RedactingParser
 from plait.agents.table import load_agent
 from plait.config.keys import KEYS
 from plait.config.layers import ATTEMPT_VARIABLES
 from plait.core.decisions import AttemptStarted
-from plait.core.errors import PlaitError
-from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt, Step, Task
+from plait.engine.context import EngineContext
 from plait.runtime import transcript
 from plait.runtime.executor import LaunchSpec
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
-from plait.system import log
 from plait.system.atomic_files import write_private_file
 from plait.system.interfaces import SharedState
 from plait.system.state_paths import StateFolder
@@ -51,27 +48,16 @@ _WHOLE_RESULT = Task(GATE_TASK)
 _DEFAULT_RULES = PromptRules()
 
 
-@dataclass(frozen=True, slots=True)
-class BatchInputsStore:
-    """Where kits are kept: how to read them."""
-
-    load: Callable[[str], BatchInputs]
-    load_environment: Callable[[str], dict[str, str]]
-    delete_environment: Callable[[str], None]
-    delete_stale_environments: Callable[[Collection[str]], None]
-
-
 class JobBuilder:
-    def __init__(self, folder: StateFolder, kits: BatchInputsStore, commons: SharedState, cache: Path) -> None:
-        """`cache` keeps what setups made."""
-        self._folder = folder
-        self._cache = cache
-        self._store = kits
-        self._shared = commons
-        self._inputs: dict[str, BatchInputs] = {}
-        self._environments: dict[str, dict[str, str]] = {}
+    """Builds what an executor starts from a decision and the inputs of its batch."""
+
+    def __init__(self, context: EngineContext, shared: SharedState, setups_folder: Path) -> None:
+        """`setups_folder` keeps what setup commands made, for later workspaces."""
+        self._folder = context.folder
+        self._inputs = context.inputs
+        self._shared = shared
+        self._setups_folder = setups_folder
         self._agents: dict[AgentSpec, Agent] = {}
-        self._redactors: dict[str, Redactor] = {}
 
     def build_job(
         self,
@@ -83,11 +69,11 @@ class JobBuilder:
     ) -> LaunchSpec:
         """Raises PlaitError; makes the files that the attempt reads. `bare`: the workspace is to be fitted out first."""
         attempt = order.attempt
-        kit = self.get_inputs(attempt.batch)
-        task = self._find_task(kit, attempt)
+        kit = self._inputs.get_inputs(attempt.batch)
+        task = _find_task(kit, attempt)
         command = self._build_command(order, kit, task, workspace, house)
         env = build_environment(
-            self._load_environment(attempt.batch),
+            self._inputs.get_environment(attempt.batch),
             attempt=attempt,
             task=task,
             workspace=workspace,
@@ -99,29 +85,17 @@ class JobBuilder:
         argv = self._wrap_with_setup(attempt, kit, workspace, command.argv) if needs_setup else command.argv
         return LaunchSpec(attempt, argv, workspace, env, command.stdin)
 
-    def find_checkout(self, batch: str) -> str:
-        """The checkout that a batch was submitted from."""
-        return self.get_inputs(batch).top
-
-    def open_listener(self, order: AttemptStarted) -> OutputParser:
+    def create_parser(self, order: AttemptStarted) -> OutputParser:
         batch = order.attempt.batch
         if order.attempt.step is Step.VERIFY:
-            return self.open_check_listener(batch)
-        kit = self.get_inputs(batch)
-        spec, task = kit.find_agent(order.agent), self._find_task(kit, order.attempt)
-        used = replace(spec, model=task.model) if task.model else spec  # what it costs depends on it
-        return RedactingParser(self._load_agent(used).create_parser(order.before), self.get_redactor(batch))
+            return self.create_check_parser(batch)
+        inputs = self._inputs.get_inputs(batch)
+        spec, task = inputs.find_agent(order.agent), _find_task(inputs, order.attempt)
+        used = replace(spec, model=task.model) if task.model else spec  # prices depend on the model
+        return RedactingParser(self._load_agent(used).create_parser(order.before), self._inputs.get_redactor(batch))
 
-    def open_check_listener(self, batch: str) -> OutputParser:
-        return RedactingParser(CheckCommand().create_parser(), self.get_redactor(batch))
-
-    def open_listener_or_default(self, order: AttemptStarted) -> OutputParser:
-        """Who hears an attempt that an earlier engine started: without a kit, its exit at least is heard."""
-        try:
-            return self.open_listener(order)
-        except PlaitError as error:
-            log.write_line(f"warning: {order.attempt} is heard by nobody: {error.message}")
-            return self.open_check_listener(order.attempt.batch)
+    def create_check_parser(self, batch: str) -> OutputParser:
+        return RedactingParser(CheckCommand().create_parser(), self._inputs.get_redactor(batch))
 
     def find_setup_failure(self, attempt: Attempt) -> str | None:
         """Why its workspace could not be fitted out, if that is what it ended by."""
@@ -131,38 +105,6 @@ class JobBuilder:
         from plait.runtime.setup import spec as spec_
 
         return spec_.read_failure(spec)
-
-    def forget_batch(self, batch: str) -> None:
-        """It has ended: nobody needs its secrets on disk any more.
-
-        Who asks for more at this instant may have handed over theirs: what is there is known until this engine leaves.
-        """
-        self._inputs.pop(batch, None)
-        self.reload_environment(batch)
-        try:
-            self._store.delete_environment(batch)
-        except OSError as error:
-            log.write_line(f"warning: the environment of batch {batch}, which may hold keys, can't be removed: {error}")
-
-    def delete_stale_environments(self, wanted: Collection[str]) -> None:
-        """The environments of other batches than these are nobody's, unless they are quite new."""
-        self._store.delete_stale_environments(wanted)
-
-    def reload_environment(self, batch: str) -> None:
-        """A front may have handed over another environment."""
-        self._redactors.pop(batch, None)
-        with suppress(BatchInputsError):
-            self._environments[batch] = self._store.load_environment(batch)
-
-    def get_redactor(self, batch: str) -> Redactor:
-        """For what is told of a batch: the secrets of its environment, and of its tasks' own. Of no batch: the engine's."""
-        if batch not in self._redactors:
-            tasks: tuple[Task, ...] = ()
-            with suppress(BatchInputsError):
-                tasks = self.get_inputs(batch).tasks if batch else ()
-            base = self.get_environment(batch) if batch else os.environ
-            self._redactors[batch] = build_env_redactor(base, *(task.env for task in tasks))
-        return self._redactors[batch]
 
     def _build_command(
         self, order: AttemptStarted, kit: BatchInputs, task: Task, workspace: str, house: PromptRules
@@ -213,7 +155,7 @@ class JobBuilder:
 
         here = self._folder.attempt(attempt)
         spec = spec_.SetupSpec(
-            Path(workspace), Path(kit.top), kit.gear.outfit, self._cache, here.path / "outfit.failed"
+            Path(workspace), Path(kit.top), kit.gear.outfit, self._setups_folder, here.path / "outfit.failed"
         )
         spec_.write_spec(here.setup_spec, spec)
         return spec_.wrap_with_setup(argv, here.setup_spec)
@@ -226,34 +168,17 @@ class JobBuilder:
         write_private_file(path, order.feedback + "\n")
         return path
 
-    def get_inputs(self, batch: str) -> BatchInputs:
-        kit = self._inputs.get(batch)  # another thread may forget it
-        if kit is None:
-            kit = self._inputs[batch] = self._store.load(batch)
-        return kit
-
-    def get_environment(self, batch: str) -> Mapping[str, str]:
-        """The batch's own; where that is gone, this engine's, which some front of this repository gave it."""
-        try:
-            return self._load_environment(batch)
-        except BatchInputsError:
-            return os.environ
-
-    def _load_environment(self, batch: str) -> dict[str, str]:
-        if batch not in self._environments:
-            self._environments[batch] = self._store.load_environment(batch)
-        return self._environments[batch]
-
-    def _find_task(self, kit: BatchInputs, attempt: Attempt) -> Task:
-        task = kit.tasks_by_id.get(attempt.task) if attempt.task != GATE_TASK else _WHOLE_RESULT
-        if task is None:
-            raise BatchInputsError(f"what batch {attempt.batch} was submitted with does not hold {attempt.task}")
-        return task
-
     def _load_agent(self, spec: AgentSpec) -> Agent:
         if spec not in self._agents:
             self._agents[spec] = load_agent(spec)
         return self._agents[spec]
+
+
+def _find_task(inputs: BatchInputs, attempt: Attempt) -> Task:
+    task = inputs.tasks_by_id.get(attempt.task) if attempt.task != GATE_TASK else _WHOLE_RESULT
+    if task is None:
+        raise BatchInputsError(f"the inputs of batch {attempt.batch} don't contain {attempt.task}")
+    return task
 
 
 def _wrap_reply_command(command: Command, spec: AgentSpec, told: AttemptContext) -> Command:

@@ -22,7 +22,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.engine.attempt_inputs import GATE_TASK
 from plait.engine.commit_contents import build_author, build_status_restorer
-from plait.engine.worker_pool import WorkerPool
+from plait.engine.context import EngineContext
 from plait.git.interfaces import CapturedChange, Workspaces
 from plait.store.batch_inputs import BatchInputs
 from plait.system import log
@@ -45,30 +45,27 @@ class ReadyWorkspace:
 
 
 T = TypeVar("T")
-LoadInputs = Callable[[str], BatchInputs]
 OnReady = Callable[[ReadyWorkspace], None]
 OnFailure = Callable[[Exception], None]
 
 
 class AttemptWorkspaces:
-    def __init__(  # noqa: PLR0913, PLR0917 - its parts
+    def __init__(
         self,
-        workspaces: Callable[[], Workspaces],
-        workers: WorkerPool,
-        load_inputs: LoadInputs,
+        context: EngineContext,
+        open_workspaces: Callable[[], Workspaces],
         write_conflict_file: Callable[[AttemptStarted], None],
-        find_base: Callable[[Attempt], str],
-        cap: int,
+        *,
+        disk_cap: int,
     ) -> None:
-        """`workspaces` are made when the first batch needs them. `cap` is what all of them may take on the disk."""
-        self._open_workspaces = workspaces
-        self._cap = cap
-        self._measured_at = 0.0
-        self.disk_full_reason: str | None = None  # why no other one may be made
+        """The workspaces are opened when the first batch needs them. `disk_cap`: bytes that all of them may take."""
+        self._open_workspaces = open_workspaces
         self._write_conflict_file = write_conflict_file
-        self._find_base = find_base
-        self._workers = workers
-        self._load_inputs = load_inputs
+        self._cap = disk_cap
+        self._measured_at = 0.0
+        self.disk_full_reason: str | None = None  # why no more workspaces may be made
+        self._workers = context.workers
+        self._load_inputs = context.inputs.get_inputs
 
     @cached_property
     def workspaces(self) -> Workspaces:
@@ -98,9 +95,9 @@ class AttemptWorkspaces:
     def path(self, order: AttemptStarted) -> str:
         return self.workspaces.path(order.attempt.batch, order.attempt.task)
 
-    def prepare(self, order: AttemptStarted, ready: OnReady, failed: OnFailure) -> None:
+    def prepare(self, order: AttemptStarted, begun: str, ready: OnReady, failed: OnFailure) -> None:
+        """`begun` is the commit that the task's change is made on."""
         attempt = order.attempt
-        begun = self._find_base(attempt)
         self._submit(attempt.batch, attempt.task, lambda: self._prepare_workspace(order, begun), ready, failed)
 
     def finish(

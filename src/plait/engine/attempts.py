@@ -1,11 +1,8 @@
-"""From a decision to a running attempt, and from its end to a report: in the checkout, or in a workspace of its own.
+"""Attempts, from decision to report: start, prepare, launch, watch, capture, report.
 
-The gate: a command on exactly the commit that would be pushed, in the batch's own worktree, run like an attempt.
-
-Watching what runs: exits become reports, and so do the signs of life in transcripts.
-
-A transcript is read in bounded pieces, now and then, and only when it grew: an agent that prints a lot costs as much as
-one that prints little.
+`Attempts.start` takes a decision, prepares the workspace in a worker thread and launches the command. While it runs,
+its transcript is read in bounded pieces and becomes reports. When it has exited, what it changed is committed, and only
+then is its end reported. Every step can be done again after a crash: an attempt's name is its identity.
 """
 
 from __future__ import annotations
@@ -14,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from enum import Enum
+from typing import assert_never
 
 from plait.agents.interface import (
     Activity,
@@ -47,164 +46,261 @@ from plait.core.reports import (
 )
 from plait.core.retry_policy import find_verify_command
 from plait.core.settings import Isolation
-from plait.core.state import State
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.engine.attempt_inputs import GATE_TASK, JobBuilder
 from plait.engine.attempt_workspaces import AttemptWorkspaces, ReadyWorkspace
+from plait.engine.context import EngineContext
 from plait.engine.transcript_reader import TranscriptReader
-from plait.runtime.executor import Executor
+from plait.runtime.executor import Executor, ExecutorCallbacks, ExitedProcess, LostProcess, RunningProcess
 from plait.store.batch_inputs import BatchInputsError
 from plait.system import log
-from plait.system.state_paths import StateFolder
 
-
-class AttemptStarter:
-    """`state` is read only."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - its parts
-        self,
-        state: State,
-        executor: Executor,
-        launcher: JobBuilder,
-        watch: AttemptWatcher,
-        grounds: AttemptWorkspaces,
-        emit: Callable[[Report], None],
-    ) -> None:
-        self._state = state
-        self._executor = executor
-        self._job_builder = launcher
-        self._watcher = watch
-        self._workspaces = grounds
-        self._emit = emit
-
-    def is_isolated(self, batch: str) -> bool:
-        """Whether its tasks have workspaces of their own."""
-        known = self._state.batches.get(batch)
-        return known is not None and known.settings.isolation is Isolation.WORKTREE
-
-    def start(self, order: AttemptStarted) -> None:
-        batch = order.attempt.batch
-        with self._reporting_failures(order):
-            listener = self._job_builder.open_listener(order)
-            self._watcher.expect(order, self._find_path(order), listener, self._build_exit_handler(order))
-            if self.is_isolated(batch):
-                self._prepare(order)
-            else:
-                job = self._job_builder.build_job(
-                    order, self._job_builder.find_checkout(batch), self._build_prompt_rules(order)
-                )
-                self._executor.start(job)
-
-    def start_gate(self, gate: GateStarted) -> None:
-        self.expect(gate)
-        self._prepare(build_gate_order(gate))
-
-    def expect(self, order: AttemptStarted | GateStarted) -> AttemptWatcher:
-        """Make ready to hear of what is about to be started, or of what an earlier engine started."""
-        if isinstance(order, GateStarted):
-            gate = build_gate_order(order)
-            sequel = build_gate_exit_handler(
-                order, self._emit, lambda: self._job_builder.find_setup_failure(gate.attempt)
-            )
-            self._watcher.expect(
-                gate, self._workspaces.path(gate), self._job_builder.open_check_listener(order.batch), sequel
-            )
-        else:
-            self._watcher.expect(
-                order,
-                self._find_path(order),
-                self._job_builder.open_listener_or_default(order),
-                self._build_exit_handler(order),
-            )
-        return self._watcher
-
-    def _find_path(self, order: AttemptStarted) -> str:
-        """Where it works; nowhere, if nobody knows any more."""
-        if self.is_isolated(order.attempt.batch):
-            return self._workspaces.path(order)
-        with suppress(PlaitError):
-            return self._job_builder.find_checkout(order.attempt.batch)
-        return ""
-
-    def _prepare(self, order: AttemptStarted) -> None:
-        self._workspaces.prepare(
-            order,
-            lambda ground: self._run(order, ground),
-            lambda error: self._handle_preparation_failure(order, error),
-        )
-
-    def _run(self, order: AttemptStarted, ground: ReadyWorkspace) -> None:
-        """Its workspace is ready; somebody may have thought better of it meanwhile."""
-        if self._watcher.is_expected(order.attempt):
-            with self._reporting_failures(order):
-                job = self._job_builder.build_job(
-                    order, ground.path, self._build_prompt_rules(order), needs_setup=ground.needs_setup
-                )
-                self._executor.start(job)
-
-    def _build_prompt_rules(self, order: AttemptStarted) -> PromptRules:
-        batch = self._state.batches.get(order.attempt.batch)
-        task = batch.find_task(order.attempt.task) if batch is not None else None
-        verify = find_verify_command(batch, task) if batch is not None and task is not None else None
-        return PromptRules(self.is_isolated(order.attempt.batch), verify)
-
-    def _build_exit_handler(self, order: AttemptStarted) -> ExitHandler | None:
-        """What an attempt left in a workspace of its own is seen to before anybody is told of its end."""
-        attempt = order.attempt
-        if not self.is_isolated(attempt.batch):
-            return None
-
-        def told(outcome: Outcome) -> None:
-            self._emit(AttemptExited(attempt, outcome))
-
-        def lost(why: str) -> None:
-            self._emit(AttemptLost(attempt, why))
-
-        def exited(outcome: Outcome) -> None:
-            why = self._job_builder.find_setup_failure(attempt) if outcome.exit_code else None
-            if why is not None:
-                told(Outcome(Category.USAGE, outcome.exit_code, why))
-            else:
-                self._workspaces.finish(order, outcome, told)
-
-        return ExitHandler(exited, lost)
-
-    @contextmanager
-    def _reporting_failures(self, order: AttemptStarted) -> Iterator[None]:
-        """One task's defect must not end all others: each engine would meet it again."""
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001
-            self._report_failure(order, error)
-
-    def _handle_preparation_failure(self, order: AttemptStarted, error: Exception) -> None:
-        """Its workspace can't be had; whoever ended it meanwhile does not mind."""
-        if self._watcher.is_expected(order.attempt):
-            self._report_failure(order, error)
-
-    def _report_failure(self, order: AttemptStarted, error: Exception) -> None:
-        """What is the world's fault may pass; what is anybody else's would be refused again."""
-        if not isinstance(error, PlaitError | OSError):
-            log.write_traceback(error)
-        message = self._job_builder.get_redactor(order.attempt.batch)(describe_error(error))
-        log.write_line(f"{order.attempt} could not be started: {message}")
-        passing = isinstance(error, OSError) or (
-            isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, BatchInputsError)
-        )
-        if passing or order.attempt.task == GATE_TASK:
-            self._watcher.on_lost(order.attempt, f"it could not be started: {message}")
-        else:
-            self._watcher.forget(order.attempt)
-            self._emit(AttemptExited(order.attempt, Outcome(Category.USAGE, detail=message)))
-
+MIN_EXTENSION_SECONDS = 1.0  # a rate limit is reported again only if it was extended by at least this
+DEFAULT_WAIT_SECONDS = 30.0  # assumed for a tool that waits by itself and doesn't say how long
+ACTIVITY_REPORT_SECONDS = 60.0  # at most one AttemptActive in this time; well within the idle timeout
 
 _GATE_AGENT = "gate"  # in the place of an agent's name
 
 
-def build_gate_order(gate: GateStarted) -> AttemptStarted:
+class AttemptKind(Enum):
+    """Where an attempt works, and what its end means."""
+
+    IN_PLACE = "in place"  # in the checkout
+    WORKTREE = "worktree"  # in the task's own workspace
+    GATE = "gate"  # the batch's command, on exactly the commit that would be pushed
+
+
+@dataclass(slots=True)
+class WatchedAttempt:
+    """An attempt that runs or is about to. Times are monotonic, except `rate_limited_until`."""
+
+    order: AttemptStarted
+    kind: AttemptKind
+    workspace: str
+    transcript: TranscriptReader
+    activity_reported_at: float
+    peak_memory: int = 0
+    rate_limited_until: float = 0.0
+    last_signals: dict[type[AgentEvent], AgentEvent] = field(default_factory=dict)
+
+
+class Attempts:
+    """The attempts that this engine started or adopted. It is its executor's ExecutorCallbacks."""
+
+    def __init__(
+        self,
+        context: EngineContext,
+        jobs: JobBuilder,
+        workspaces: AttemptWorkspaces,
+        open_executor: Callable[[ExecutorCallbacks], Executor],
+        *,
+        transcript_cap: int,
+    ) -> None:
+        self._state = context.state
+        self._emit = context.emit
+        self._inputs = context.inputs
+        self._folder = context.folder
+        self._jobs = jobs
+        self._workspaces = workspaces
+        self._transcript_cap = transcript_cap
+        self._watched: dict[Attempt, WatchedAttempt] = {}
+        self.executor = open_executor(self)
+
+    @property
+    def running(self) -> list[WatchedAttempt]:
+        return list(self._watched.values())
+
+    def is_isolated(self, batch: str) -> bool:
+        """Whether the tasks of a batch have workspaces of their own."""
+        known = self._state.batches.get(batch)
+        return known is not None and known.settings.isolation is Isolation.WORKTREE
+
+    def start(self, decision: AttemptStarted | GateStarted) -> None:
+        order, kind = self._identify(decision)
+        with self._reporting_failures(order, kind):
+            self._watch(order, kind, self._jobs.create_parser(order))
+            if kind is AttemptKind.IN_PLACE:
+                self._launch(order, ReadyWorkspace(self._inputs.get_inputs(order.attempt.batch).top))
+            else:
+                self._workspaces.prepare(
+                    order,
+                    self._find_first_base(order.attempt),
+                    lambda workspace: self._on_workspace_ready(order, kind, workspace),
+                    lambda error: self._on_workspace_failed(order, kind, error),
+                )
+
+    def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
+        """Find out what became of an attempt that an earlier engine was to start. True: it is running."""
+        order, kind = self._identify(decision)
+        self._watch(order, kind, self._create_parser_or_default(order))
+        found = self.executor.adopt(order.attempt)
+        match found:
+            case RunningProcess(pid):
+                self.on_launched(order.attempt, pid)
+                return True
+            case ExitedProcess(code):
+                self.on_exited(order.attempt, code)
+            case LostProcess(why):
+                self.on_lost(order.attempt, why)
+            case None:
+                self.start(decision)
+            case _:
+                assert_never(found)
+        return False
+
+    def end_gate(self, decision: GateEnding) -> None:
+        self.executor.terminate(_gate_attempt(decision), at_once=False)
+
+    def on_launched(self, attempt: Attempt, pid: int) -> None:
+        watched = self._watched.get(attempt)
+        if watched is None or watched.kind is not AttemptKind.GATE:
+            self._emit(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
+
+    def on_exited(self, attempt: Attempt, code: int) -> None:
+        watched = self._watched.pop(attempt, None)
+        if watched is not None:
+            is_catching_up = watched.transcript.is_catching_up
+            signals = watched.transcript.read_remaining()
+            for signal in keep_latest(list(signals)) if is_catching_up else signals:
+                self._report_signal(watched, signal)
+            self._finish(watched, watched.transcript.build_outcome(code, watched.peak_memory))
+
+    def on_lost(self, attempt: Attempt, why: str) -> None:
+        watched = self._watched.pop(attempt, None)
+        if watched is not None and watched.kind is AttemptKind.GATE:
+            self._emit(GateLost(attempt.batch, attempt.n, why))
+        else:
+            self._emit(AttemptLost(attempt, why))
+
+    def poll_transcripts(self, now: float) -> None:
+        """Report what running attempts printed since the last call, of each one piece at most."""
+        for watched in self._watched.values():
+            if watched.transcript.check_growth():
+                interval = min(ACTIVITY_REPORT_SECONDS, watched.order.idle_timeout / 4)
+                if watched.kind is not AttemptKind.GATE and now - watched.activity_reported_at >= interval:
+                    watched.activity_reported_at = now
+                    self._emit(AttemptActive(watched.order.attempt))  # first: it closes an open question
+                is_catching_up = watched.transcript.is_catching_up
+                signals = watched.transcript.read_signals()
+                for signal in keep_latest(signals) if is_catching_up else signals:
+                    self._report_signal(watched, signal)
+
+    def record_memory(self, attempt: Attempt, size: int) -> None:
+        watched = self._watched.get(attempt)
+        if watched is not None:
+            watched.peak_memory = max(watched.peak_memory, size)
+
+    def _identify(self, decision: AttemptStarted | GateStarted) -> tuple[AttemptStarted, AttemptKind]:
+        if isinstance(decision, GateStarted):
+            return _gate_order(decision), AttemptKind.GATE
+        isolated = self.is_isolated(decision.attempt.batch)
+        return decision, AttemptKind.WORKTREE if isolated else AttemptKind.IN_PLACE
+
+    def _watch(self, order: AttemptStarted, kind: AttemptKind, parser: OutputParser) -> None:
+        path = self._folder.attempt(order.attempt).transcript
+        reader = TranscriptReader(path, parser, cap=self._transcript_cap)
+        workspace = self._find_workspace(order, kind)
+        self._watched[order.attempt] = WatchedAttempt(order, kind, workspace, reader, time.monotonic())
+
+    def _create_parser_or_default(self, order: AttemptStarted) -> OutputParser:
+        """Without the batch's inputs, at least the exit status of an adopted attempt is understood."""
+        try:
+            return self._jobs.create_parser(order)
+        except PlaitError as error:
+            log.write_line(f"warning: can't parse the output of {order.attempt}: {error.message}")
+            return self._jobs.create_check_parser(order.attempt.batch)
+
+    def _find_workspace(self, order: AttemptStarted, kind: AttemptKind) -> str:
+        if kind is not AttemptKind.IN_PLACE:
+            return self._workspaces.path(order)
+        with suppress(PlaitError):
+            return self._inputs.get_inputs(order.attempt.batch).top
+        return ""
+
+    def _find_first_base(self, attempt: Attempt) -> str:
+        """The commit that the task's change is made on, if one is known."""
+        batch = self._state.batches.get(attempt.batch)
+        task = batch.find_task(attempt.task) if batch is not None else None
+        return (task.base or "") if task is not None else ""
+
+    def _on_workspace_ready(self, order: AttemptStarted, kind: AttemptKind, workspace: ReadyWorkspace) -> None:
+        if order.attempt in self._watched:  # else it was cancelled meanwhile
+            with self._reporting_failures(order, kind):
+                self._launch(order, workspace)
+
+    def _on_workspace_failed(self, order: AttemptStarted, kind: AttemptKind, error: Exception) -> None:
+        if order.attempt in self._watched:  # else it was cancelled meanwhile
+            self._report_start_failure(order, kind, error)
+
+    def _launch(self, order: AttemptStarted, workspace: ReadyWorkspace) -> None:
+        batch = self._state.batches.get(order.attempt.batch)
+        task = batch.find_task(order.attempt.task) if batch is not None else None
+        verify = find_verify_command(batch, task) if batch is not None and task is not None else None
+        rules = PromptRules(self.is_isolated(order.attempt.batch), verify)
+        self.executor.start(self._jobs.build_job(order, workspace.path, rules, needs_setup=workspace.needs_setup))
+
+    @contextmanager
+    def _reporting_failures(self, order: AttemptStarted, kind: AttemptKind) -> Iterator[None]:
+        """One task's defect must not end the engine: the next engine would fail in the same way."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001
+            self._report_start_failure(order, kind, error)
+
+    def _report_start_failure(self, order: AttemptStarted, kind: AttemptKind, error: Exception) -> None:
+        """A failure of the system may be temporary; any other would happen again, so the attempt has failed."""
+        if not isinstance(error, PlaitError | OSError):
+            log.write_traceback(error)
+        message = self._inputs.get_redactor(order.attempt.batch)(describe_error(error))
+        log.write_line(f"{order.attempt} could not be started: {message}")
+        is_temporary = isinstance(error, OSError) or (
+            isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, BatchInputsError)
+        )
+        if is_temporary or kind is AttemptKind.GATE:
+            self.on_lost(order.attempt, f"it could not be started: {message}")
+        else:
+            self._watched.pop(order.attempt, None)
+            self._emit(AttemptExited(order.attempt, Outcome(Category.USAGE, detail=message)))
+
+    def _finish(self, watched: WatchedAttempt, outcome: Outcome) -> None:
+        """Report the end of an attempt; of one with a workspace, after its result was committed."""
+        attempt = watched.order.attempt
+        setup_failure = self._jobs.find_setup_failure(attempt) if outcome.exit_code else None
+        match watched.kind:
+            case AttemptKind.GATE if setup_failure is not None:  # not the fault of a task's change
+                self._emit(GateLost(attempt.batch, attempt.n, setup_failure))
+            case AttemptKind.GATE:
+                passed = outcome.category is Category.OK
+                self._emit(GateDone(attempt.batch, attempt.n, passed, "" if passed else outcome.detail))
+            case AttemptKind.WORKTREE if setup_failure is None:
+                self._workspaces.finish(watched.order, outcome, lambda final: self._emit(AttemptExited(attempt, final)))
+            case AttemptKind.WORKTREE:
+                self._emit(AttemptExited(attempt, Outcome(Category.USAGE, outcome.exit_code, setup_failure or "")))
+            case AttemptKind.IN_PLACE:
+                self._emit(AttemptExited(attempt, outcome))
+
+    def _report_signal(self, watched: WatchedAttempt, signal: AgentEvent) -> None:
+        """Nothing is reported twice, except a wait: said again, it counts from now."""
+        if isinstance(signal, Activity) or watched.kind is AttemptKind.GATE:
+            return
+        if isinstance(signal, ProviderRefused):
+            until = _find_wait_end(signal.wait)
+            if until >= watched.rate_limited_until + MIN_EXTENSION_SECONDS:
+                watched.rate_limited_until = until
+                self._emit(RateLimited(watched.order.provider, until))
+        elif watched.last_signals.get(type(signal)) != signal:
+            watched.last_signals[type(signal)] = signal
+            self._emit(_to_report(watched.order.attempt, signal))
+
+
+def _gate_attempt(gate: GateStarted | GateEnding) -> Attempt:
+    return Attempt(gate.batch, GATE_TASK, Step.VERIFY, gate.n)
+
+
+def _gate_order(gate: GateStarted) -> AttemptStarted:
     return AttemptStarted(
-        build_gate_attempt(gate),
+        _gate_attempt(gate),
         _GATE_AGENT,
         _GATE_AGENT,
         gate.timeout,
@@ -214,184 +310,31 @@ def build_gate_order(gate: GateStarted) -> AttemptStarted:
     )
 
 
-def build_gate_attempt(gate: GateStarted | GateEnding) -> Attempt:
-    return Attempt(gate.batch, GATE_TASK, Step.VERIFY, gate.n)
+def keep_latest(signals: Sequence[AgentEvent]) -> list[AgentEvent]:
+    """Of what was printed before this engine started, what still holds.
 
-
-def build_gate_exit_handler(
-    gate: GateStarted, emit: Callable[[Report], None], setup_failure: Callable[[], str | None]
-) -> ExitHandler:
-    def exited(outcome: Outcome) -> None:
-        why = setup_failure() if outcome.exit_code else None
-        if why is not None:  # nobody's change is to blame
-            emit(GateLost(gate.batch, gate.n, why))
-            return
-        passed = outcome.category is Category.OK
-        emit(GateDone(gate.batch, gate.n, passed, "" if passed else outcome.detail))
-
-    return ExitHandler(exited, lambda why: emit(GateLost(gate.batch, gate.n, why)), is_silent=True)
-
-
-MIN_EXTENSION_SECONDS = 1.0  # seconds: a refusal that lasts hardly longer than what was told is no news
-
-
-DEFAULT_WAIT_SECONDS = 30.0  # seconds: a tool that waits by itself goes on before long
-
-
-ACTIVITY_REPORT_SECONDS = 60.0  # a sign of life is reported at most so often, and well within the idle timeout
-
-
-@dataclass(frozen=True, slots=True)
-class ExitHandler:
-    """What follows when an attempt is over. `silent`: nobody is told how it is doing until then."""
-
-    on_exit: Callable[[Outcome], None]
-    on_lost: Callable[[str], None]
-    is_silent: bool = False
-
-
-@dataclass(slots=True)
-class WatchedAttempt:
-    """One attempt that runs, or is about to. `told` is when its last sign of life was reported, by a clock nobody sets."""
-
-    order: AttemptStarted
-    workspace: str
-    transcript: TranscriptReader
-    exit_handler: ExitHandler
-    activity_reported_at: float
-    peak_memory: int = 0
-    refused_until: float = 0.0  # as it was last told
-    last_signals: dict[type[AgentEvent], AgentEvent] = field(default_factory=dict)
-
-    @property
-    def name(self) -> Attempt:
-        return self.order.attempt
-
-
-class AttemptWatcher:
-    """A Witness. `news` takes reports, in the loop's thread."""
-
-    def __init__(self, folder: StateFolder, emit: Callable[[Report], None], *, cap: int) -> None:
-        self._folder = folder
-        self._emit = emit
-        self._cap = cap
-        self._running: dict[Attempt, WatchedAttempt] = {}
-
-    @property
-    def running(self) -> list[WatchedAttempt]:
-        return list(self._running.values())
-
-    def expect(
-        self,
-        order: AttemptStarted,
-        workspace: str,
-        listener: OutputParser,
-        sequel: ExitHandler | None = None,
-    ) -> None:
-        """It is about to be started, or was found running: hear its transcript from the beginning."""
-        path = self._folder.attempt(order.attempt).transcript
-        self._running[order.attempt] = WatchedAttempt(
-            order,
-            workspace,
-            TranscriptReader(path, listener, cap=self._cap),
-            sequel or self._build_default_handler(order.attempt),
-            time.monotonic(),
-        )
-
-    def is_expected(self, attempt: Attempt) -> bool:
-        return attempt in self._running
-
-    def on_launched(self, attempt: Attempt, pid: int) -> None:
-        watched = self._running.get(attempt)
-        if watched is None or not watched.exit_handler.is_silent:
-            self._emit(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
-
-    def on_exited(self, attempt: Attempt, code: int) -> None:
-        watched = self._running.pop(attempt, None)
-        if watched is not None:
-            watched.exit_handler.on_exit(self._read_outcome(watched, code))
-
-    def on_lost(self, attempt: Attempt, why: str) -> None:
-        watched = self._running.pop(attempt, None)
-        (watched.exit_handler if watched else self._build_default_handler(attempt)).on_lost(why)
-
-    def forget(self, attempt: Attempt) -> None:
-        """It is not to be started after all."""
-        self._running.pop(attempt, None)
-
-    def poll_transcripts(self, now: float) -> None:
-        """Hear what came since the last time."""
-        for watched in self._running.values():
-            if watched.transcript.check_growth():
-                lively = now - watched.activity_reported_at >= min(
-                    ACTIVITY_REPORT_SECONDS, watched.order.idle_timeout / 4
-                )
-                if lively and not watched.exit_handler.is_silent:
-                    watched.activity_reported_at = now
-                    self._emit(AttemptActive(watched.name))  # first: it means that no question is open
-                past = watched.transcript.is_catching_up
-                heard = watched.transcript.read_signals()
-                for signal in keep_latest(heard) if past else heard:
-                    self._report_signal(watched, signal)
-
-    def record_memory(self, attempt: Attempt, size: int) -> None:
-        watched = self._running.get(attempt)
-        if watched is not None:
-            watched.peak_memory = max(watched.peak_memory, size)
-
-    def _build_default_handler(self, attempt: Attempt) -> ExitHandler:
-        return ExitHandler(
-            lambda outcome: self._emit(AttemptExited(attempt, outcome)),
-            lambda why: self._emit(AttemptLost(attempt, why)),
-        )
-
-    def _read_outcome(self, watched: WatchedAttempt, code: int) -> Outcome:
-        past = watched.transcript.is_catching_up
-        heard = watched.transcript.read_remaining()
-        for signal in keep_latest(list(heard)) if past else heard:
-            self._report_signal(watched, signal)
-        return watched.transcript.build_outcome(code, watched.peak_memory)
-
-    def _report_signal(self, watched: WatchedAttempt, signal: AgentEvent) -> None:
-        """What was told already is not told again. A wait that is said again is another one: it counts from now."""
-        if isinstance(signal, Activity) or watched.exit_handler.is_silent:
-            return
-        if isinstance(signal, ProviderRefused):
-            self._report_rate_limit(watched, _find_wait_end(signal.wait))
-        elif watched.last_signals.get(type(signal)) != signal:
-            watched.last_signals[type(signal)] = signal
-            self._emit(_to_report(watched, signal))
-
-    def _report_rate_limit(self, watched: WatchedAttempt, until: float) -> None:
-        if until >= watched.refused_until + MIN_EXTENSION_SECONDS:
-            watched.refused_until = until
-            self._emit(RateLimited(watched.order.provider, until))
-
-
-def keep_latest(heard: Sequence[AgentEvent]) -> list[AgentEvent]:
-    """Of what was said before this engine came, how things stand now: who refused has taken work since, or the tool has
-    ended, and a question is open only if nothing but the line that tells of it came after.
+    A provider that refused has accepted work since, or the tool has ended; a question is open only if at most the line
+    that reports it came after.
     """
     last = {
-        type(signal): signal for signal in heard if not isinstance(signal, Activity | ProviderRefused | QuestionAsked)
+        type(signal): signal for signal in signals if not isinstance(signal, Activity | ProviderRefused | QuestionAsked)
     }
-    return [*last.values(), *(signal for signal in heard[-2:] if isinstance(signal, QuestionAsked))]
+    return [*last.values(), *(signal for signal in signals[-2:] if isinstance(signal, QuestionAsked))]
 
 
-def _to_report(watched: WatchedAttempt, signal: PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked) -> Report:
-    name = watched.name
+def _to_report(attempt: Attempt, signal: PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked) -> Report:
     match signal:
         case PhaseStarted():
-            return AttemptPhase(name, signal.name)
+            return AttemptPhase(attempt, signal.name)
         case SessionStarted():
-            return AttemptSession(name, signal.session)
+            return AttemptSession(attempt, signal.session)
         case SpendUpdated():
-            return AttemptUsed(name, signal.spend)
+            return AttemptUsed(attempt, signal.spend)
         case QuestionAsked():
-            return AttemptAsked(name, signal.question)
+            return AttemptAsked(attempt, signal.question)
 
 
 def _find_wait_end(wait: RetryAfter) -> float:
-    """Counted from now: it is said while the tool runs."""
+    """Counted from now: the tool says it while it runs."""
     now = time.time()
     return max(now + (wait.after or (0.0 if wait.at else DEFAULT_WAIT_SECONDS)), wait.at or 0.0)

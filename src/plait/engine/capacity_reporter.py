@@ -10,8 +10,7 @@ from plait.core.capacity import describe_shortage, find_capacity_change, shared_
 from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
 from plait.core.state import State
 from plait.core.task import Attempt
-from plait.engine.attempts import AttemptWatcher
-from plait.runtime.executor import Executor
+from plait.engine.attempts import Attempts
 from plait.system.interfaces import OtherEngines, Sensors
 
 CLOCK_JUMP_SECONDS = 1.0  # seconds that the wall clock and passing time may disagree by
@@ -47,16 +46,16 @@ class CapacityReporter:
             self._offset += by
             yield ClockJumped(by)
 
-    def read_sensors(self, executor: Executor, watch: AttemptWatcher) -> None:
-        """Read the sensors; now and then also weigh what runs."""
+    def read_sensors(self, attempts: Attempts) -> None:
+        """Read the sensors and, less often, the memory that running attempts use."""
         self._reading, self._has_new_reading = self._sensors.read(), True
         now = time.monotonic()
-        if watch.running and now - self._memory_checked_at >= MEMORY_CHECK_SECONDS:
+        if attempts.running and now - self._memory_checked_at >= MEMORY_CHECK_SECONDS:
             self._memory_checked_at = now
             with suppress(OSError):  # the processes can't be seen now; what was weighed last holds
-                self._sizes = executor.measure_memory()
+                self._sizes = attempts.executor.measure_memory()
             for attempt, size in self._sizes.items():
-                watch.record_memory(attempt, size)
+                attempts.record_memory(attempt, size)
 
     def has_changed(self, elsewhere: OtherEngines) -> bool:
         """Whether there is anything that was not thought about yet."""

@@ -53,12 +53,11 @@ def build_status_restorer(kit: BatchInputs) -> RestoreStatuses:
         address = _find_source(addresses, path)
         if address is None:
             return new
-        from plait.sources.status_restore import (
-            STATUS_FILES,
-            restore_statuses,
-        )  # formats are many, and few agents touch sources
+        # Formats are many, and few agents touch sources.
+        from plait.sources.formats import get_entry
+        from plait.sources.status_restore import restore_statuses
 
-        if path not in files and path.rpartition("/")[2] != STATUS_FILES.get(address.format):
+        if path not in files and path.rpartition("/")[2] != get_entry(address.format).status_file:
             return new
         return encode(restore_statuses(address.format, path, decode(base), decode(new)))
 

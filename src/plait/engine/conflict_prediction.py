@@ -8,13 +8,12 @@ from functools import partial
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import ConflictCleared, ConflictPredicted, Report
+from plait.core.reports import ConflictCleared, ConflictPredicted
 from plait.core.settings import Isolation
-from plait.core.state import BatchState, State
+from plait.core.state import BatchState
 from plait.core.task import Step
-from plait.engine.worker_pool import WorkerPool
+from plait.engine.context import EngineContext
 from plait.git.interfaces import BranchMerger, PredictedConflict, Workspaces
-from plait.store.batch_inputs import BatchInputs
 from plait.system import log
 
 CHECK_SECONDS = 30.0  # seconds between two looks at a batch
@@ -31,23 +30,15 @@ class UnmergedTask:
 
 
 class ConflictPredictor:
-    """`state` is read only."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - its parts
-        self,
-        state: State,
-        workspaces: Callable[[], Workspaces],
-        integrator: Callable[[], BranchMerger],
-        workers: WorkerPool,
-        load_inputs: Callable[[str], BatchInputs],
-        emit: Callable[[Report], None],
+    def __init__(
+        self, context: EngineContext, workspaces: Callable[[], Workspaces], merger: Callable[[], BranchMerger]
     ) -> None:
-        self._state = state
+        self._state = context.state
+        self._workers = context.workers
+        self._load_inputs = context.inputs.get_inputs
+        self._emit = context.emit
         self._workspaces = workspaces
-        self._integrator = integrator
-        self._workers = workers
-        self._load_inputs = load_inputs
-        self._emit = emit
+        self._merger = merger
         self._next: dict[str, float] = {}
 
     def check_batches(self, now: float) -> None:
@@ -70,13 +61,13 @@ class ConflictPredictor:
                 ("foresight", batch.id),
                 partial(self._predict, batch.id, batch.head, at_work),
                 partial(self._report_changes, batch.id),
-                lambda error: log.write_line(f"warning: conflicts of batch {batch.id} can't be foreseen: {error}"),
+                lambda error: log.write_line(f"warning: can't predict conflicts in batch {batch.id}: {error}"),
             )
 
     def _predict(self, batch: str, head: str, at_work: list[UnmergedTask]) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
         tips = {each.task: (each.base, tip) for each in at_work if (tip := self._find_tip(batch, each))}
-        found = self._integrator().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending) if tips else []
+        found = self._merger().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending) if tips else []
         return time.monotonic() - began, found
 
     def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:

@@ -26,15 +26,15 @@ from plait.core.scheduler.rules import decide_due, fold_incoming, is_engine_need
 from plait.core.scheduler.selection import has_batch_slots
 from plait.core.state import State
 from plait.engine.attempt_workspaces import AttemptWorkspaces
-from plait.engine.attempts import AttemptWatcher
+from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
-from plait.engine.perform import Performer, recover
+from plait.engine.context import BatchInputsCache
+from plait.engine.perform import Performer
 from plait.engine.report_text import make_utf8_safe
 from plait.engine.status_writeback import StatusWriter
 from plait.engine.worker_pool import WorkerPool
 from plait.observe.interfaces import RecordListener
-from plait.runtime.executor import Executor
 from plait.store.interfaces import Inbox, InboxError, Journal, JournalFullError, JournalReadOnlyError
 from plait.system import log
 from plait.system.interfaces import HealthFile, OtherEngines, SharedState, SleepInhibitor
@@ -53,9 +53,9 @@ class Dependencies:
 
     journal: Journal
     inbox: Inbox
-    executor: Executor
+    inputs: BatchInputsCache
     performer: Performer
-    watcher: AttemptWatcher
+    attempts: Attempts
     status_writer: StatusWriter
     capacity: CapacityReporter
     shared: SharedState
@@ -128,7 +128,7 @@ class Engine:
         if self.state.settings.with_fields(settings_request.settings, settings_request.fields) != self.state.settings:
             self.enqueue(settings_request)
         self._delete_stale_environments()
-        adopted = recover(self.state, parts.executor, parts.performer)
+        adopted = parts.performer.recover()
         parts.workspaces.release_leftovers(self.state)
         log.write_line(f"engine {self._pid} took over at record {self.state.seq}, {adopted} attempts run on")
 
@@ -204,14 +204,14 @@ class Engine:
         """Batches that are open, or on their way here, go on having their environments."""
         with suppress(InboxError):
             coming = (getattr(request, "batch", "") for request in self.dependencies.inbox.pending())
-            self.dependencies.performer.delete_stale_environments({*self.state.open, *coming})
+            self.dependencies.inputs.delete_stale_environments({*self.state.open, *coming})
 
     @property
     def _is_busy(self) -> bool:
         return any(batch.alive or batch.paused is None for batch in self.state.open.values())
 
     def _has_nothing_left(self) -> bool:
-        if self._incoming or self._uncommitted or self._wake_requested or self.dependencies.watcher.running:
+        if self._incoming or self._uncommitted or self._wake_requested or self.dependencies.attempts.running:
             return False
         told = all(onlooker.is_idle for onlooker in self.dependencies.listeners)
         return (
@@ -245,8 +245,8 @@ class Engine:
         now = time.monotonic()
         if self._is_busy and now - self._polled_at >= TICK_SECONDS:
             self._polled_at = now
-            self.dependencies.watcher.poll_transcripts(now)
-            self.dependencies.capacity.read_sensors(self.dependencies.executor, self.dependencies.watcher)
+            self.dependencies.attempts.poll_transcripts(now)
+            self.dependencies.capacity.read_sensors(self.dependencies.attempts)
             self.dependencies.conflict_predictor.check_batches(now)
             self.dependencies.workspaces.check_disk_usage(now)
             self._warn_once(self.dependencies.shared.problem)

@@ -24,48 +24,40 @@ from plait.core.reports import (
     Report,
 )
 from plait.core.settings import WriteBack
-from plait.core.state import State
 from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, make_batch_view
-from plait.engine.attempt_inputs import JobBuilder
 from plait.engine.commit_contents import EditFiles, build_merge_message
-from plait.engine.worker_pool import WorkerPool
+from plait.engine.context import EngineContext
 from plait.forges.interfaces import Publisher
 from plait.git.interfaces import BranchMerger, ChangeGoneError
 from plait.system import log
 from plait.system.atomic_files import write_private_file
-from plait.system.state_paths import StateFolder
 
 
 class MergeQueue:
-    """`state` is read only; nothing of it is kept by a thread."""
+    """Merges, rebuilds and publishes in worker threads, in order for each batch."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - its parts
+    def __init__(
         self,
-        integrator: Callable[[], BranchMerger],
-        publisher: Callable[[], Publisher],
-        workers: WorkerPool,
-        state: State,
-        launcher: JobBuilder,
-        folder: StateFolder,
-        emit: Callable[[Report], None],
+        context: EngineContext,
+        open_merger: Callable[[], BranchMerger],
+        open_publisher: Callable[[], Publisher],
     ) -> None:
-        self._make_integrator = integrator
-        self._make_publisher = publisher
-        self._workers = workers
-        self._state = state
-        self._load_inputs = launcher.get_inputs
-        self._environment = launcher.get_environment
-        self._folder = folder
-        self._emit = emit
+        self._open_merger = open_merger
+        self._open_publisher = open_publisher
+        self._workers = context.workers
+        self._state = context.state
+        self._inputs = context.inputs
+        self._folder = context.folder
+        self._emit = context.emit
 
     @cached_property
-    def integrator(self) -> BranchMerger:
-        return self._make_integrator()
+    def merger(self) -> BranchMerger:
+        return self._open_merger()
 
     @cached_property
     def publisher(self) -> Publisher:
-        return self._make_publisher()
+        return self._open_publisher()
 
     def merge(self, order: MergeStarted) -> None:
         edit = self._build_edit(order.batch, order.task)
@@ -104,11 +96,11 @@ class MergeQueue:
         name, change = order.attempt, order.repairs
         if change is not None:
             clash = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
-            blending = self._load_inputs(name.batch).gear.blending
+            blending = self._inputs.get_inputs(name.batch).gear.blending
             try:
                 write_private_file(
                     self._folder.conflict(name.batch, name.task),
-                    self.integrator.describe_conflict(clash, blending),
+                    self.merger.describe_conflict(clash, blending),
                 )
             except (PlaitError, OSError) as error:  # it is advice, and the attempt can do without
                 log.write_line(f"warning: {name} is not told what it conflicts with: {describe_error(error)}")
@@ -126,17 +118,19 @@ class MergeQueue:
         self._workers.submit(("line", batch), errand, self._emit, sorry)
 
     def _run_merge(self, order: MergeStarted, edit: EditFiles | None) -> MergeDone | MergeConflicted:
-        kit = self._load_inputs(order.batch)
+        kit = self._inputs.get_inputs(order.batch)
         words = build_merge_message(kit, order.batch, order.task, order.n, edit)
-        return self.integrator.merge(order, words, kit.gear.blending)
+        return self.merger.merge(order, words, kit.gear.blending)
 
     def _run_rebuild(self, order: RebuildStarted, base: str, edits: Mapping[str, EditFiles | None]) -> RebuildDone:
-        kit = self._load_inputs(order.batch)
+        kit = self._inputs.get_inputs(order.batch)
         words = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
-        return self.integrator.rebuild(order, base, words, kit.gear.blending)
+        return self.merger.rebuild(order, base, words, kit.gear.blending)
 
     def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
-        return self.publisher.publish(order, view, self._load_inputs(order.batch), self._environment(order.batch))
+        return self.publisher.publish(
+            order, view, self._inputs.get_inputs(order.batch), self._inputs.get_environment_or_own(order.batch)
+        )
 
     def _build_edit(self, batch: str, task: str) -> EditFiles | None:
         known = self._state.batches[batch]
