@@ -7,21 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support.cli_runner import ask
 
+from plait.sources.formats import todo
 from plait.store.journal_writer import open_journal_writer
 from plait.testing.script import Script
 
 TODO = "# TODO\n\n### 1. Lay the floor\n**Status**: [NOT STARTED]\n\n### 2. Paint the wall\n**Status**: [NOT STARTED]\n"
 BROKEN = """\
-from plait.sources.formats import Likeness
-def likeness(material): return Likeness.NO
-def companions(path): return ()
-def read(material): raise KeyError("surprise")
-def writers(path, changes): return []
+from plait.sources.formats import Confidence, Format
+def read(source): raise KeyError("surprise")
+FORMAT = Format(lambda source: Confidence.NO, read)
 """
 
 
@@ -122,14 +122,14 @@ def test_a_bug_is_told_in_two_lines(
 def test_a_format_that_fails_is_a_bug_with_the_name_of_the_file(
     top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.sources.formats.todo.read", surprise)
+    monkeypatch.setattr("plait.sources.formats.todo.FORMAT", replace(todo.FORMAT, read=surprise))
     answer = ask(capsys, top, "plan")
     said = "this is a bug in plait: TODO.md: the format todo failed: KeyError: 'surprise'"
     assert (answer.code, answer.err.splitlines()[0]) == (4, f"plait: {said}")
     told = json.loads(ask(capsys, top, "plan", "--json").out)
     assert told["tasks"] == []
     assert told["problems"][0]["message"] == said
-    monkeypatch.setattr("plait.sources.formats.todo.detect", surprise)
+    monkeypatch.setattr("plait.sources.formats.todo.FORMAT", replace(todo.FORMAT, detect=surprise))
     assert "TODO.md: finding out its format failed" in ask(capsys, top, "plan").err
 
 

@@ -149,7 +149,7 @@ def test_a_source_that_cannot_be_read_is_told_and_left_out(repo: Path) -> None:
     init(repo)
     assert settings(repo).sources.paths == ("tasks",)
     [line] = [line for line in init.output.splitlines() if "TODO.md" in line]
-    assert "left out: none of the formats recognises this source" in line
+    assert "left out: unknown format, no tasks read" in line
 
 
 def test_a_source_whose_name_no_file_can_hold_is_left_out(repo: Path) -> None:
@@ -369,7 +369,7 @@ def test_json_tells_what_was_found_and_written(repo: Path, path: Callable[..., s
     assert init(repo, as_json=True, path=path("claude", "pi")) == 0
     told = json.loads(init.output)
     problem = told["sources"][1].pop("problem")
-    assert problem.startswith("none of the formats recognises this source")
+    assert problem.startswith("unknown format, no tasks read")
     assert told == {
         "written": str(repo / "plait.toml"),
         "repository": True,

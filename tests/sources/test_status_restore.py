@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from plait.core.fast_dataclass import dataclass
-from plait.sources.formats import FORMATS, TAGGED_FORMATS
+from plait.sources.formats import FORMATS, load_format
 from plait.sources.source_model import SourceStatus
 from plait.sources.status_restore import restore_statuses
 from plait.testing.contracts.source_format import FormatUnderTest
@@ -100,7 +100,7 @@ MARKS = (
 def told(name: str, text: str, mark: SourceStatus) -> str:
     """The text with every task's status set by the format's own writer."""
     subject = FormatUnderTest(name, SAMPLES[name].path)
-    tag = "master" if name in TAGGED_FORMATS else ""
+    tag = "master" if load_format(name).list_tags else ""
     changes = [replace(subject.change(entry, mark), tag=tag) for entry in subject.read(text).entries]
     return subject.write(text, changes)
 

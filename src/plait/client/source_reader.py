@@ -22,8 +22,14 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.git.location import RepoLocation
-from plait.sources.detection import UnknownFormatError, detect_format
-from plait.sources.formats import FORMATS, ONE_TASK_PER_FILE, Format, load_format
+from plait.sources.formats import (
+    FORMATS,
+    Format,
+    UnknownFormatError,
+    detect_format,
+    get_entry,
+    load_format,
+)
 from plait.sources.problem_reports import check_text
 from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles
 from plait.sources.task_files import is_ignored
@@ -59,45 +65,23 @@ def expand_name(where: Path, value: str) -> list[Path]:
     return sorted(where / name for name in found)
 
 
-# In the order in which people are asked about them; the first pattern that finds nothing is no loss.
-DEFAULT_SOURCE_PATTERNS = (
-    "tasks/",
-    "docs/tasks/",
-    "specs/*/tasks.md",
-    ".kiro/specs/*/tasks.md",
-    "openspec/changes/*/tasks.md",
-    ".taskmaster/tasks/tasks.json",
-    ".beads/issues.jsonl",
-    "backlog/tasks/",
-    ".claude/epics/*/",
-    "jobs/",
-    "prd.json",
-    "TODO.md",
-    "docs/TODO.md",
-)
-
-PLAN_POINTER = ".claude/current-plan.txt"
-
-
 def discover_sources(top: Path) -> list[Path]:
     """What lies where sources usually lie. A folder counts if it has a markdown file."""
-    found = [*_find_pointed_plan(top)]
-    for pattern in DEFAULT_SOURCE_PATTERNS:
+    found = [path for row in FORMATS.values() if row.pointer for path in _follow_pointer(top, row.pointer)]
+    for pattern in (pattern for row in FORMATS.values() for pattern in row.found_at):
         for path in sorted(top.glob(pattern.rstrip("/"))):
             if path.is_dir() if pattern.endswith("/") else path.is_file():
                 found += [path] if path.is_file() or any(path.glob("*.md")) else []
     return list(dict.fromkeys(found))
 
 
-def _find_pointed_plan(top: Path) -> list[Path]:
-    """The plan that another tool is at, if its pointer names a file here."""
-    path = top / safe_read.read_text_or_empty(top / PLAN_POINTER).strip()
+def _follow_pointer(top: Path, pointer: str) -> list[Path]:
+    """The source that another tool is working on, if its pointer names a file here."""
+    path = top / safe_read.read_text_or_empty(top / pointer).strip()
     return [path] if safe_read.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []
 
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024  # bytes; a longer list of tasks is some other file by mistake
-# Files by which a folder that holds a source is known: naming the folder is naming the file.
-_SOURCE_FILES_IN_FOLDER = ("tasks.md", "tasks/tasks.json", "tasks.json", "issues.jsonl", "prd.json")
 _CHECKLIST = "checklist"  # the format that is content with any box
 
 
@@ -194,7 +178,8 @@ class _SourceLoader:
     def _collect_path(self, path: Path) -> SourceFiles:
         if not path.is_dir():
             return self._make_source_files(path, [path])
-        within = next((path / name for name in _SOURCE_FILES_IN_FOLDER if (path / name).is_file()), None)
+        names = (name for row in FORMATS.values() for name in row.folder_files)
+        within = next((path / name for name in names if (path / name).is_file()), None)
         if within is not None:
             return self._make_source_files(within, [within])
         files = sorted(file for file in path.glob("*.md") if file.is_file())
@@ -226,7 +211,7 @@ class _SourceLoader:
     def _find_task_files(self, files: Sequence[SourceFiles]) -> set[str]:
         """Beside task files, texts that no format knows are some too, and boxes are a task's own criteria."""
         kinds = {file.path: self._format_name(file) for file in files}
-        sure = {path for path, kind in kinds.items() if kind in ONE_TASK_PER_FILE}
+        sure = {path for path, kind in kinds.items() if get_entry(kind).one_task_per_file}
         homes = {_parent_folder(path) for path in sure}
         others = {_parent_folder(path) for path, kind in kinds.items() if kind and path not in sure} - homes
         unknown = {

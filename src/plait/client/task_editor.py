@@ -23,7 +23,7 @@ from plait.client.planning.submission_checks import iter_task_keys
 from plait.client.project_sources import LoadedSources, read_sources
 from plait.client.task_drafts import TaskDraft, validate_draft
 from plait.client.task_file_names import find_task_folder, iter_file_names
-from plait.client.task_file_text import FOLDER_FORMAT, KEYS_BY_FORMAT, apply_draft, compose_task_file
+from plait.client.task_file_text import FOLDER_FORMAT, apply_draft, compose_task_file
 from plait.client.task_lookup import (
     LocatedTask,
     find_located_task,
@@ -37,6 +37,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.state import State
 from plait.git.location import RepoLocation
+from plait.sources.formats import load_format
 from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceSet
@@ -139,7 +140,7 @@ def _check_values(survey: LoadedSources, located: LocatedTask, draft: TaskDraft)
     """A format's own words about a value that it can't use."""
     problems = _find_file_problems(survey, located.file)
     for name, value in (*draft.words.items(), *draft.lists.items()):
-        keys = KEYS_BY_FORMAT[located.source.format].get(name, (name,))
+        keys = load_format(located.source.format).keys.get(name, (name,))
         about = [problem for problem in problems if problem.message.startswith(tuple(f"{key} " for key in keys))]
         if value and about:
             raise _make_field_error(name, about, f"{name} can't be used")

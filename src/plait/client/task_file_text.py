@@ -8,14 +8,14 @@ Which keys of the front matter say a task's fields, in each format whose files h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import yaml
 
 from plait.client.api_errors import FieldError, StateError
 from plait.client.task_drafts import TaskDraft
 from plait.core.fast_dataclass import dataclass
-from plait.sources.formats.folder_task import NEEDS_KEYS, TOUCHES_KEYS
+from plait.sources.formats import load_format
 from plait.sources.front_matter import FrontMatterKeys, FrontMatterValue, compose_yaml
 from plait.sources.markdown import Block, BlockKind
 from plait.sources.source_model import Document
@@ -291,28 +291,6 @@ def _make_document(path: str, text: str) -> Document:
 
 
 FOLDER_FORMAT = "folder"  # the format of files that are made here
-KeyNames = Mapping[str, tuple[str, ...]]
-
-# The first key of each is the one that is written where there is none.
-_FOLDER_KEYS: KeyNames = {
-    "title": ("title",),
-    "needs": NEEDS_KEYS,
-    "touches": TOUCHES_KEYS,
-    "phase": ("phase",),
-    "priority": ("priority",),
-    "weight": ("weight", "complexity"),
-    "agent": ("agent",),
-    "model": ("model",),
-    "verify": ("verify",),
-    "run": ("run",),
-}
-
-KEYS_BY_FORMAT: Mapping[str, KeyNames] = {
-    FOLDER_FORMAT: _FOLDER_KEYS,
-    "jobs": {"needs": ("depends_on",)},
-    "backlog": {"title": ("title",), "needs": ("dependencies",), "priority": ("priority",)},
-    "ccpm": {"title": ("name",), "needs": ("depends_on",)},
-}
 
 
 def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str:
@@ -322,7 +300,7 @@ def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str
     if draft.title is not None:
         text = _replace_title(format_name, path, text, draft.title)
     for name, value in (*draft.lists.items(), *draft.words.items()):
-        names = KEYS_BY_FORMAT[format_name].get(name)
+        names = load_format(format_name).keys.get(name)
         if names is None:
             hint = "Say it in its text."
             raise FieldError(f"files of the format {format_name} have no key for {name}", field=name, hint=hint)
@@ -344,9 +322,10 @@ def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) 
 
 def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
     """In the heading, if that alone says it; by a key where there is one, or it must be."""
-    names = KEYS_BY_FORMAT[format_name].get("title")
+    format_ = load_format(format_name)
+    names = format_.keys.get("title")
     said = read_front_matter_keys(path, text).text(names[0]) if names else None
-    if said is None and format_name in {FOLDER_FORMAT, "jobs"}:
+    if said is None and format_.title_in_heading:
         text = replace_heading(path, text, title)
         if not names or heading_of(Document(path, to_printable(text))) == title:
             return text

@@ -17,7 +17,7 @@ from plait.client.project_sources import LoadedSources
 from plait.config.config import Layer
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
-from plait.sources.formats import ONE_TASK_PER_FILE
+from plait.sources.formats import get_entry
 from plait.sources.source_model import SourceEntry
 from plait.sources.source_set import Source, SourceSet
 
@@ -115,7 +115,7 @@ def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:
 
 
 def _explain_shared(located: LocatedTask) -> str | None:
-    if located.source.format in ONE_TASK_PER_FILE:
+    if get_entry(located.source.format).one_task_per_file:
         return None
     return f"{located.entry.task.id} is a part of {located.file}, and is edited there"
 

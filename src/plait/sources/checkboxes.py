@@ -16,7 +16,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.sources import status_changes
 from plait.sources.markdown import Block, Checkbox, Markdown
 from plait.sources.source_model import Document, SourceFiles, SourceStatus
-from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
+from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
 TICK_CHARACTERS = frozenset("xXvV✓✔✅☑")
@@ -175,24 +175,14 @@ class CheckboxFile:
         return OPEN_CHARACTER if status is SourceStatus.TODO or now in untrue else None
 
 
-def make_checkbox_writers(
-    path: str, changes: Sequence[StatusChange], parse: Callable[[str], CheckboxFile]
-) -> list[StatusFileWriter]:
-    """A writer for each file of the source that the changes are about; `sheet` reads a file's text."""
-
-    def writer(file: str) -> StatusFileWriter:
-        def write(text: str, changes: Sequence[StatusChange]) -> Rewrite:
-            return rewrite_checkboxes(
-                parse(to_printable(text)), text, status_changes.select_file_changes(file, changes)
-            )
-
-        return StatusFileWriter(file, write)
-
-    return [writer(file) for file in status_changes.list_changed_files(path, changes)]
-
-
-def rewrite_checkboxes(sheet: CheckboxFile, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """The text with the changes' signs in their boxes, and those of the groups that they are part of."""
+def write_checkboxes(
+    parse: Callable[[str], CheckboxFile], path: str, text: str, changes: Sequence[StatusChange]
+) -> Rewrite:
+    """Put the changed statuses of a file's tasks into their boxes, and into those of the groups that they are part of."""
+    changes = status_changes.select_file_changes(path, changes)
+    if not changes:
+        return Rewrite(text)
+    sheet = parse(to_printable(text))
     places = status_changes.TaskIndex(
         range(len(sheet.boxes)), lambda n: sheet.boxes[n].id, lambda n: sheet.boxes[n].title
     )

@@ -113,7 +113,7 @@ def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
             reader.warn(item, f"{collapse_whitespace(item.source)[:40]} in {key} is not an id, and was passed over")
 
 
-def read_json_source(source: SourceFiles, entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]]) -> Reading:
+def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]], source: SourceFiles) -> Reading:
     """All that the documents say, each of them one JSON value."""
     found: list[SourceEntry] = []
     problems: list[Problem] = []

@@ -46,7 +46,7 @@ def check_text(document: Document) -> list[Problem]:
     if "\0" in document.text:
         line = document.text.count("\n", 0, document.text.index("\0"))
         problems.append(make_warning(document, line, "this line holds a NUL character", "Is this a text file?"))
-    if document.name.endswith((".json", ".jsonl")):
+    if document.is_json:
         return problems
     if document.markdown.too_deep_line is not None:
         message = "this line is nested too deep to be read, and was passed over"
@@ -54,8 +54,8 @@ def check_text(document: Document) -> list[Problem]:
     return problems
 
 
-def read_single_file(source: SourceFiles, reader: Callable[[Document], Reading]) -> Reading:
-    """What the one file says; a format that is asked to read a folder says that it can't."""
+def read_single_file(reader: Callable[[Document], Reading], source: SourceFiles) -> Reading:
+    """Read a source that is one file; a folder is an error."""
     if len(source.documents) == 1:
         return reader(source.document)
     message = "this format reads one file at a time, and this is a folder"

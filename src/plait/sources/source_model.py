@@ -54,6 +54,10 @@ class Document:
         return self.path.rpartition("/")[2]
 
     @property
+    def is_json(self) -> bool:
+        return self.name.endswith((".json", ".jsonl"))
+
+    @property
     def stem(self) -> str:
         stem, dot, _ = self.name.rpartition(".")
         return stem if dot and stem else self.name

@@ -17,7 +17,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.sources.formats import TAGGED_FORMATS
+from plait.sources.formats import load_format
 from plait.sources.source_model import Reading, SourceEntry
 
 _ADDRESS = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
@@ -155,7 +155,7 @@ def combine_sources(
     """From (format, path, reading) of each source to one pile."""
     short = make_source_names([path for _, path, _ in readings])
     sources = tuple(
-        Source(name, *reading, tag if reading[0] in TAGGED_FORMATS else "")
+        Source(name, *reading, tag if load_format(reading[0]).list_tags else "")
         for name, reading in zip(short, readings, strict=True)
     )
     ids = [{entry.task.id for entry in source.reading.entries} for source in sources]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Generic, TypeVar
 
 from plait.core.fast_dataclass import dataclass
@@ -67,6 +68,13 @@ def list_changed_files(path: str, changes: Sequence[StatusChange]) -> list[str]:
     return list(
         dict.fromkeys(change.file for change in changes if change.file == path or change.file.startswith(folder))
     )
+
+
+def write_each_file(
+    write: Callable[[str, str, Sequence[StatusChange]], Rewrite], path: str, changes: Sequence[StatusChange]
+) -> list[StatusFileWriter]:
+    """A writer for each file of the source at `path` that these changes are about; `write` has the file's path and text."""
+    return [StatusFileWriter(file, partial(write, file)) for file in list_changed_files(path, changes)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from plait.core.fast_dataclass import dataclass
-from plait.sources.formats import TAGGED_FORMATS, load_format
+from plait.sources.formats import Format, get_entry, load_format
 from plait.sources.source_model import Document, ReadOptions, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import StatusChange, TaskIndex
 from plait.sources.text import TextLines, to_printable
 from plait.sources.text_merge import match_lines
 
-# Files of which every byte tells statuses, by format.
-STATUS_FILES = {"plan": "status.json", "jobs": "_jobstatus.json"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Written one after another, so that spelling and dates are the same whatever was there before.
 _NORMALIZATIONS = (
@@ -31,35 +29,24 @@ _TOKEN = re.compile(r"\w+|\s|[^\w\s]")
 Span = tuple[int, int, Sequence[str]]
 
 
-def restore_statuses(format: str, path: str, base: str, new: str) -> str:  # noqa: A002 - the glossary's word
+def restore_statuses(format_name: str, path: str, base: str, new: str) -> str:
     """The new text with every task's status as the base had it; tasks that the base does not know keep theirs.
 
     A text in which no task is found comes back as it is.
     """
-    if base == new or STATUS_FILES.get(format) == Document(path, "").name:
+    if base == new or get_entry(format_name).status_file == Document(path, "").name:
         return base
-    for tag in _list_tags(format, base):
-        new = _StatusRestorer(format, path, tag).restore(base, new)
+    format_ = load_format(format_name)
+    for tag in format_.list_tags(base) if format_.list_tags else [""]:
+        new = _StatusRestorer(format_, path, tag).restore(base, new)
     return new
-
-
-def _list_tags(format: str, text: str) -> list[str]:  # noqa: A002
-    if format not in TAGGED_FORMATS:
-        return [""]
-    from plait.sources.formats.taskmaster import find_task_lists  # for files of this format only
-    from plait.sources.json_text import JsonSyntaxError, parse_json
-
-    try:
-        return list(find_task_lists(parse_json(to_printable(text))))
-    except JsonSyntaxError:
-        return []
 
 
 @dataclass(frozen=True, slots=True)
 class _StatusRestorer:
     """One file of a source, or one of its lists."""
 
-    format: str
+    format: Format
     path: str
     tag: str
 
@@ -91,9 +78,9 @@ class _StatusRestorer:
         return all(others.get(entry.task.id, entry.status) is entry.status for entry in entries)
 
     def _entries(self, text: str) -> tuple[SourceEntry, ...]:
-        options = ReadOptions(tag=self.tag) if self.format in TAGGED_FORMATS else ReadOptions()
+        options = ReadOptions(tag=self.tag) if self.format.list_tags else ReadOptions()
         document = Document(self.path, to_printable(text))
-        return load_format(self.format).read(SourceFiles(self.path, (document,), options=options)).entries
+        return self.format.read(SourceFiles(self.path, (document,), options=options)).entries
 
     def _normalize(self, text: str, known: Sequence[SourceEntry], marks: Sequence[SourceStatus]) -> str:
         """The text with the same status for each of these tasks, in the writer's own spelling."""
@@ -104,7 +91,7 @@ class _StatusRestorer:
     def _write_statuses(self, text: str, known: Sequence[SourceEntry], status: SourceStatus | None = None) -> str:
         """Without a mark: each task's own."""
         changes = [self._make_change(entry, status) for entry in known]
-        for writer in load_format(self.format).writers(self.path, changes):
+        for writer in self.format.writers(self.path, changes):
             if writer.path == self.path:
                 return writer.apply(text, changes).text
         return text

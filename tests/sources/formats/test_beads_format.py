@@ -308,7 +308,7 @@ def test_times_keep_their_zone() -> None:
 def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
     text = line("a") + line("t", status="tombstone")
     changes = [StatusChange(name, SourceStatus.DONE, NOW, PATH, f"Do {name}") for name in ("a", "t", "x")]
-    [writer] = beads.writers(PATH, changes)
+    [writer] = beads.FORMAT.writers(PATH, changes)
     rewrite = writer.apply(text, changes)
     assert json.loads(TextLines(rewrite.text).all[0])["status"] == "closed"
     assert TextLines(rewrite.text).all[1] == TextLines(text).all[1]
@@ -347,12 +347,12 @@ def test_bytes_that_are_not_utf_8_survive() -> None:
     ],
 )
 def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
-    assert beads.detect(SourceFiles(path, (Document(path, text),))) is likeness
+    assert beads.FORMAT.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 def test_a_folder_is_not_its_own() -> None:
-    assert beads.detect(SourceFiles(".beads", (), folder=True)) is Confidence.NO
-    assert beads.read(SourceFiles(".beads", (), folder=True)) == Reading()
+    assert beads.FORMAT.detect(SourceFiles(".beads", (), folder=True)) is Confidence.NO
+    assert beads.FORMAT.read(SourceFiles(".beads", (), folder=True)) == Reading()
 
 
 STATUSES = st.sampled_from(

@@ -59,7 +59,7 @@ Non critical
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return checklist.read(SourceFiles(path, (Document(path, text),)))
+    return checklist.FORMAT.read(SourceFiles(path, (Document(path, text),)))
 
 
 def entries(text: str) -> dict[str, SourceEntry]:
@@ -298,7 +298,7 @@ class TestPhases:
 class TestLikeness:
     def test_any_file_with_a_box_perhaps(self) -> None:
         def likeness(text: str, path: str = PATH, *, folder: bool = False) -> Confidence:
-            return checklist.detect(SourceFiles(path, (Document(path, text),), folder=folder))
+            return checklist.FORMAT.detect(SourceFiles(path, (Document(path, text),), folder=folder))
 
         assert likeness(TODO) is Confidence.PERHAPS
         assert likeness(TODO, folder=True) is Confidence.NO
@@ -343,7 +343,7 @@ class TestWriting:
 
     def test_a_task_that_is_gone_is_reported(self) -> None:
         change = CHECKLIST.change(entries("- [ ] a\n")["a"], SourceStatus.DONE)
-        (writer,) = checklist.writers(PATH, [change])
+        (writer,) = checklist.FORMAT.writers(PATH, [change])
         rewrite = writer.apply("- [ ] b\n", [change])
         assert (rewrite.text, len(rewrite.problems)) == ("- [ ] b\n", 1)
 

@@ -15,8 +15,7 @@ from tests.support.source_folders import (
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import Need, NeedKind, Origin
-from plait.sources.detection import detect_format
-from plait.sources.formats import Confidence, load_format
+from plait.sources.formats import Confidence, detect_format, load_format
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.source_format import mangled_texts

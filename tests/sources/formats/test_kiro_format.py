@@ -65,7 +65,7 @@ PLAN = """\
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return kiro.read(SourceFiles(path, (Document(path, text),)))
+    return kiro.FORMAT.read(SourceFiles(path, (Document(path, text),)))
 
 
 def entries(text: str) -> dict[str, SourceEntry]:
@@ -77,7 +77,7 @@ def follows(text: str) -> dict[str, list[str]]:
 
 
 def likeness(text: str, path: str = "tasks.md") -> Confidence:
-    return kiro.detect(SourceFiles(path, (Document(path, text),)))
+    return kiro.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -146,7 +146,7 @@ class TestTasks:
         assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
 
     def test_a_folder_is_refused_in_words(self) -> None:
-        reading = kiro.read(SourceFiles("specs", ()))
+        reading = kiro.FORMAT.read(SourceFiles("specs", ()))
         assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
 
 
@@ -219,9 +219,9 @@ class TestLikeness:
 
     def test_a_folder_and_other_kinds_of_files_are_none(self) -> None:
         document = Document("tasks.json", "- [ ] 1. a\n")
-        assert kiro.detect(SourceFiles("tasks.json", (document,))) is Confidence.NO
-        assert kiro.detect(SourceFiles("x", (document,), folder=True)) is Confidence.NO
-        assert kiro.detect(SourceFiles("x", ())) is Confidence.NO
+        assert kiro.FORMAT.detect(SourceFiles("tasks.json", (document,))) is Confidence.NO
+        assert kiro.FORMAT.detect(SourceFiles("x", (document,), folder=True)) is Confidence.NO
+        assert kiro.FORMAT.detect(SourceFiles("x", ())) is Confidence.NO
 
 
 def test_a_number_that_is_there_again_costs_nobody_anything() -> None:
@@ -297,7 +297,7 @@ class TestWriting:
 
     def test_a_renumbered_task_is_found_by_its_title_and_a_gone_one_is_reported(self) -> None:
         change = KIRO.change(entries("- [ ] 1. a\n")["1"], SourceStatus.DONE)
-        (writer,) = kiro.writers(PATH, [change])
+        (writer,) = kiro.FORMAT.writers(PATH, [change])
         assert writer.apply("- [ ] 1. new\n- [ ] 2. a\n", [change]).text == "- [ ] 1. new\n- [x] 2. a\n"
         rewrite = writer.apply("- [ ] 3. b\n", [change])
         assert rewrite.text == "- [ ] 3. b\n"

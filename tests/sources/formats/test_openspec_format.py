@@ -62,7 +62,7 @@ Intro with a [link](x).
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return openspec.read(SourceFiles(path, (Document(path, text),)))
+    return openspec.FORMAT.read(SourceFiles(path, (Document(path, text),)))
 
 
 def entries(text: str) -> dict[str, SourceEntry]:
@@ -70,7 +70,7 @@ def entries(text: str) -> dict[str, SourceEntry]:
 
 
 def likeness(text: str, path: str = "tasks.md") -> Confidence:
-    return openspec.detect(SourceFiles(path, (Document(path, text),)))
+    return openspec.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -156,7 +156,7 @@ class TestLikeness:
 
     def test_by_content(self) -> None:
         assert likeness(TASKS) is Confidence.CONTENT
-        assert kiro.detect(SourceFiles("tasks.md", (Document("tasks.md", TASKS),))) is Confidence.NO
+        assert kiro.FORMAT.detect(SourceFiles("tasks.md", (Document("tasks.md", TASKS),))) is Confidence.NO
 
     @pytest.mark.parametrize(
         "text",

@@ -171,7 +171,7 @@ def test_what_does_not_pass_need_not_say_so() -> None:
 
 def test_what_is_gone_is_said() -> None:
     changes = [StatusChange("US-009", SourceStatus.DONE, NOW, PATH, "Gone")]
-    [writer] = prd.writers(PATH, changes)
+    [writer] = prd.FORMAT.writers(PATH, changes)
     assert writer.apply(FILE, changes).text == FILE
     assert len(writer.apply(FILE, changes).problems) == 1
     broken = writer.apply(FILE[:-4], changes)
@@ -193,7 +193,7 @@ def test_what_is_gone_is_said() -> None:
     ],
 )
 def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
-    assert prd.detect(SourceFiles(path, (Document(path, text),))) is likeness
+    assert prd.FORMAT.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 WORDS = st.sampled_from(["", "plain", '"passes": true', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"])

@@ -82,7 +82,7 @@ T009 -> T001
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return speckit.read(SourceFiles(path, (Document(path, text),)))
+    return speckit.FORMAT.read(SourceFiles(path, (Document(path, text),)))
 
 
 def entries(text: str) -> dict[str, SourceEntry]:
@@ -94,7 +94,7 @@ def needs(text: str) -> dict[str, list[str]]:
 
 
 def likeness(text: str, path: str = "tasks.md") -> Confidence:
-    return speckit.detect(SourceFiles(path, (Document(path, text),)))
+    return speckit.FORMAT.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -426,7 +426,7 @@ class TestLikeness:
     def test_by_content(self) -> None:
         assert likeness(TASKS) is Confidence.CONTENT
         material = SourceFiles("tasks.md", (Document("tasks.md", TASKS),))
-        assert kiro.detect(material) is openspec.detect(material) is Confidence.NO
+        assert kiro.FORMAT.detect(material) is openspec.FORMAT.detect(material) is Confidence.NO
 
     @pytest.mark.parametrize(
         "text",

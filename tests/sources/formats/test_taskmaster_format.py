@@ -96,7 +96,7 @@ def tasks(*given: dict[str, Any], tag: str = "master") -> str:
 
 
 def read(text: str, tag: str = "master") -> Reading:
-    return taskmaster.read(SourceFiles(PATH, (Document(PATH, text),), options=ReadOptions(tag=tag)))
+    return taskmaster.FORMAT.read(SourceFiles(PATH, (Document(PATH, text),), options=ReadOptions(tag=tag)))
 
 
 def by_id(text: str) -> dict[str, SourceEntry]:
@@ -324,7 +324,7 @@ def test_a_status_goes_to_the_tag_that_the_task_was_read_from() -> None:
 
 
 def test_without_a_tag_only_a_task_that_is_the_only_such_one_is_changed() -> None:
-    [writer] = taskmaster.writers(PATH, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
+    [writer] = taskmaster.FORMAT.writers(PATH, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
     rewrite = writer.apply(TAGS, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
     assert rewrite.text == TAGS
     assert len(rewrite.problems) == 1
@@ -448,7 +448,7 @@ def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
         StatusChange("77", SourceStatus.DONE, NOW, PATH, "Gone"),
         StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output"),
     ]
-    [writer] = taskmaster.writers(PATH, changes)
+    [writer] = taskmaster.FORMAT.writers(PATH, changes)
     rewrite = writer.apply(FILE, changes)
     assert rewrite.text == FILE.replace('"review"', '"done"')
     assert [problem.message.split()[0] for problem in rewrite.problems] == ["77"]
@@ -456,7 +456,7 @@ def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
 
 def test_a_file_that_is_broken_when_statuses_come_stays_as_it_is() -> None:
     changes = [StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output")]
-    [writer] = taskmaster.writers(PATH, changes)
+    [writer] = taskmaster.FORMAT.writers(PATH, changes)
     rewrite = writer.apply(FILE[:-5], changes)
     assert rewrite.text == FILE[:-5]
     assert "not JSON any more" in rewrite.problems[0].message
@@ -490,12 +490,12 @@ def test_bytes_that_are_not_utf_8_survive() -> None:
     ],
 )
 def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
-    assert taskmaster.detect(SourceFiles(path, (Document(path, text),))) is likeness
+    assert taskmaster.FORMAT.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 def test_a_folder_is_not_its_own() -> None:
-    assert taskmaster.detect(SourceFiles(".taskmaster", (), folder=True)) is Confidence.NO
-    assert taskmaster.read(SourceFiles(".taskmaster", (), folder=True)) == Reading()
+    assert taskmaster.FORMAT.detect(SourceFiles(".taskmaster", (), folder=True)) is Confidence.NO
+    assert taskmaster.FORMAT.read(SourceFiles(".taskmaster", (), folder=True)) == Reading()
 
 
 STATUSES = st.sampled_from(

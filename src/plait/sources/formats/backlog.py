@@ -9,11 +9,10 @@ from dataclasses import replace
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import front_matter_status
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.problem_reports import make_warning
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_files import (
     list_task_documents,
     read_task_body,
@@ -39,10 +38,6 @@ def detect(source: SourceFiles) -> Confidence:
     return Confidence.NO
 
 
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
-    return ()
-
-
 def read(source: SourceFiles) -> Reading:
     documents = list_task_documents(source)
     if not documents:
@@ -52,10 +47,6 @@ def read(source: SourceFiles) -> Reading:
     entries = [reader.build_entry(ids) for reader in readers]
     entries = _add_part_needs(entries, readers, ids)
     return Reading(tuple(entries), problems=tuple(problem for reader in readers for problem in reader.problems))
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return _STATUS_KEY.writers(path, changes)
 
 
 def _read_id(document: Document, keys: FrontMatterKeys | None = None) -> str:
@@ -175,3 +166,11 @@ def _list_aliases(name: str, stem: str) -> tuple[str, ...]:
     number = _NUMBERED.match(_normalize_id(name))
     names = (stem, number["number"] if number else stem)
     return tuple(dict.fromkeys(alias for alias in names if alias != name))
+
+
+FORMAT = Format(
+    detect,
+    read,
+    _STATUS_KEY.writers,
+    keys={"title": ("title",), "needs": ("dependencies",), "priority": ("priority",)},
+)

@@ -16,7 +16,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import json_tasks, vocabulary
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.json_text import (
     JsonNode,
     JsonSyntaxError,
@@ -30,11 +30,10 @@ from plait.sources.source_model import Document, Reading, SourceEntry, SourceFil
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
-    StatusFileWriter,
     TaskIndex,
-    list_changed_files,
     report_missing_task,
     select_file_changes,
+    write_each_file,
 )
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
@@ -218,18 +217,10 @@ def _looks_like_issue(line: str) -> bool:
     return isinstance(value, dict) and {"id", "title", "status"} <= value.keys()
 
 
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
-    return ()
-
-
 def read(source: SourceFiles) -> Reading:
     readings = [_IssueReader(document).read() for document in source.documents]
     entries = tuple(entry for reading in readings for entry in reading.entries)
     return Reading(entries, problems=tuple(problem for reading in readings for problem in reading.problems))
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return [StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)]
 
 
 class _IssueReader:
@@ -357,3 +348,6 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     for number, (issue, change) in asked.items():
         lines[number] = apply_edits(lines[number], make_status_edits(issue, change))
     return Rewrite("".join(lines), tuple(problems))
+
+
+FORMAT = Format(detect, read, partial(write_each_file, _write_statuses))

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import front_matter_status
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import SERIAL_GROUP
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.problem_reports import make_warning
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_files import (
     list_task_documents,
     read_task_body,
@@ -39,10 +38,6 @@ def detect(source: SourceFiles) -> Confidence:
     return Confidence.NO
 
 
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
-    return ()
-
-
 def read(source: SourceFiles) -> Reading:
     documents = [document for document in list_task_documents(source) if _is_task(document)]
     if not documents:
@@ -54,10 +49,6 @@ def read(source: SourceFiles) -> Reading:
     for _, keys in read_keys:
         problems += keys.problems
     return Reading(tuple(entries), problems=tuple(problems))
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return _STATUS_KEY.writers(path, changes)
 
 
 def _is_task(document: Document) -> bool:
@@ -125,3 +116,6 @@ def _read_status(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatu
     if keys.front_matter.is_broken or not keys.front_matter.is_present:
         return SourceStatus.UNREADABLE, ""
     return front_matter_status.read_status_key(document, keys)
+
+
+FORMAT = Format(detect, read, _STATUS_KEY.writers, keys={"title": ("name",), "needs": ("depends_on",)})

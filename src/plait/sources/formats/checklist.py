@@ -12,11 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
-from plait.sources import checkboxes, problem_reports
 from plait.sources.checkboxes import (
     IN_PROGRESS_CHARACTERS,
     OPEN_CHARACTER,
@@ -24,6 +24,7 @@ from plait.sources.checkboxes import (
     TICK_CHARACTERS,
     CheckboxFile,
     TaskBox,
+    find_checkbox_document,
     find_checkboxes,
     find_nested,
     find_usual_tick,
@@ -31,8 +32,9 @@ from plait.sources.checkboxes import (
     read_checkbox_status,
     read_checkbox_text,
     read_item_body,
+    write_checkboxes,
 )
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown
 from plait.sources.outline import (
     PhaseBuilder,
@@ -44,9 +46,9 @@ from plait.sources.outline import (
     strip_markup,
     walk_outline,
 )
-from plait.sources.problem_reports import make_warning
+from plait.sources.problem_reports import make_warning, read_single_file
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug, parse_priority as word_priority
 
@@ -173,7 +175,7 @@ _DEFAULT_PRIORITY = 1
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = checkboxes.find_checkbox_document(source)
+    document = find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     some = any(
@@ -181,18 +183,6 @@ def detect(source: SourceFiles) -> Confidence:
         for _, box in find_checkboxes(document.markdown)
     )
     return Confidence.PERHAPS if some else Confidence.NO
-
-
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
-    return ()
-
-
-def read(source: SourceFiles) -> Reading:
-    return problem_reports.read_single_file(source, _read_document)
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,3 +283,10 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
     if marks[under_way]:
         signs[SourceStatus.DOING] = under_way
     return CheckboxFile(document.markdown, spots, signs)
+
+
+FORMAT = Format(
+    detect,
+    partial(read_single_file, _read_document),
+    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
+)

@@ -13,8 +13,10 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Phase
 from plait.sources import vocabulary
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import (
+    NEEDS_KEYS,
+    TOUCHES_KEYS,
     ParsedTaskFile,
     TaskNameIndex,
     assign_ids,
@@ -30,7 +32,6 @@ from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.markdown import Block, BlockKind
 from plait.sources.problem_reports import make_info, make_warning
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_files import get_sibling_path, has_task_heading, list_task_documents, report_no_tasks
 
 _STATUS_COLUMNS = frozenset({"status", "blocks", "blocked by"})
@@ -247,11 +248,6 @@ def read(source: SourceFiles) -> Reading:
     return Reading(tuple(entries), tuple(_build_phases(drafts, entries)), (*problems, *table.problems))
 
 
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:  # noqa: ARG001
-    """None: the journal knows how far a task is."""
-    return []
-
-
 def _read_phases_file(source: SourceFiles, names: TaskNameIndex, drafts: Sequence[ParsedTaskFile]) -> TableContent:
     """What PHASES.md says, be it among the files or beside them."""
     near = (*source.documents, *source.companions.values())
@@ -287,3 +283,24 @@ def _natural_sort_key(key: str) -> list[tuple[bool, int, str]]:
     return [
         (not part.isdecimal(), len(part.lstrip("0")) if part.isdecimal() else 0, part.lstrip("0")) for part in parts
     ]
+
+
+# No status is written: the journal has it.
+FORMAT = Format(
+    detect,
+    read,
+    companions=companions,
+    keys={
+        "title": ("title",),
+        "needs": NEEDS_KEYS,
+        "touches": TOUCHES_KEYS,
+        "phase": ("phase",),
+        "priority": ("priority",),
+        "weight": ("weight", "complexity"),
+        "agent": ("agent",),
+        "model": ("model",),
+        "verify": ("verify",),
+        "run": ("run",),
+    },
+    title_in_heading=True,
+)

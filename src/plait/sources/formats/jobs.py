@@ -12,7 +12,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import normalize_touch
 from plait.core.plan import Problem
 from plait.core.task import ModelJob, ModelJobMode, Need, Origin, Task
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import IGNORED_KEYS
 from plait.sources.formats.jobs_status import (
     STATUS_FILE,
@@ -292,3 +292,13 @@ def _build_entry(job: _ParsedJob, needs: dict[str, Need], statuses: JobStatuses)
         find_task_paths(document).undeclared(task.touches),
         since=status.since if status else None,
     )
+
+
+FORMAT = Format(
+    detect,
+    read,
+    writers,
+    companions,
+    keys={"needs": ("depends_on",)},
+    title_in_heading=True,
+)

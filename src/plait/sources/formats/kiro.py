@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Need, NeedKind, Origin, Task
-from plait.sources import checkboxes, problem_reports
 from plait.sources.checkboxes import (
     TICK_CHARACTERS,
     CheckboxFile,
     NumberedBox,
     TaskBox,
+    find_checkbox_document,
     find_nested,
     find_numbered_boxes,
     find_parents,
     find_usual_tick,
     read_item_body,
+    write_checkboxes,
 )
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Checkbox, Markdown
 from plait.sources.outline import UniqueNames, make_title
-from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning
+from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning, read_single_file
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 
 _KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
@@ -38,7 +40,7 @@ _OTHER_FORMATS = re.compile(r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE)  # he
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = checkboxes.find_checkbox_document(source)
+    document = find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     tops = [item for item in find_numbered_boxes(document.markdown) if item.block.level == 0]
@@ -50,18 +52,6 @@ def detect(source: SourceFiles) -> Confidence:
     if 2 * with_number < len(tops) or any(_OTHER_FORMATS.match(head.text) for head in document.markdown.headings(2)):
         return Confidence.NO
     return Confidence.CONTENT
-
-
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
-    return ()
-
-
-def read(source: SourceFiles) -> Reading:
-    return problem_reports.read_single_file(source, _read_document)
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +167,10 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
         SourceStatus.DOING: "-",
     }
     return CheckboxFile(markdown, spots, signs)
+
+
+FORMAT = Format(
+    detect,
+    partial(read_single_file, _read_document),
+    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
+)

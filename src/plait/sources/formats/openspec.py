@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin, Task
-from plait.sources import checkboxes, problem_reports
 from plait.sources.checkboxes import (
     CheckboxFile,
     NumberedBox,
     TaskBox,
+    find_checkbox_document,
     find_nested,
     find_numbered_boxes,
     find_parents,
     find_usual_tick,
     read_checkbox_status,
     read_item_body,
+    write_checkboxes,
 )
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Block, Markdown
 from plait.sources.outline import (
     PhaseBuilder,
@@ -34,9 +36,9 @@ from plait.sources.outline import (
     strip_markup,
     walk_outline,
 )
-from plait.sources.problem_reports import find_repeated_ids, make_warning
+from plait.sources.problem_reports import find_repeated_ids, make_warning, read_single_file
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
@@ -45,7 +47,7 @@ _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = checkboxes.find_checkbox_document(source)
+    document = find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     boxes = list(find_numbered_boxes(document.markdown))
@@ -54,18 +56,6 @@ def detect(source: SourceFiles) -> Confidence:
     sections = any(_SECTION.match(heading.text) for heading in document.markdown.headings(2))
     fits = sections and any("." in item.number for item in boxes)
     return Confidence.CONTENT if fits else Confidence.NO
-
-
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
-    return ()
-
-
-def read(source: SourceFiles) -> Reading:
-    return problem_reports.read_single_file(source, _read_document)
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +168,10 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
     return CheckboxFile(
         markdown, spots, {SourceStatus.DONE: find_usual_tick(task.item.box.character for task in tasks)}
     )
+
+
+FORMAT = Format(
+    detect,
+    partial(read_single_file, _read_document),
+    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
+)

@@ -17,7 +17,7 @@ from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
 from plait.sources import checkboxes, problem_reports
 from plait.sources.checkboxes import CheckboxFile, TaskBox
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.formats.plan_notes import (
     ExecutionNote,
     NoteOrder,
@@ -35,15 +35,15 @@ from plait.sources.formats.plan_outline import (
     read_outline,
 )
 from plait.sources.formats.plan_status import (
+    STATUS_FILE,
     RecordedStatus,
     read_status_json as read_status,
     write_status_json as apply_record,
 )
 from plait.sources.problem_reports import make_error, make_warning
 from plait.sources.source_model import Chain, Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter, select_file_changes
+from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_paths import find_mentions
-from plait.sources.text import to_printable
 
 # So many pairs of a task and one that verifies it are told one by one; of more, the first that verifies stands for all.
 _MAX_VERIFY_PAIRS = 20_000
@@ -229,12 +229,12 @@ def detect(source: SourceFiles) -> Confidence:
 
 
 def companions(path: str) -> tuple[str, ...]:
-    return (f"docs/plan-outputs/{Document(path, '').stem}/status.json",)
+    return (f"docs/plan-outputs/{Document(path, '').stem}/{STATUS_FILE}",)
 
 
 def read(source: SourceFiles) -> Reading:
     told, problems = _read_recorded(source)
-    reading = problem_reports.read_single_file(source, partial(_read_document, told))
+    reading = problem_reports.read_single_file(partial(_read_document, told), source)
     return replace(reading, problems=(*reading.problems, *problems))
 
 
@@ -242,7 +242,7 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
     del changes  # both files tell of every task
     (status,) = companions(path)
     return [
-        StatusFileWriter(path, partial(_write_checkboxes, path)),
+        StatusFileWriter(path, partial(checkboxes.write_checkboxes, _parse_checkbox_file, path)),
         StatusFileWriter(status, partial(apply_record, path, status), creates=True),
     ]
 
@@ -338,11 +338,4 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
     )
 
 
-def _write_checkboxes(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """Tick what is done, and take the tick from what is not."""
-    wanted = select_file_changes(path, changes)
-    return (
-        checkboxes.rewrite_checkboxes(_parse_checkbox_file(to_printable(text)), text, wanted)
-        if wanted
-        else Rewrite(text)
-    )
+FORMAT = Format(detect, read, writers, companions)

@@ -22,6 +22,7 @@ from plait.sources.status_changes import Rewrite, StatusChange, select_file_chan
 from plait.sources.text import BOM, find_invalid_utf8_line
 
 Record = dict[str, object]
+STATUS_FILE = "status.json"
 
 # In the order in which the summary counts them.
 STATUS_JSON_WORDS = {

@@ -9,18 +9,17 @@ from functools import partial
 from plait.core.plan import Severity
 from plait.core.task import Task
 from plait.sources import json_tasks, vocabulary
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, insert_key, parse_json, replace_value
-from plait.sources.source_model import Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
-    StatusFileWriter,
     TaskIndex,
-    list_changed_files,
     report_missing_task,
     select_file_changes,
+    write_each_file,
 )
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
@@ -53,18 +52,6 @@ def detect(source: SourceFiles) -> Confidence:
 
 def _looks_like_story(story: object) -> bool:
     return isinstance(story, dict) and "id" in story and bool(story.keys() & {"passes", "acceptanceCriteria"})
-
-
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
-    return ()
-
-
-def read(source: SourceFiles) -> Reading:
-    return json_tasks.read_json_source(source, _read_entries)
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return [StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)]
 
 
 def _read_entries(reader: JsonReader, root: JsonNode) -> Iterator[SourceEntry]:
@@ -149,3 +136,6 @@ def _make_edits(node: JsonNode, *, passes: bool) -> Iterator[TextEdit]:
         yield replace_value(node["passes"], passes)
     else:
         yield insert_key(node, "passes", passes, after=("priority", "acceptanceCriteria", "title"))
+
+
+FORMAT = Format(detect, partial(json_tasks.read_json_source, _read_entries), partial(write_each_file, _write_statuses))

@@ -16,23 +16,25 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from itertools import product
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Origin, Task
-from plait.sources import checkboxes, problem_reports
 from plait.sources.checkboxes import (
     CheckboxFile,
     TaskBox,
+    find_checkbox_document,
     find_checkboxes,
     find_nested,
     find_usual_tick,
     is_checkbox,
     read_checkbox_status,
     read_item_body,
+    write_checkboxes,
 )
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.formats.speckit_grammar import (
     ID,
     Key,
@@ -50,9 +52,9 @@ from plait.sources.formats.speckit_grammar import (
 )
 from plait.sources.markdown import Block, BlockKind, Markdown
 from plait.sources.outline import PhaseBuilder, strip_markup, walk_outline
-from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning
+from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning, read_single_file
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter
+from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug
 
@@ -270,7 +272,7 @@ _SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = checkboxes.find_checkbox_document(source)
+    document = find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     tops = [box for block, box in find_checkboxes(document.markdown) if block.level == 0 and is_checkbox(box)]
@@ -278,18 +280,6 @@ def detect(source: SourceFiles) -> Confidence:
     if not tasks or 4 * tasks < len(tops):
         return Confidence.NO
     return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
-
-
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
-    return ()
-
-
-def read(source: SourceFiles) -> Reading:
-    return problem_reports.read_single_file(source, _read_document)
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 def _read_document(document: Document) -> Reading:
@@ -345,3 +335,10 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
     tasks = list(find_listed_tasks(markdown))
     spots = [TaskBox(task.block, read_checkbox_status(task.box), task.id, task.title) for task in tasks]
     return CheckboxFile(markdown, spots, {SourceStatus.DONE: find_usual_tick(task.box.character for task in tasks)})
+
+
+FORMAT = Format(
+    detect,
+    partial(read_single_file, _read_document),
+    partial(write_each_file, partial(write_checkboxes, _parse_checkbox_file)),
+)

@@ -13,18 +13,17 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Need, Task
 from plait.sources import json_tasks, vocabulary
-from plait.sources.formats import Confidence
+from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, insert_key, parse_json, replace_value
 from plait.sources.source_model import Reading, ReadOptions, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
-    StatusFileWriter,
     TaskIndex,
-    list_changed_files,
     report_missing_task,
     select_file_changes,
+    write_each_file,
 )
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
@@ -185,16 +184,8 @@ def _looks_like_tasks(tasks: JsonNode) -> bool:
     return any(isinstance(task, dict) and {"id", "title"} <= task.keys() for task in found)
 
 
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
-    return ()
-
-
 def read(source: SourceFiles) -> Reading:
-    return json_tasks.read_json_source(source, partial(_read_entries, source.options.tag))
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return [StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)]
+    return json_tasks.read_json_source(partial(_read_entries, source.options.tag), source)
 
 
 def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[SourceEntry]:
@@ -321,3 +312,13 @@ def _flatten(tree: Sequence[TreeTask]) -> Iterator[TreeTask]:
     for place in tree:
         yield place
         yield from place.parts
+
+
+def list_tags(text: str) -> list[str]:
+    try:
+        return list(find_task_lists(parse_json(to_printable(text))))
+    except JsonSyntaxError:
+        return []
+
+
+FORMAT = Format(detect, read, partial(write_each_file, _write_statuses), list_tags=list_tags)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
-from plait.sources import problem_reports, vocabulary
-from plait.sources.formats import Confidence
+from plait.sources import vocabulary
+from plait.sources.formats import Confidence, Format
 from plait.sources.formats.todo_items import PlacedField, TodoItem, find_items
 from plait.sources.formats.todo_references import TodoRange, parse_references
 from plait.sources.formats.todo_status import (
@@ -27,9 +27,9 @@ from plait.sources.formats.todo_status import (
     parse_status_value,
     write_todo_statuses,
 )
-from plait.sources.problem_reports import find_repeated_ids, make_error, make_info, make_warning
+from plait.sources.problem_reports import find_repeated_ids, make_error, make_info, make_warning, read_single_file
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import StatusChange, StatusFileWriter, list_changed_files
+from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 
 _LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
@@ -223,18 +223,6 @@ def _looks_like_task(item: TodoItem) -> bool:
     return item.heading.is_ticked or any(placed.field.key in _FIELDS for placed in item.fields)
 
 
-def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - every format answers this
-    return ()
-
-
-def read(source: SourceFiles) -> Reading:
-    return problem_reports.read_single_file(source, _read_document)
-
-
-def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return [StatusFileWriter(file, partial(write_todo_statuses, file)) for file in list_changed_files(path, changes)]
-
-
 def _read_document(document: Document) -> Reading:
     found = find_items(document.markdown)
     if not found:
@@ -341,3 +329,6 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
 
 def _problem_line(problem: Problem) -> int:
     return problem.at.line if problem.at else 0
+
+
+FORMAT = Format(detect, partial(read_single_file, _read_document), partial(write_each_file, write_todo_statuses))
