@@ -1,11 +1,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
 from hypothesis import settings
 from tests.support.temp_project import remove_agents_from_path
+
+# A shell that starts tests in the background, or nohup, has these signals ignored, and a program that a test starts would
+# inherit that. A handler is not inherited: what is started has the default again, and this process survives as it was to.
+for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, lambda *_: None)
 
 # How long an example takes depends on the machine; what it comes to does not.
 settings.register_profile("plait", deadline=None)

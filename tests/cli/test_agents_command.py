@@ -93,7 +93,7 @@ def test_what_a_program_leaves_running_is_not_waited_for(install: Install, tmp_p
 def test_a_program_that_reads_gets_nothing(install: Install) -> None:
     """Also where whoever asks has something to read, such as a terminal."""
     install("tool", "read -r line; echo 4.5.6")
-    code = "from plait.client.installed_agents import ask; print(ask(['tool'], patience=30)['tool'].version)"
+    code = "from plait.client.installed_agents import probe_programs; print(probe_programs(['tool'], timeout=30)['tool'].version)"
     asking = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with asking:
         assert asking.stdout is not None

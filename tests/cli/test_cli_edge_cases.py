@@ -71,9 +71,9 @@ def test_a_terminal_that_knows_few_signs_gets_the_plan(top: Path) -> None:
 
 def test_an_interrupted_command_says_nothing_and_ends_so(top: Path) -> None:
     code = (
-        "import signal, os\nfrom plait import wiring\nfrom plait.cli.app import run\n"
-        "wiring.find_place = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
-        f"raise SystemExit(run(['-C', {str(top)!r}, 'plan']))"
+        "import signal, os\nfrom plait.client import project_sources\nfrom plait.cli.app import run_cli\n"
+        "project_sources.find_repo = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"raise SystemExit(run_cli(['-C', {str(top)!r}, 'plan']))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGINT, "", "")
@@ -106,8 +106,8 @@ def surprise(*_: object) -> None:
 def test_a_bug_is_told_in_two_lines(
     words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("plait.client.project_sources", "plait.cli.commands.init"):
-        monkeypatch.setattr(f"{module}.find_place", surprise)
+    for module in ("plait.client.project_sources", "plait.client.project_state", "plait.cli.commands.init"):
+        monkeypatch.setattr(f"{module}.find_repo", surprise)
     answer = ask(capsys, top, *words)
     assert answer.code == 4
     first, second = answer.err.splitlines()

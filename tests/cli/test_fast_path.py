@@ -54,7 +54,7 @@ def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
             text=True,
             check=False,
         )
-        for way in ("quick", "main")
+        for way in ("fast_path", "app")
     ]
     quick, long = ((each.returncode, each.stdout, each.stderr) for each in told)
     assert quick == long
@@ -75,12 +75,12 @@ def test_the_quick_way_brings_no_parser(tmp_path: Path) -> None:
 def test_with_one_verb_or_with_all_the_answer_is_the_same(words: str) -> None:
     all_, one = (
         subprocess.run(
-            [sys.executable, "-c", f"from plait.cli import main; {first}; main.main()", *words.split()],
+            [sys.executable, "-c", f"from plait.cli import app; {first}; app.main()", *words.split()],
             capture_output=True,
             text=True,
             check=False,
         )
-        for first in ("main._named = lambda words: None", "pass")
+        for first in ("app._find_command_name = lambda argv: None", "pass")
     )
     assert (one.returncode, one.stdout, one.stderr) == (all_.returncode, all_.stdout, all_.stderr)
     assert one.stdout or one.stderr

@@ -214,8 +214,8 @@ def plait(place: RepoLocation, *words: str) -> subprocess.Popen[str]:
 @pytest.mark.usefixtures("ended")
 def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocation) -> None:
     code = (
-        "import sys; from plait.cli.app import run\n"
-        f"assert run(['-C', {str(place.top)!r}, 'status']) == 0\n"
+        "import sys; from plait.cli.app import run_cli\n"
+        f"assert run_cli(['-C', {str(place.top)!r}, 'status']) == 0\n"
         "print([name for name in ('rich', 'psutil', 'asyncio') if name in sys.modules], file=sys.stderr)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -45,7 +45,7 @@ def test_two_users_have_two_tokens(tmp_path: Path) -> None:
 
 
 def test_all_who_ask_at_once_get_the_same_one(file: Path) -> None:
-    code = "import sys; from pathlib import Path; from plait.client.server_tokens import token; print(token(Path(sys.argv[1])))"
+    code = "import sys; from pathlib import Path; from plait.client.server_tokens import read_or_create_token; print(read_or_create_token(Path(sys.argv[1])))"
 
     def ask(_: int) -> str:
         words = [sys.executable, "-c", code, str(file)]
