@@ -16,7 +16,7 @@ from plait.client.logs.transcript_page import (
     TranscriptPage,
     read_page,
 )
-from plait.runtime import transcript
+from plait.runtime.transcript import FileTranscript
 
 MOST = 64 << 10
 
@@ -27,15 +27,15 @@ def path(tmp_path: Path) -> Path:
 
 
 def pages(path: Path, *, ended: bool = True, most: int = MOST) -> list[TranscriptPage]:
-    found = [read_page(path, 0, most, ended=ended)]
+    found = [read_page(FileTranscript(path), 0, most, ended=ended)]
     while not found[-1].last and found[-1].next > found[-1].offset:
-        found.append(read_page(path, found[-1].next, most, ended=ended))
+        found.append(read_page(FileTranscript(path), found[-1].next, most, ended=ended))
     return found
 
 
 def test_a_transcript_that_is_not_there_has_no_pages(path: Path) -> None:
-    assert read_page(path, 0, MOST, ended=True) == TranscriptPage(0, 0, b"", last=True)
-    assert read_page(path, 7, MOST, ended=False).next == 0
+    assert read_page(FileTranscript(path), 0, MOST, ended=True) == TranscriptPage(0, 0, b"", last=True)
+    assert read_page(FileTranscript(path), 7, MOST, ended=False).next == 0
 
 
 @given(
@@ -61,26 +61,36 @@ def test_the_pages_together_are_the_whole(
 def test_a_page_begins_with_the_byte_that_was_asked_for(path: Path) -> None:
     path.write_bytes(b"first\nsecond\nthird\n")
     for start, offset in ((0, 0), (3, 3), (5, 5), (6, 6), (12, 12), (-1, 18), (-4, 15), (-100, 0)):
-        found = read_page(path, start, MOST, ended=True)
+        found = read_page(FileTranscript(path), start, MOST, ended=True)
         assert (found.offset, found.next, found.last) == (offset, 19, True)
         assert found.redact_text(NO_REDACTION) == "first\nsecond\nthird\n"[offset:]
-    assert read_page(path, 19, MOST, ended=True) == TranscriptPage(19, 19, b"", last=True)
+    assert read_page(FileTranscript(path), 19, MOST, ended=True) == TranscriptPage(19, 19, b"", last=True)
 
 
 def test_only_lines_that_begin_in_a_page_are_told_as_its_lines(path: Path) -> None:
     path.write_bytes(b"first\nsecond\nthird\n")
-    assert [*read_page(path, 8, MOST, ended=True).iter_lines()] == [(13, b"third"), (19, b"")]
-    assert [*read_page(path, 6, MOST, ended=True).iter_lines()] == [(6, b"second"), (13, b"third"), (19, b"")]
+    assert [*read_page(FileTranscript(path), 8, MOST, ended=True).iter_lines()] == [(13, b"third"), (19, b"")]
+    assert [*read_page(FileTranscript(path), 6, MOST, ended=True).iter_lines()] == [
+        (6, b"second"),
+        (13, b"third"),
+        (19, b""),
+    ]
 
 
 @pytest.mark.parametrize("most", [1, 1000, 10_000, MOST])
 def test_a_line_that_is_longer_than_a_page_goes_on_in_the_next_one(path: Path, most: int) -> None:
     """Also while it is being written: half of what may be a secret waits for its other half."""
     path.write_bytes(b"x" * (CONTEXT_BEFORE_BYTES + 50_000))
-    first = read_page(path, 0, most, ended=False)
+    first = read_page(FileTranscript(path), 0, most, ended=False)
     assert (first.next, first.last) == (min(most, CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES), False)
-    assert read_page(path, 0, 1 << 20, ended=False).next == CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES
-    assert (read_page(path, 0, most, ended=True).next, read_page(path, 0, most, ended=True).last) == (
+    assert (
+        read_page(FileTranscript(path), 0, 1 << 20, ended=False).next
+        == CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES
+    )
+    assert (
+        read_page(FileTranscript(path), 0, most, ended=True).next,
+        read_page(FileTranscript(path), 0, most, ended=True).last,
+    ) == (
         most,
         False,
     )
@@ -88,22 +98,24 @@ def test_a_line_that_is_longer_than_a_page_goes_on_in_the_next_one(path: Path, m
 
 def test_a_line_without_an_end_waits_for_it_unless_the_attempt_is_over(path: Path) -> None:
     path.write_bytes(b"first\nhalf")
-    assert read_page(path, 0, MOST, ended=False).raw == b"first\n"
-    assert read_page(path, 6, MOST, ended=False) == TranscriptPage(6, 6, b"", last=False, before=b"first\n")
-    assert read_page(path, 6, MOST, ended=True).raw == b"half"
-    assert read_page(path, 10, MOST, ended=True).raw == b""
+    assert read_page(FileTranscript(path), 0, MOST, ended=False).raw == b"first\n"
+    assert read_page(FileTranscript(path), 6, MOST, ended=False) == TranscriptPage(
+        6, 6, b"", last=False, before=b"first\n"
+    )
+    assert read_page(FileTranscript(path), 6, MOST, ended=True).raw == b"half"
+    assert read_page(FileTranscript(path), 10, MOST, ended=True).raw == b""
 
 
 def test_what_was_left_out_lies_between_a_page_and_the_next(path: Path) -> None:
     path.write_bytes(b"".join(b"%07d\n" % number for number in range(100_000)))
-    if not transcript.trim(path, 256 << 10):
+    if not FileTranscript(path, 256 << 10).trim():
         pytest.skip("this file system punches no holes")
     before, after, *rest = pages(path, most=1 << 20)
     assert not rest
     assert before.raw.startswith(b"0000000\n")
     assert after.offset > before.next
     assert after.raw.endswith(b"0099999\n")
-    inside = read_page(path, (before.next + after.offset) // 2, 1 << 20, ended=True)
+    inside = read_page(FileTranscript(path), (before.next + after.offset) // 2, 1 << 20, ended=True)
     assert (inside.offset, inside.before) == (after.offset, b"")
 
 
@@ -113,7 +125,7 @@ def test_a_secret_is_hidden_from_whatever_byte_one_reads(path: Path) -> None:
         b"it is correct-horse-battery, yes\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nBKcwggSjAgEAAoIB\n"
     )
     for start in range(path.stat().st_size):
-        told = read_page(path, start, MOST, ended=True).redact_text(hide)
+        told = read_page(FileTranscript(path), start, MOST, ended=True).redact_text(hide)
         assert not any(word in told for word in ("horse-battery", "MIIEvQ", "BKcwgg"))
         assert start > 27 or told.startswith(("it is ***, yes"[min(start, 6) :], ", yes"))
 
@@ -126,7 +138,7 @@ def test_a_secret_is_hidden_where_a_page_ends_within_it(path: Path, most: int, e
     path.write_text(line + "x" * (CONTEXT_BEFORE_BYTES + CONTEXT_AFTER_BYTES))
     told, at = "", 0
     while at < len(line.encode()):
-        found = read_page(path, at, most, ended=ended)
+        found = read_page(FileTranscript(path), at, most, ended=ended)
         assert found.offset == at < found.next
         told, at = told + found.redact_text(hide), found.next
     assert told.rstrip("x") == "it is *** and ***, ünd " * 3
@@ -134,4 +146,4 @@ def test_a_secret_is_hidden_where_a_page_ends_within_it(path: Path, most: int, e
 
 def test_bytes_that_are_no_text_are_told_as_such(path: Path) -> None:
     path.write_bytes(b"\xff\xfe<script>\n")
-    assert read_page(path, 0, MOST, ended=True).redact_text(NO_REDACTION) == "\ufffd\ufffd<script>\n"
+    assert read_page(FileTranscript(path), 0, MOST, ended=True).redact_text(NO_REDACTION) == "\ufffd\ufffd<script>\n"

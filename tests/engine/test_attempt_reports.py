@@ -40,6 +40,7 @@ from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.reactor import SelectReactor
 from plait.engine.worker_pool import WorkerPool
 from plait.runtime.executor import RunningProcess
+from plait.runtime.transcript import FileTranscript
 from plait.system.state_paths import StateFolder
 
 NAME = Attempt("b", "one", Step.WRITE, 1)
@@ -74,6 +75,12 @@ class FakeJobs:
 
 
 class FakeExecutor:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def open_transcript(self, attempt: Attempt) -> FileTranscript:  # noqa: ARG002 - the protocol's
+        return FileTranscript(self.path)
+
     def adopt(self, attempt: Attempt) -> RunningProcess:  # noqa: ARG002 - the protocol's
         return RunningProcess(7)
 
@@ -94,8 +101,8 @@ class Scene:
         context = EngineContext(
             State(), self.news.append, WorkerPool(SelectReactor()), BatchInputsCache(self.folder), self.folder
         )
-        parts = (FakeJobs(), None, lambda _: FakeExecutor())
-        attempts = Attempts(context, *parts, transcript_cap=1 << 30)  # type: ignore[arg-type]  # what is used of them
+        parts = (FakeJobs(), None, lambda _: FakeExecutor(self.path))
+        attempts = Attempts(context, *parts)  # type: ignore[arg-type]  # what is used of them
         assert attempts.adopt(ORDER)
         assert self.told() == [AttemptLaunched(NAME, 7)]
         return attempts

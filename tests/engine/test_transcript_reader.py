@@ -11,8 +11,7 @@ from plait.agents.interface import Activity, AgentEvent
 from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.engine.transcript_reader import CHUNK_BYTES, FINAL_BYTES, MAX_LINE_BYTES, TranscriptReader
-
-CAP = 1 << 30
+from plait.runtime.transcript import FileTranscript
 
 
 class Ear:
@@ -52,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_lines_are_heard_whole_however_they_come(path: Path) -> None:
     ear = Ear()
-    hearing = TranscriptReader(path, ear, cap=CAP)
+    hearing = TranscriptReader(FileTranscript(path), ear)
     for piece in ("one\ntw", "o\nthr", "ee"):
         with path.open("a") as file:
             file.write(piece)
@@ -67,7 +66,7 @@ def test_lines_are_heard_whole_however_they_come(path: Path) -> None:
 def test_the_rest_of_a_long_line_is_passed_over(path: Path) -> None:
     path.write_text("x" * (MAX_LINE_BYTES * 3) + "\nend\n")
     ear = Ear()
-    list(TranscriptReader(path, ear, cap=CAP).read_remaining())
+    list(TranscriptReader(FileTranscript(path), ear).read_remaining())
     assert [len(line) for line in ear.lines] == [MAX_LINE_BYTES, 3]
 
 
@@ -75,7 +74,7 @@ def test_of_much_the_beginning_and_the_end_are_heard_and_no_half_line(path: Path
     with path.open("w") as file:
         file.writelines(f"line {number:08}\n" for number in range((CHUNK_BYTES + FINAL_BYTES) // 7))
     ear = Ear()
-    hearing = TranscriptReader(path, ear, cap=CAP)
+    hearing = TranscriptReader(FileTranscript(path), ear)
     list(hearing.read_remaining())
     assert ear.lines[0] == "line 00000000"
     assert ear.lines[-1] == f"line {(CHUNK_BYTES + FINAL_BYTES) // 7 - 1:08}"
@@ -87,7 +86,7 @@ def test_of_much_the_beginning_and_the_end_are_heard_and_no_half_line(path: Path
 
 def test_what_was_there_before_anybody_listened_is_past(path: Path) -> None:
     path.write_text("old\n")
-    hearing = TranscriptReader(path, Ear(), cap=CAP)
+    hearing = TranscriptReader(FileTranscript(path), Ear())
     assert hearing.is_catching_up
     hearing.read_signals()
     with path.open("a") as file:
@@ -99,7 +98,7 @@ def test_a_listener_that_fails_costs_what_it_would_have_told_and_nothing_else(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path.write_text("one\ntwo\n" + "x\n" * (CHUNK_BYTES + FINAL_BYTES))
-    hearing = TranscriptReader(path, Deaf(), cap=CAP)
+    hearing = TranscriptReader(FileTranscript(path), Deaf())
     assert list(hearing.read_remaining()) == []
     ended = hearing.build_outcome(3, 77)
     assert (ended.category, ended.exit_code, ended.detail, ended.peak) == (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.support.local_executor import local_executor_setup
 
-from plait.runtime import transcript
-from plait.runtime.transcript import TranscriptChunk
+from plait.runtime.executor import TranscriptChunk
+from plait.runtime.transcript import FileTranscript
 from plait.system import punch_hole
 from plait.system.punch_hole import BLOCK_BYTES
 
@@ -29,7 +29,7 @@ def fill(path: Path, blocks: int) -> bytes:
 
 def pieces(path: Path, most: int = 100_000) -> list[TranscriptChunk]:
     found, at = list[TranscriptChunk](), 0
-    while (piece := transcript.read(path, at, most)).data:
+    while (piece := FileTranscript(path).read(at, most)).data:
         found.append(piece)
         at = piece.end
     return found
@@ -39,35 +39,35 @@ def pieces(path: Path, most: int = 100_000) -> list[TranscriptChunk]:
 def trimmed(path: Path) -> bytes:
     """All that was written to a transcript that has lost its middle."""
     data = fill(path, 40)
-    if not transcript.trim(path, CAP):
+    if not FileTranscript(path, CAP).trim():
         pytest.skip("this file system has no holes")
     return data
 
 
 def test_there_may_be_none(path: Path) -> None:
-    assert transcript.size(path) == 0
-    assert transcript.read(path, 0, 10) == TranscriptChunk(0, b"")
-    assert transcript.tail(path, 10) == b""
-    assert not transcript.trim(path, CAP)
+    assert FileTranscript(path).size() == 0
+    assert FileTranscript(path).read(0, 10) == TranscriptChunk(0, b"")
+    assert FileTranscript(path).tail(10) == b""
+    assert not FileTranscript(path, CAP).trim()
 
 
 def test_it_is_read_in_pieces_that_join(path: Path) -> None:
     data = fill(path, 2)
     assert b"".join(piece.data for piece in pieces(path, 777)) == data
-    assert transcript.read(path, 5, 3) == TranscriptChunk(5, data[5:8])
-    assert transcript.read(path, len(data), 3) == TranscriptChunk(len(data), b"")
-    assert transcript.tail(path, 20) == data[-20:]
-    assert transcript.tail(path, 1 << 30) == data
+    assert FileTranscript(path).read(5, 3) == TranscriptChunk(5, data[5:8])
+    assert FileTranscript(path).read(len(data), 3) == TranscriptChunk(len(data), b"")
+    assert FileTranscript(path).tail(20) == data[-20:]
+    assert FileTranscript(path).tail(1 << 30) == data
 
 
 def test_under_its_cap_it_stays_as_it_is(path: Path) -> None:
     data = fill(path, 16)
-    assert not transcript.trim(path, CAP)
+    assert not FileTranscript(path, CAP).trim()
     assert path.read_bytes() == data
 
 
 def test_over_its_cap_it_loses_its_middle_and_every_offset_stays_true(path: Path, trimmed: bytes) -> None:
-    assert transcript.size(path) == len(trimmed)
+    assert FileTranscript(path).size() == len(trimmed)
     assert path.stat().st_blocks * 512 <= CAP
     head, tail = pieces(path, 1 << 30)
     assert head.start == 0
@@ -81,18 +81,18 @@ def test_over_its_cap_it_loses_its_middle_and_every_offset_stays_true(path: Path
 def test_what_is_added_later_is_read_where_it_was_written(path: Path, trimmed: bytes) -> None:
     with path.open("ab") as file:
         file.write(b"and on\n")
-    assert transcript.read(path, len(trimmed), 100) == TranscriptChunk(len(trimmed), b"and on\n")
+    assert FileTranscript(path).read(len(trimmed), 100) == TranscriptChunk(len(trimmed), b"and on\n")
 
 
 def test_reading_from_inside_the_hole_goes_on_behind_it(path: Path, trimmed: bytes) -> None:
     _, tail = pieces(path, 1 << 30)
-    assert transcript.read(path, CAP, 10) == TranscriptChunk(tail.start, trimmed[tail.start : tail.start + 10])
+    assert FileTranscript(path).read(CAP, 10) == TranscriptChunk(tail.start, trimmed[tail.start : tail.start + 10])
 
 
 def test_the_tail_begins_behind_the_hole(path: Path, trimmed: bytes) -> None:
     _, tail = pieces(path, 1 << 30)
-    assert transcript.tail(path, 1 << 30) == tail.data
-    assert transcript.tail(path, 50) == trimmed[-50:]
+    assert FileTranscript(path).tail(1 << 30) == tail.data
+    assert FileTranscript(path).tail(50) == trimmed[-50:]
 
 
 def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
@@ -100,23 +100,23 @@ def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
     for _ in range(3):
         with path.open("ab") as file:
             file.write(trimmed)
-        assert transcript.trim(path, CAP)
+        assert FileTranscript(path, CAP).trim()
         assert path.stat().st_blocks * 512 <= CAP
         assert pieces(path)[0].data == head
-        assert not transcript.trim(path, CAP)
-    assert transcript.tail(path, 1000) == trimmed[-1000:]
+        assert not FileTranscript(path, CAP).trim()
+    assert FileTranscript(path).tail(1000) == trimmed[-1000:]
 
 
 def test_where_the_file_system_has_no_holes_it_stays_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = fill(path, 40)
     monkeypatch.setattr(punch_hole, "_punch_descriptor", lambda *_: False)
-    assert not transcript.trim(path, CAP)
+    assert not FileTranscript(path, CAP).trim()
     assert path.read_bytes() == data
 
 
 def test_one_that_has_become_shorter_is_read_on_from_its_end(path: Path) -> None:
     path.write_bytes(b"0123456789")
-    assert transcript.read(path, 50, 10) == TranscriptChunk(10, b"")
+    assert FileTranscript(path).read(50, 10) == TranscriptChunk(10, b"")
 
 
 def test_zeros_that_were_printed_are_no_hole(path: Path) -> None:
@@ -126,9 +126,9 @@ def test_zeros_that_were_printed_are_no_hole(path: Path) -> None:
 
 def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
     os.mkfifo(path)
-    assert transcript.read(path, 3, 10).data == transcript.tail(path, 10) == b""
-    assert not transcript.trim(path, 0)
-    assert transcript.read(path.parent, 0, 10) == TranscriptChunk(0, b"")
+    assert FileTranscript(path).read(3, 10).data == FileTranscript(path).tail(10) == b""
+    assert not FileTranscript(path, 0).trim()
+    assert FileTranscript(path.parent).read(0, 10) == TranscriptChunk(0, b"")
 
 
 @given(start=st.integers(0, 45 * BLOCK_BYTES), most=st.integers(1, 3 * BLOCK_BYTES))
@@ -136,9 +136,9 @@ def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFac
     path = tmp_path_factory.getbasetemp() / "trimmed"
     if not path.exists():
         fill(path, 40)
-        transcript.trim(path, CAP)
+        FileTranscript(path, CAP).trim()
     whole = b"%015d\n"
-    piece = transcript.read(path, start, most)
+    piece = FileTranscript(path).read(start, most)
     assert len(piece.data) <= most
     assert piece.start >= min(start, 40 * BLOCK_BYTES)
     for at in range(-(-piece.start // 16) * 16, piece.end - 15, 16 * 501):
@@ -151,8 +151,8 @@ def test_a_line_of_a_hundred_megabytes_does_no_harm(tmp_path: Path) -> None:
     with local_executor_setup(tmp_path, cap=CAP) as scene:
         assert scene.run(print_it) == 0
     path = next((tmp_path / "state").rglob("transcript"))
-    assert transcript.size(path) == 100_000_009
+    assert FileTranscript(path).size() == 100_000_009
     assert path.stat().st_blocks * 512 <= CAP
-    assert transcript.tail(path, 9) == b"\nthe end\n"
-    assert transcript.read(path, 0, 10) == TranscriptChunk(0, b"x" * 10)
+    assert FileTranscript(path).tail(9) == b"\nthe end\n"
+    assert FileTranscript(path).read(0, 10) == TranscriptChunk(0, b"x" * 10)
     assert max(len(piece.data) for piece in pieces(path)) <= 100_000

@@ -78,7 +78,6 @@ def build_dependencies(
         JobBuilder(context, shared, find_setups_folder(place, config)),
         workspaces,
         lambda callbacks: LocalExecutor(folder, callbacks, reactor, cap=cap),
-        transcript_cap=cap,
     )
     sensors = MachineSensors((place.state, place.top, find_worktrees_folder(place, config)))
     return Dependencies(

@@ -32,8 +32,8 @@ from plait.config.layers import ATTEMPT_VARIABLES
 from plait.core.decisions import AttemptStarted
 from plait.core.task import Attempt, Step, Task
 from plait.engine.context import EngineContext
-from plait.runtime import transcript
 from plait.runtime.executor import LaunchSpec
+from plait.runtime.transcript import FileTranscript
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
 from plait.system.atomic_files import write_private_file
 from plait.system.interfaces import SharedState
@@ -229,7 +229,7 @@ def _read_failed_check(folder: StateFolder, attempt: Attempt) -> str:
     newest = max(made, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
     if newest is None:
         return ""
-    return transcript.tail(newest / "transcript", CHECK_TAIL_BYTES).decode("utf-8", "replace")
+    return FileTranscript(newest / "transcript").tail(CHECK_TAIL_BYTES).decode("utf-8", "replace")
 
 
 def _read_conflict(folder: StateFolder, order: AttemptStarted) -> str:

@@ -94,16 +94,12 @@ class Attempts:
         jobs: JobBuilder,
         workspaces: AttemptWorkspaces,
         open_executor: Callable[[ExecutorCallbacks], Executor],
-        *,
-        transcript_cap: int,
     ) -> None:
         self._state = context.state
         self._emit = context.emit
         self._inputs = context.inputs
-        self._folder = context.folder
         self._jobs = jobs
         self._workspaces = workspaces
-        self._transcript_cap = transcript_cap
         self._watched: dict[Attempt, WatchedAttempt] = {}
         self.executor = open_executor(self)
 
@@ -198,8 +194,7 @@ class Attempts:
         return decision, AttemptKind.WORKTREE if isolated else AttemptKind.IN_PLACE
 
     def _watch(self, order: AttemptStarted, kind: AttemptKind, parser: OutputParser) -> None:
-        path = self._folder.attempt(order.attempt).transcript
-        reader = TranscriptReader(path, parser, cap=self._transcript_cap)
+        reader = TranscriptReader(self.executor.open_transcript(order.attempt), parser)
         workspace = self._find_workspace(order, kind)
         self._watched[order.attempt] = WatchedAttempt(order, kind, workspace, reader, time.monotonic())
 

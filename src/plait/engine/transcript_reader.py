@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from plait.agents.error_patterns import classify_exit
 from plait.agents.interface import AgentEvent, OutputParser
 from plait.core.reports import Outcome
-from plait.runtime import transcript
+from plait.runtime.executor import Transcript
 from plait.system import log
 
 CHUNK_BYTES = 1 << 20  # bytes heard at a time
@@ -19,16 +18,15 @@ EXIT_TAIL_BYTES = 8 << 10  # bytes that an exit is judged by
 
 
 class TranscriptReader:
-    def __init__(self, path: Path, listener: OutputParser, *, cap: int) -> None:
-        self._path = path
+    def __init__(self, transcript: Transcript, listener: OutputParser) -> None:
+        self._transcript = transcript
         self._listener = listener
-        self._cap = cap
         self._offset = 0
         self._size = 0
         self._partial_line = b""  # the beginning of a line whose end has not come yet
         self._skipping_line = False  # what comes next is the rest of a line whose beginning was left out
         self._listener_works = True  # the listener, which may be anybody's
-        self._initial_size = transcript.size(path)
+        self._initial_size = transcript.size()
 
     @property
     def is_catching_up(self) -> bool:
@@ -36,15 +34,13 @@ class TranscriptReader:
         return self._offset < self._initial_size
 
     def check_growth(self) -> bool:
-        size = transcript.size(self._path)
+        size = self._transcript.size()
         grown, self._size = size > self._offset, size
-        if size > self._cap:
-            transcript.trim(self._path, self._cap)
         return grown
 
     def read_signals(self) -> list[AgentEvent]:
         """One piece, however much there is."""
-        piece = transcript.read(self._path, self._offset, CHUNK_BYTES)
+        piece = self._transcript.read(self._offset, CHUNK_BYTES)
         if piece.start > self._offset:
             self._skip_to(piece.start)
         self._offset = piece.end
@@ -52,7 +48,7 @@ class TranscriptReader:
 
     def read_remaining(self) -> Iterator[AgentEvent]:
         """Of much, only the beginning, in which tools say who they are, and the end, in which they say how it went."""
-        size = transcript.size(self._path)
+        size = self._transcript.size()
         if size - self._offset > CHUNK_BYTES + FINAL_BYTES:
             yield from self.read_signals()
             self._skip_to(max(self._offset, size - FINAL_BYTES))
@@ -66,9 +62,9 @@ class TranscriptReader:
             self._partial_line = b""
 
     def build_outcome(self, code: int, peak: int) -> Outcome:
-        tail = transcript.tail(self._path, EXIT_TAIL_BYTES).decode("utf-8", "replace")
+        tail = self._transcript.tail(EXIT_TAIL_BYTES).decode("utf-8", "replace")
         try:
-            ended = self._listener.finish(code, tail, transcript.last_written(self._path))
+            ended = self._listener.finish(code, tail, self._transcript.last_written())
         except Exception as error:  # noqa: BLE001 - as in `_heard`
             self._warn_once(error)
             ended = classify_exit(code, "")
@@ -85,7 +81,7 @@ class TranscriptReader:
     def _warn_once(self, error: Exception) -> None:
         if self._listener_works:
             self._listener_works = False
-            log.write_line(f"warning: what {self._path} holds is not understood by its agent ({error!r})")
+            log.write_line(f"warning: {self._transcript} is not understood by its agent ({error!r})")
 
     def _skip_to(self, to: int) -> None:
         if to > self._offset:

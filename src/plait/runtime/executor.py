@@ -61,6 +61,38 @@ class LostProcess:
 ProbeResult = RunningProcess | ExitedProcess | LostProcess | None
 
 
+@dataclass(frozen=True, slots=True)
+class TranscriptChunk:
+    """Bytes from `start` on. What lies between the offset that was asked for and `start` is gone."""
+
+    start: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """Where the next chunk is read from."""
+        return self.start + len(self.data)
+
+
+class Transcript(Protocol):
+    """What one attempt prints, readable from any offset. Offsets stay valid when its middle is dropped."""
+
+    def size(self) -> int:
+        """How many bytes were printed, dropped ones included; 0 if there is no transcript."""
+
+    def last_written(self) -> float:
+        """When something was last printed, in seconds since the epoch; 0 if there is no transcript."""
+
+    def read(self, start: int, max_bytes: int) -> TranscriptChunk:
+        """The bytes from `start` on, or from the end of the gap that `start` lies in, up to the next gap.
+
+        Empty at the end.
+        """
+
+    def tail(self, max_bytes: int) -> bytes:
+        """The last bytes, without a gap."""
+
+
 class ExecutorCallbacks(Protocol):
     """Who an executor tells what it sees, in the loop's thread. A fact may be told twice."""
 
@@ -82,6 +114,9 @@ class Executor(Protocol):
 
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
         """Ask the whole tree to end, ever more firmly; `now`: without grace. What is over already is told again."""
+
+    def open_transcript(self, attempt: Attempt) -> Transcript:
+        """What the attempt prints, whether or not it has started yet."""
 
     def end_leftovers(self) -> int:
         """End what outlived its attempts; how many processes are still being ended. Raise OSError if nobody can tell."""

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
-from plait.runtime import cgroup, pidfile, supervisor, transcript
+from plait.runtime import cgroup, pidfile, supervisor
 from plait.runtime.executor import (
     ExecutorCallbacks,
     ExitedProcess,
@@ -35,6 +35,7 @@ from plait.runtime.supervisor import (
     make_attempt_folder,
 )
 from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
+from plait.runtime.transcript import MAX_DISK_BYTES, FileTranscript
 from plait.system import processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
@@ -51,7 +52,7 @@ class LocalExecutor:
         witness: ExecutorCallbacks,
         reactor: Reactor,
         *,
-        cap: int = transcript.MAX_DISK_BYTES,
+        cap: int = MAX_DISK_BYTES,
         grace_periods: GracePeriods | None = None,
     ) -> None:
         # The folder's path is part of a warden's command line: one spelling, whatever engine looks for it.
@@ -91,9 +92,11 @@ class LocalExecutor:
         live = self._table.live.values()
         found = self._table.find_trees() if live else {}
         return {
-            each.attempt: processes.memory_footprint(process.pid for process in found[each.root.tag])
-            for each in live
+            each.attempt: processes.memory_footprint(process.pid for process in found[each.root.tag]) for each in live
         }
+
+    def open_transcript(self, attempt: Attempt) -> FileTranscript:
+        return FileTranscript(self._folder.attempt(attempt).transcript, self._cap)
 
     def end_leftovers(self) -> int:
         """How many processes outlived their attempts. They are being ended: call again until there are none."""
@@ -180,7 +183,7 @@ class LocalExecutor:
         if code == EXIT_CLAIMED and self._adopt_other(live):
             return
         live.result = determine_result(live, code)
-        transcript.trim(live.folder.transcript, self._cap)
+        self.open_transcript(live.attempt).trim()
         if isinstance(live.result, LostProcess):
             self._terminator.start(live.root, TerminationStage.KILL)
         elif _has_leftovers(live.root) or live.root.tag in self._terminator:

@@ -1,7 +1,7 @@
-"""Transcripts: what attempts print, as files whose offsets stay true.
+"""Transcripts of this machine's attempts: files whose offsets stay valid.
 
-One that grows past its cap loses its middle: a hole is punched into the file, which takes no room on the disk and moves
-nothing. Readers step over it. Nobody ever holds more than a piece in memory.
+A transcript that grows past its cap loses its middle: a hole is punched into the file, which takes no space and moves
+nothing. Readers skip it. At most one chunk is held in memory.
 """
 
 from __future__ import annotations
@@ -10,87 +10,85 @@ import errno
 import os
 from pathlib import Path
 
-from plait.core.fast_dataclass import dataclass
+from plait.core.task import Attempt
+from plait.runtime.executor import TranscriptChunk
 from plait.system.punch_hole import BLOCK_BYTES, punch_hole
+from plait.system.state_paths import StateFolder
 
-MAX_DISK_BYTES = 64 << 20  # bytes on the disk
+MAX_DISK_BYTES = 64 << 20
 
-# Whatever lies there by now, nobody waits for it to be opened.
+# Never wait for whatever may be there instead of a file.
 _READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptChunk:
-    """Bytes from `start`; the next piece is read from `next`. What lies before `start` was left out."""
-
-    start: int
-    data: bytes
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.data)
+def open_transcript(folder: StateFolder, attempt: Attempt) -> FileTranscript:
+    """The transcript of an attempt that ran on this machine, for a reader that never trims it."""
+    return FileTranscript(folder.attempt(attempt).transcript)
 
 
-def size(path: Path) -> int:
-    """0 when there is none."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+class FileTranscript:
+    """A Transcript. One with a `cap` is trimmed when its size is asked for; 0: never."""
 
+    def __init__(self, path: Path, cap: int = 0) -> None:
+        self.path = path
+        self._cap = cap
 
-def last_written(path: Path) -> float:
-    """When something was last printed, in seconds since the epoch; 0 when there is none."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
+    def __str__(self) -> str:
+        return str(self.path)
 
+    def size(self) -> int:
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            return 0
+        if self._cap and size > self._cap:
+            self.trim()
+        return size
 
-def read(path: Path, start: int, max_bytes: int) -> TranscriptChunk:
-    """The bytes from `start` on, or from the end of the hole that `start` lies in; they end where the next hole begins.
+    def last_written(self) -> float:
+        try:
+            return self.path.stat().st_mtime
+        except OSError:
+            return 0.0
 
-    Empty at the end of the file, and where it can't be read; a file that has become shorter is read on from its end.
-    """
-    try:
-        fd = os.open(path, _READ_FLAGS)
-    except OSError:
-        return TranscriptChunk(start, b"")
-    try:
-        return _read_chunk(fd, start, max_bytes)
-    except OSError:
-        return TranscriptChunk(start, b"")
-    finally:
-        os.close(fd)
+    def read(self, start: int, max_bytes: int) -> TranscriptChunk:
+        """Empty also where it can't be read. A file that has become shorter is read on from its end."""
+        try:
+            fd = os.open(self.path, _READ_FLAGS)
+        except OSError:
+            return TranscriptChunk(start, b"")
+        try:
+            return _read_chunk(fd, start, max_bytes)
+        except OSError:
+            return TranscriptChunk(start, b"")
+        finally:
+            os.close(fd)
 
+    def tail(self, max_bytes: int) -> bytes:
+        end = self.size()
+        data, at = b"", max(0, end - max_bytes)
+        while at < end:
+            chunk = self.read(at, end - at)
+            if not chunk.data:
+                break
+            data = data + chunk.data if chunk.start == at else chunk.data
+            at = chunk.end
+        return data
 
-def tail(path: Path, max_bytes: int) -> bytes:
-    """The last bytes, at most so many; what lies before a hole is not among them."""
-    end = size(path)
-    found, at = b"", max(0, end - max_bytes)
-    while at < end:
-        piece = read(path, at, end - at)
-        if not piece.data:
-            break
-        found = found + piece.data if piece.start == at else piece.data
-        at = piece.end
-    return found
+    def trim(self) -> bool:
+        """Keep a quarter of the cap from the beginning and half of it from the end, if more than the cap is on disk.
 
-
-def trim(path: Path, cap: int = MAX_DISK_BYTES) -> bool:
-    """Keep a quarter of the cap from the beginning and half of it from the end, if more than the cap lies on the disk.
-
-    False: there was nothing to do, or the file system can't; then the file is as it was.
-    """
-    try:
-        stat = path.stat()
-    except OSError:
-        return False
-    if stat.st_blocks * 512 <= cap:
-        return False
-    first = -(-(cap // 4) // BLOCK_BYTES) * BLOCK_BYTES
-    last = (stat.st_size - cap // 2) // BLOCK_BYTES * BLOCK_BYTES
-    return last > first and punch_hole(path, first, last - first)
+        False: there was nothing to do, or the file system has no holes; then the file is unchanged.
+        """
+        try:
+            stat = self.path.stat()
+        except OSError:
+            return False
+        if stat.st_blocks * 512 <= self._cap:
+            return False
+        first = -(-(self._cap // 4) // BLOCK_BYTES) * BLOCK_BYTES
+        last = (stat.st_size - self._cap // 2) // BLOCK_BYTES * BLOCK_BYTES
+        return last > first and punch_hole(self.path, first, last - first)
 
 
 def _read_chunk(fd: int, start: int, max_bytes: int) -> TranscriptChunk:

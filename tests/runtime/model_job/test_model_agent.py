@@ -11,9 +11,10 @@ from hypothesis import given, strategies as st
 
 from plait.agents.drivers.model_agent import ModelAgent
 from plait.agents.interface import ActivityKind, AgentSpec, AttemptContext, CostReporting, Price, SpendUpdated
-from plait.agents.model_jobs.job_spec import ModelSettings, decode_spec, encode_options
+from plait.agents.model_jobs.job_spec import decode_spec, encode_options
 from plait.agents.table import load_agent
 from plait.client.agent_specs import explain_missing
+from plait.config.agent_keys import ModelConfig
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, ModelJob, Step, Task
@@ -41,7 +42,7 @@ def test_the_process_is_this_python_s_and_is_told_by_a_file() -> None:
     told = decode_spec(text)
     assert name == "job.json"
     assert (told.job, told.instructions, told.model, told.workspace) == (job, "Body", "coder", "/work")
-    assert told.settings == ModelSettings(base_url="https://api.example.org/v1", key="K")
+    assert told.settings == ModelConfig(base_url="https://api.example.org/v1", key="K")
     assert (command.stdin, command.env) == (None, ())
 
 
@@ -114,7 +115,7 @@ def test_whatever_is_heard_does_no_harm(kind: str, more: dict[str, object]) -> N
 def test_without_the_client_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(JobError, match=r"pip install 'plait\[model\]'") as caught:
-        ChatClient(ModelSettings(), "", JobReporter(tmp_path))
+        ChatClient(ModelConfig(), "", JobReporter(tmp_path))
     assert caught.value.category is Category.USAGE
 
 

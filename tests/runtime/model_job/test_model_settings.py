@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
-
 import pytest
 
 from plait.agents.model_jobs.job_spec import (
     ModelJobSpec,
-    ModelSettings,
     decode_settings,
     decode_spec,
     encode_options,
@@ -16,7 +13,8 @@ from plait.agents.model_jobs.job_spec import (
 )
 from plait.client.agent_specs import build_agent_specs
 from plait.config import toml_file
-from plait.config.config import Config, Layer, ModelConfig, find_repository_commands
+from plait.config.agent_keys import ModelConfig
+from plait.config.config import Config, Layer, find_repository_commands
 from plait.config.layers import SettingsError, merge_layers
 from plait.config.loading import ConfigDocument, read_document
 from plait.core.errors import ConfigError
@@ -29,23 +27,16 @@ def configured(text: str) -> Config:
     )
 
 
-def test_the_process_has_the_same_settings_and_defaults_as_the_table() -> None:
-    config = merge_layers([]).model
-    shared = [one.name for one in fields(ModelConfig) if one.name != "name"]
-    assert shared == [one.name for one in fields(ModelSettings)]
-    assert {name: getattr(config, name) for name in shared} == asdict(ModelSettings())
-
-
 def test_what_differs_from_the_defaults_is_carried_and_read_back() -> None:
-    asked = ModelSettings(base_url="http://127.0.0.1:1/v1", key="K", checks=("make", "a 'b'"), fixes=0, temperature=0.5)
-    carried = encode_options(asdict(asked))
+    asked = ModelConfig(base_url="http://127.0.0.1:1/v1", key="K", checks=("make", "a 'b'"), fixes=0, temperature=0.5)
+    carried = encode_options(asked)
     assert {name for name, _ in carried} == {"base_url", "key", "checks", "fixes", "temperature"}
     assert decode_settings(carried) == asked
-    assert encode_options(asdict(ModelSettings())) == ()
+    assert encode_options(ModelConfig()) == ()
 
 
 def test_settings_of_another_version_are_passed_over_and_nonsense_is_told() -> None:
-    assert decode_settings([("unheard_of", "1"), ("fixes", "3")]) == ModelSettings(fixes=3)
+    assert decode_settings([("unheard_of", "1"), ("fixes", "3")]) == ModelConfig(fixes=3)
     with pytest.raises(ConfigError, match="can't be read"):
         decode_settings([("fixes", "{")])
 

@@ -41,6 +41,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step
 from plait.git.location import find_repo
+from plait.runtime.transcript import open_transcript
 from plait.store import project_files
 from plait.store.batch_files import load_redactor
 from plait.store.interfaces import InboxError
@@ -131,7 +132,7 @@ def _print_transcript(
     follow: bool,
     on_records: RecordHandler | None = None,
 ) -> None:
-    output = OutputReader(project_files.open_state_paths(desk.place).attempt(attempt).transcript)
+    output = OutputReader(open_transcript(project_files.open_state_paths(desk.place), attempt))
     writer.begin(attempt)
     while True:
         # Whether it is over is known before its last words are read.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from plait.agents.interface import Activity, Agent, OutputParser
 from plait.agents.plain_text import to_plain_text
@@ -15,7 +14,8 @@ from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
-from plait.runtime import transcript
+from plait.runtime.executor import Transcript, TranscriptChunk
+from plait.runtime.transcript import open_transcript
 from plait.store.batch_files import load_redactor
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
@@ -79,14 +79,14 @@ class ActivityTracker:
         return {name.task: said for name, (_, said) in self._last_seen.items() if said}
 
     def _read_attempt(self, attempt: AttemptState) -> tuple[int, str]:
-        path = self._folder.attempt(attempt.name).transcript
+        transcript = open_transcript(self._folder, attempt.name)
         size, said = self._last_seen.get(attempt.name, (0, ""))
-        grown = transcript.size(path)
+        grown = transcript.size()
         if grown == size:
             return size, said
         listener = self._parser_factory(attempt) if self._parser_factory is not None else None
         hide = LineRedactor(self._redactors.get(attempt.name.batch))
-        for line in read_last_lines(path, TAIL_BYTES):
+        for line in read_last_lines(transcript, TAIL_BYTES):
             for text in parse_activities(listener, hide(line)):
                 said = text
         return grown, said
@@ -113,10 +113,11 @@ class LogStream:
 
     def _open_log(self, attempt: AttemptState) -> _AttemptLog:
         if attempt.name not in self._open:
-            path = self._folder.attempt(attempt.name).transcript
             listener = self._parser_factory(attempt) if self._parser_factory is not None else None
             hide = LineRedactor(self._redactors.get(attempt.name.batch))
-            self._open[attempt.name] = _AttemptLog(attempt.name, path, listener, hide)
+            self._open[attempt.name] = _AttemptLog(
+                attempt.name, open_transcript(self._folder, attempt.name), listener, hide
+            )
         return self._open[attempt.name]
 
 
@@ -125,7 +126,7 @@ class _AttemptLog:
     """`begun` is the beginning of a line that starts at `line_at` and whose end has not come yet."""
 
     name: Attempt
-    path: Path
+    transcript: Transcript
     parser: OutputParser | None
     hide: LineRedactor
     offset: int = 0
@@ -133,10 +134,10 @@ class _AttemptLog:
     line_offset: int = 0
 
     def read(self, now: float) -> Iterator[StreamEvent]:
-        behind = transcript.size(self.path) - self.offset
+        behind = self.transcript.size() - self.offset
         if behind > MAX_LAG_BYTES:
             yield from self._skip(self.offset + behind - CHUNK_BYTES, now)
-        piece = self._read_chunk()
+        piece = self.transcript.read(self.offset, CHUNK_BYTES)
         if piece.start > self.offset:
             yield from self._skip(piece.start, now)
         yield from self._split_lines(piece, now)
@@ -151,18 +152,12 @@ class _AttemptLog:
             yield from self._line_events(self.partial_line, now)
             self.partial_line = b""
 
-    def _read_chunk(self) -> transcript.TranscriptChunk:
-        try:
-            return transcript.read(self.path, self.offset, CHUNK_BYTES)
-        except OSError:  # it costs these lines, not the batch's other news
-            return transcript.TranscriptChunk(self.offset, b"")
-
     def _skip(self, to: int, now: float) -> Iterator[StreamEvent]:
         yield self._make_event({"kind": "skipped", "bytes": to - self.line_offset}, now)
         self.offset = self.line_offset = to
         self.partial_line = b""
 
-    def _split_lines(self, piece: transcript.TranscriptChunk, now: float) -> Iterator[StreamEvent]:
+    def _split_lines(self, piece: TranscriptChunk, now: float) -> Iterator[StreamEvent]:
         *whole, rest = piece.data.split(b"\n")
         self.offset = piece.start
         for line in whole:
@@ -181,13 +176,10 @@ class _AttemptLog:
         return StreamEvent(None, now, EventType.EXECUTION_LOG, self.name.batch, self.name.task, self.name.n, more)
 
 
-def read_last_lines(path: Path, max_bytes: int) -> list[str]:
-    """The lines at the end of a file; one that began before is left out if there are others."""
-    try:
-        data = transcript.tail(path, max_bytes)
-        whole = len(data) < max_bytes
-    except OSError:
-        return []
+def read_last_lines(transcript: Transcript, max_bytes: int) -> list[str]:
+    """The lines at the end; one that began before is left out if there are others."""
+    data = transcript.tail(max_bytes)
+    whole = len(data) < max_bytes
     lines = data.decode("utf-8", "replace").rstrip("\n").split("\n")
     return lines if whole or len(lines) == 1 else lines[1:]
 

@@ -14,7 +14,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Protocol
 
 from plait.agents.interface import Activity, OutputParser, PhaseStarted, QuestionAsked
@@ -28,7 +27,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation
-from plait.runtime import transcript
+from plait.runtime.executor import Transcript
 from plait.store import project_files
 from plait.store.batch_inputs import BatchInputsError
 from plait.store.interfaces import JournalMissingError
@@ -94,14 +93,14 @@ class OutputGap:
 
 
 class OutputReader:
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
         self._offset = 0
 
     def read_new(self) -> Iterator[OutputChunk | OutputGap]:
         """What is there now and was not told yet."""
         while True:
-            piece = transcript.read(self._path, self._offset, OUTPUT_CHUNK_BYTES)
+            piece = self._transcript.read(self._offset, OUTPUT_CHUNK_BYTES)
             if not piece.data:
                 return
             if piece.start > self._offset:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from copy import copy
-from pathlib import Path
 
 from plait.agents.interface import OutputParser
 from plait.agents.redaction import LineRedactor, Redactor
@@ -18,7 +17,7 @@ from plait.client.logs.activity import MAX_LINE_BYTES, parse_activities
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
-from plait.runtime import transcript
+from plait.runtime.executor import Transcript, TranscriptChunk
 
 CONTEXT_BEFORE_BYTES = 64 << 10  # bytes that are looked at before a page: a secret may have begun there
 
@@ -74,18 +73,18 @@ class TranscriptPage:
         return self.raw.find(b"\n") + 1 or len(self.raw)
 
 
-def read_page(path: Path, start: int, max_bytes: int, *, ended: bool) -> TranscriptPage:
+def read_page(transcript: Transcript, start: int, max_bytes: int, *, ended: bool) -> TranscriptPage:
     """From byte `start` on, at most `most` bytes; `start` < 0: so many before the end. It ends with a line where one ends.
 
     As long as the attempt is not `ended`, a line that has no end yet is left for the next page, unless it is very long.
     """
-    size = transcript.size(path)
+    size = transcript.size()
     wanted = max(size + start, 0) if start < 0 else start
     if wanted >= size:
         return TranscriptPage(size, size, b"", last=True)
-    found = _read_contiguous(path, wanted, max_bytes + CONTEXT_AFTER_BYTES)
+    found = _read_contiguous(transcript, wanted, max_bytes + CONTEXT_AFTER_BYTES)
     data = found.data
-    before = _read_back(path, max(0, wanted - CONTEXT_BEFORE_BYTES), wanted) if found.start == wanted else b""
+    before = _read_back(transcript, max(0, wanted - CONTEXT_BEFORE_BYTES), wanted) if found.start == wanted else b""
     cut_off = found.end < size and len(data) < max_bytes + CONTEXT_AFTER_BYTES  # a hole follows
     kept = _find_page_end(data, max_bytes, closed=cut_off or (ended and found.end >= size))
     end = found.start + kept
@@ -131,24 +130,24 @@ def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _read_contiguous(path: Path, start: int, most: int) -> transcript.TranscriptChunk:
+def _read_contiguous(transcript: Transcript, start: int, most: int) -> TranscriptChunk:
     """What is there without a gap."""
-    first = transcript.read(path, start, min(most, _READ_BYTES))
+    first = transcript.read(start, min(most, _READ_BYTES))
     data, at = bytearray(first.data), first.end
     while len(data) < most:
-        piece = transcript.read(path, at, min(most - len(data), _READ_BYTES))
+        piece = transcript.read(at, min(most - len(data), _READ_BYTES))
         if not piece.data or piece.start != at:
             break
         data += piece.data
         at = piece.end
-    return transcript.TranscriptChunk(first.start, bytes(data))
+    return TranscriptChunk(first.start, bytes(data))
 
 
-def _read_back(path: Path, start: int, end: int) -> bytes:
+def _read_back(transcript: Transcript, start: int, end: int) -> bytes:
     """The bytes right before `end`, as far back as there is no gap."""
     found, at = b"", start
     while at < end:
-        piece = transcript.read(path, at, end - at)
+        piece = transcript.read(at, end - at)
         if not piece.data or piece.start >= end:
             return b""
         data = piece.data[: end - piece.start]

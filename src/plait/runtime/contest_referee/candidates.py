@@ -15,7 +15,7 @@ from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.worktrees.tree_snapshot import read_setup_paths
-from plait.runtime import transcript
+from plait.runtime.transcript import FileTranscript
 
 _FIXED_IDENTITY = {
     f"GIT_{role}_{part}": value
@@ -151,4 +151,4 @@ def score_candidate(command: str, workspace: Path, folder: Path, candidate: Cand
 
 
 def _read_tail(path: Path) -> str:
-    return transcript.tail(path, _TAIL_BYTES).decode("utf-8", "replace")
+    return FileTranscript(path).tail(_TAIL_BYTES).decode("utf-8", "replace")

@@ -15,10 +15,10 @@ from plait.agents.error_patterns import classify_error
 from plait.agents.interface import ActivityKind
 from plait.agents.model_jobs.context import estimate_tokens as about
 from plait.agents.model_jobs.job_prompts import ChatMessage
-from plait.agents.model_jobs.job_spec import ModelSettings
 from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.prices import Tokens
 from plait.agents.retry_after import parse_retry_after
+from plait.config.agent_keys import ModelConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
 from plait.runtime.model_job.job_output import JobError, JobReporter
@@ -45,7 +45,7 @@ class ChatReply:
 
 
 class ChatClient:
-    def __init__(self, settings: ModelSettings, key: str, reporter: JobReporter) -> None:
+    def __init__(self, settings: ModelConfig, key: str, reporter: JobReporter) -> None:
         """Raises JobError where the client is not installed."""
         self._settings = settings
         self._reporter = reporter
@@ -130,7 +130,7 @@ class _PartialReply:
         )
 
 
-def to_job_error(error: Exception, settings: ModelSettings, *, begun: bool) -> JobError:
+def to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> JobError:
     """What went wrong between here and the server, by its category. `begun`: an answer was on its way."""
     import openai
 
@@ -181,7 +181,7 @@ def _find_retry_after(error: APIStatusError, said: str) -> float | None:
     return longest if longest > 0 else None
 
 
-def _create_client(settings: ModelSettings, key: str) -> OpenAI:
+def _create_client(settings: ModelConfig, key: str) -> OpenAI:
     try:
         import openai  # it takes most of a second
     except ImportError as error:

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 from plait.agents.interface import ActivityKind
-from plait.agents.model_jobs.job_spec import ModelSettings
 from plait.agents.plain_text import to_plain_text
+from plait.config.agent_keys import LOCAL_HOSTS, ModelConfig
 from plait.core.status import Category
 from plait.runtime import cgroup
 from plait.runtime.model_job.job_output import JobError, JobReporter
@@ -32,11 +32,8 @@ from plait.system.processes import read_process
 OLLAMA_PORT = 11434
 
 
-_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
 def is_local(url: str) -> bool:
-    return urlsplit(url).hostname in _LOCAL_HOSTS
+    return urlsplit(url).hostname in LOCAL_HOSTS
 
 
 def server_root(url: str) -> str:
@@ -93,7 +90,7 @@ _DETACHED = 'exec "$@" </dev/null >>"$PLAIT_OLLAMA_LOG" 2>&1 & echo $!'
 _LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 
 
-def check_server(settings: ModelSettings, model: str, reporter: JobReporter) -> None:
+def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> None:
     """Raises JobError. Only what is on this machine is looked at: other servers say themselves what is wrong."""
     url = settings.base_url
     found = is_local(url) and _is_ollama(url)
@@ -108,7 +105,7 @@ def check_server(settings: ModelSettings, model: str, reporter: JobReporter) -> 
         raise JobError(f"Ollama has no model {model}: ollama pull {model}", Category.USAGE)
 
 
-def _start_ollama(settings: ModelSettings, reporter: JobReporter) -> None:
+def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:
     url = settings.base_url
     if not settings.start_ollama:
         raise JobError(f"Ollama does not run at {url}: start it, or set start_ollama", Category.NETWORK)

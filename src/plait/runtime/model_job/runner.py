@@ -25,12 +25,12 @@ from plait.agents.model_jobs.job_prompts import (
 )
 from plait.agents.model_jobs.job_spec import (
     ModelJobSpec,
-    ModelSettings,
     target_paths,
     writable_paths,
     writes_whole_files,
 )
 from plait.agents.model_jobs.review_verdict import ReviewVerdict, Ruling, parse_verdict
+from plait.config.agent_keys import ModelConfig
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
@@ -144,7 +144,7 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
         staging.keep()
 
 
-def _find_api_key(settings: ModelSettings) -> str:
+def _find_api_key(settings: ModelConfig) -> str:
     """Servers of this machine mostly want none, whatever is set."""
     found = os.environ.get(settings.key or "", "")
     if settings.key and not found and not is_local(settings.base_url):

@@ -38,6 +38,7 @@ from plait.core.task import Attempt, Step
 from plait.core.views import find_batch_status, make_task_view
 from plait.git.command import GitError
 from plait.git.location import RepoLocation
+from plait.runtime.transcript import open_transcript
 from plait.server.project_session import ProjectSession
 from plait.server.service.lookup import resolve_batch, resolve_batch_and_task, resolve_task
 from plait.store import project_files
@@ -252,7 +253,7 @@ def _read_log_part(
     """`heard`: who made it is among these, and it is told as events."""
     folder = project_files.open_state_paths(place)
     hide = load_redactor(folder, name.batch)
-    found = read_page(folder.attempt(name).transcript, *part, ended=not working)
+    found = read_page(open_transcript(folder, name), *part, ended=not working)
     if heard is None:
         text = hide(strip_ansi(found.redact_text(hide)))  # colours within a secret are gone now
     else:
