@@ -66,7 +66,7 @@ def intercept_steps(act: Callable[[int, str], None]) -> Iterator[None]:
 
 _STEPS = (
     *((os, name) for name in ("open", "fstat", "fsync", "link", "rename", "replace", "unlink", "listdir", "scandir")),
-    (file_exchange, "_in_one_step"),
+    (file_exchange, "_exchange_atomically"),
 )
 
 
@@ -156,7 +156,7 @@ class StatusFileSetup:
 
         writer = StatusFileWriter(self.name, interrupted, creates=creates)
         changes = [make_change(name, mark, self.name) for name in names]
-        with patch.object(file_exchange, "exchange", overtaken):
+        with patch.object(file_exchange, "exchange_files", overtaken):
             return write_statuses(self.checkout, writer, changes, locks=self.locks, pause=pause)
 
     def write_during_edits(self, saved: list[str]) -> WriteResult:

@@ -27,12 +27,12 @@ def child() -> Iterator[Popen[bytes]]:
 
 
 def test_a_process_is_seen_as_it_is(child: Popen[bytes]) -> None:
-    seen = psutil_processes.read_process(child.pid)
+    seen = processes.read_process(child.pid)
     assert seen is not None
     assert (seen.parent, seen.group, seen.session) == (os.getpid(), child.pid, child.pid)
     assert (seen.tag, seen.is_zombie, seen.is_stopped) == ("here-1", False, False)
-    assert abs(seen.start - psutil_processes.clock_ticks()) < 100 * 60
-    assert psutil_processes.command_line(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
+    assert abs(seen.start - processes.clock_ticks()) < 100 * 60
+    assert processes.command_line(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
 
 
 def test_both_ways_to_look_agree(child: Popen[bytes]) -> None:
@@ -54,8 +54,8 @@ def test_both_ways_to_look_agree(child: Popen[bytes]) -> None:
 
 
 def test_every_process_is_seen(child: Popen[bytes]) -> None:
-    seen = {process.pid: process for process in psutil_processes.list_processes()}
-    assert seen[child.pid] == psutil_processes.read_process(child.pid)
+    seen = {process.pid: process for process in processes.list_processes()}
+    assert seen[child.pid] == processes.read_process(child.pid)
     assert {1, os.getpid()} <= seen.keys()
 
 
@@ -63,27 +63,27 @@ def test_one_that_is_not_there_is_none(child: Popen[bytes]) -> None:
     child.kill()
     child.wait()
     for way in (procfs, psutil_processes):
-        assert way.look(child.pid) is None
-        assert way.words(child.pid) == []
-        assert way.footprint([child.pid]) == 0
+        assert way.read_process(child.pid) is None
+        assert way.command_line(child.pid) == []
+        assert way.memory_footprint([child.pid]) == 0
 
 
 def test_one_that_nobody_waited_for_is_dead(child: Popen[bytes]) -> None:
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     for way in (procfs, psutil_processes):
-        seen = way.look(child.pid)
+        seen = way.read_process(child.pid)
         assert seen is not None
-        assert (seen.dead, seen.marker) == (True, "")
+        assert (seen.is_zombie, seen.tag) == (True, "")
 
 
 def test_one_that_is_stopped_is_said_to_be(child: Popen[bytes]) -> None:
     child.send_signal(SIGSTOP)
     os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
     for way in (procfs, psutil_processes):
-        seen = way.look(child.pid)
+        seen = way.read_process(child.pid)
         assert seen is not None
-        assert seen.stopped
+        assert seen.is_stopped
 
 
 def test_a_name_with_brackets_and_blanks_is_only_a_name() -> None:
@@ -91,14 +91,14 @@ def test_a_name_with_brackets_and_blanks_is_only_a_name() -> None:
     with Popen([sys.executable, "-Sc", rename], stdin=PIPE, stdout=PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        seen = psutil_processes.read_process(process.pid)
+        seen = processes.read_process(process.pid)
         process.kill()
     assert seen is not None
     assert seen.parent == os.getpid()
 
 
 def test_a_signal_ends_a_process_and_one_that_is_over_is_no_error(child: Popen[bytes]) -> None:
-    seen = psutil_processes.read_process(child.pid)
+    seen = processes.read_process(child.pid)
     assert seen is not None
     processes.send_signal(seen, SIGKILL)
     assert child.wait(30) == -SIGKILL
@@ -106,7 +106,7 @@ def test_a_signal_ends_a_process_and_one_that_is_over_is_no_error(child: Popen[b
 
 
 def test_a_signal_hits_no_later_process_of_the_same_pid(child: Popen[bytes]) -> None:
-    seen = psutil_processes.read_process(child.pid)
+    seen = processes.read_process(child.pid)
     assert seen is not None
     processes.send_signal(replace(seen, start=seen.start - 1), SIGKILL)
     child.communicate(b"go on\n", timeout=30)

@@ -19,7 +19,7 @@ import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.system import shared_files
-from plait.system.psutil_processes import boot_id, start_time
+from plait.system.processes import boot_id, start_time
 
 _SUFFIX = ".json"
 

@@ -132,9 +132,9 @@ def test_a_limit_on_the_size_of_files(site: StatusFileSetup) -> None:
 FILL = """
 import sys
 from pathlib import Path
-from plait.store.interfaces import SourceWriteError
-from tests.support.status_file import Site
-site = Site(Path(sys.argv[1]))
+from plait.system.interfaces import SourceWriteError
+from tests.support.status_file import StatusFileSetup
+site = StatusFileSetup(Path(sys.argv[1]))
 text = "one: pending\\n" + "x" * 100_000
 site.save(text)
 full = site.checkout / "full"
@@ -148,9 +148,9 @@ except OSError:
 try:
     site.write("one")
 except SourceWriteError as error:
-    print("no room" in error.message, site.text == text, site.beside)
+    print("no room" in error.message, site.text == text, site.hidden_files)
 full.unlink()
-print(site.write("one").changed, "one: completed" in site.text, site.beside)
+print(site.write("one").changed, "one: completed" in site.text, site.hidden_files)
 """
 
 

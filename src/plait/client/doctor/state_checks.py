@@ -31,7 +31,7 @@ from plait.core.state import State
 from plait.core.task import Attempt
 from plait.core.views import make_batch_view
 from plait.system.process_identity import attempt_tag, tag_prefix
-from plait.system.psutil_processes import command_line, list_processes
+from plait.system.processes import command_line, list_processes
 from plait.system.state_paths import StateFolder, safe_filename
 
 
