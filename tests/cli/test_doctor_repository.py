@@ -10,6 +10,9 @@ import pytest
 from plait.client.doctor import repository_checks
 from plait.client.doctor.check import CheckStatus
 from plait.client.doctor.repository_checks import check_worktrees, find_leftover_worktrees
+from plait.forges.forge import Forge
+from plait.forges.gitea import Gitea
+from plait.forges.github import GitHub
 
 OLD = 1_000_000_000.0
 CAP = 1 << 30
@@ -71,20 +74,20 @@ def test_what_is_fresh_may_be_on_its_way(tmp_path: Path) -> None:
 
 
 def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
-    told = repository_checks.report_forge("origin", "github.com", "github", "GH_TOKEN", ("GH_TOKEN",))
+    told = repository_checks.report_forge("origin", "github.com", GitHub(), "GH_TOKEN", ("GH_TOKEN",))
     assert told.said == "origin at github.com (github), with a token from GH_TOKEN"
     assert told.hint == ""
 
 
 @pytest.mark.parametrize(
-    ("kind", "hint"),
+    ("forge", "hint"),
     [
-        ("github", "Set PLAIT_FORGE_TOKEN or GH_TOKEN, or log in: gh auth login."),
-        ("gitea", "Set PLAIT_FORGE_TOKEN or GH_TOKEN."),
+        (GitHub(), "Set PLAIT_FORGE_TOKEN or GH_TOKEN, or log in: gh auth login."),
+        (Gitea(), "Set PLAIT_FORGE_TOKEN or GH_TOKEN."),
     ],
 )
-def test_without_a_token_the_ways_to_one_are_told_and_nothing_is_wrong(kind: str, hint: str) -> None:
-    told = repository_checks.report_forge("origin", "git.example.org", kind, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
+def test_without_a_token_the_ways_to_one_are_told_and_nothing_is_wrong(forge: Forge, hint: str) -> None:
+    told = repository_checks.report_forge("origin", "git.example.org", forge, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
     assert (told.verdict, told.hint) == (CheckStatus.OK, hint)
 
 

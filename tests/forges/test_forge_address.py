@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from plait.forges.address import ForgeProvider, RepoAddress, detect_provider, parse_address
+from plait.config.git_keys import ForgeKind
+from plait.forges.address import parse_address
+from plait.forges.forge import RepoAddress
 from plait.forges.github import GitHub
 from plait.forges.http_client import find_proxy
 from plait.forges.interfaces import ForgeError, PullRequestSpec
-from plait.forges.pull_requests import describe_manual_steps
+from plait.forges.pull_requests import ForgeLocation
+from plait.forges.registry import find_forge, load_forges
 
 
 @pytest.mark.parametrize(
@@ -60,7 +63,7 @@ def test_what_is_no_repository_on_a_forge_is_refused(url: str) -> None:
 
 
 def test_a_token_never_crosses_the_network_in_the_clear() -> None:
-    with pytest.raises(ForgeError, match="in the clear"):
+    with pytest.raises(ForgeError, match="unencrypted"):
         parse_address("http://git.example.org/a/b.git")
 
 
@@ -73,38 +76,36 @@ def test_a_refusal_keeps_the_urls_password_to_itself() -> None:
 @pytest.mark.parametrize(
     ("host", "kind"),
     [
-        ("github.com", ForgeProvider.GITHUB),
-        ("acme.ghe.com", ForgeProvider.GITHUB),
-        ("github.example.org", ForgeProvider.GITHUB),
-        ("gitlab.com", ForgeProvider.GITLAB),
-        ("gitlab.example.org", ForgeProvider.GITLAB),
-        ("codeberg.org", ForgeProvider.GITEA),
-        ("my-forgejo.example.org", ForgeProvider.GITEA),
+        ("github.com", ForgeKind.GITHUB),
+        ("acme.ghe.com", ForgeKind.GITHUB),
+        ("github.example.org", ForgeKind.GITHUB),
+        ("gitlab.com", ForgeKind.GITLAB),
+        ("gitlab.example.org", ForgeKind.GITLAB),
+        ("codeberg.org", ForgeKind.GITEA),
+        ("my-forgejo.example.org", ForgeKind.GITEA),
     ],
 )
-def test_a_host_tells_its_kind(host: str, kind: ForgeProvider) -> None:
-    assert detect_provider(RepoAddress(host, "a/b")) is kind
+def test_a_host_tells_its_kind(host: str, kind: ForgeKind) -> None:
+    assert find_forge(RepoAddress(host, "a/b")).kind is kind
 
 
 def test_a_host_that_nobody_knows_is_what_a_person_says() -> None:
     where = RepoAddress("git.example.org", "a/b")
-    assert detect_provider(where, "GitLab") is ForgeProvider.GITLAB
-    with pytest.raises(ForgeError, match="nobody knows"):
-        detect_provider(where)
-    with pytest.raises(ForgeError, match="no kind of forge called 'bitbucket'"):
-        detect_provider(where, "bitbucket")
+    assert find_forge(where, ForgeKind.GITLAB).kind is ForgeKind.GITLAB
+    with pytest.raises(ForgeError, match="can't tell what kind"):
+        find_forge(where)
 
 
 def test_a_host_that_everybody_knows_is_not_what_a_repository_says() -> None:
     """Or one forge's token would be sent to another."""
-    with pytest.raises(ForgeError, match="is of kind github"):
-        detect_provider(RepoAddress("github.com", "a/b"), "gitlab")
+    with pytest.raises(ForgeError, match="is a github host, not gitlab"):
+        find_forge(RepoAddress("github.com", "a/b"), ForgeKind.GITLAB)
 
 
 def test_only_gitlab_has_groups_in_groups() -> None:
-    assert detect_provider(RepoAddress("gitlab.com", "a/b/c")) is ForgeProvider.GITLAB
+    assert find_forge(RepoAddress("gitlab.com", "a/b/c")).kind is ForgeKind.GITLAB
     with pytest.raises(ForgeError, match="OWNER/NAME"):
-        detect_provider(RepoAddress("github.com", "a/b/c"))
+        find_forge(RepoAddress("github.com", "a/b/c"))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
     ("kind", "path", "wanted"),
     [
         (
-            ForgeProvider.GITHUB,
+            ForgeKind.GITHUB,
             "a/b",
             (
                 "By hand: https://h.org/a/b/compare/release/1...plait/batch-x?expand=1\n"
@@ -131,7 +132,7 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
             ),
         ),
         (
-            ForgeProvider.GITLAB,
+            ForgeKind.GITLAB,
             "g/s/b",
             (
                 "By hand: https://h.org/g/s/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=plait%2Fbatch-x"
@@ -141,7 +142,7 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
             ),
         ),
         (
-            ForgeProvider.GITEA,
+            ForgeKind.GITEA,
             "a/b",
             (
                 "By hand: https://h.org/a/b/compare/release/1...plait/batch-x\n"
@@ -150,21 +151,15 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
         ),
     ],
 )
-def test_the_way_by_hand_is_a_link_and_a_command(kind: ForgeProvider, path: str, wanted: str) -> None:
+def test_the_way_by_hand_is_a_link_and_a_command(kind: ForgeKind, path: str, wanted: str) -> None:
     where = RepoAddress("h.org", path)
-    assert (
-        describe_manual_steps(kind, where, where, PullRequestSpec("plait/batch-x", "release/1", "Two words", ""))
-        == wanted
-    )
+    spec = PullRequestSpec("plait/batch-x", "release/1", "Two words", "")
+    assert ForgeLocation(load_forges()[kind], where, where).describe_manual_steps(spec) == wanted
 
 
 def test_by_hand_a_fork_is_named_with_its_owner() -> None:
-    told = describe_manual_steps(
-        ForgeProvider.GITHUB,
-        RepoAddress("h.org", "a/b"),
-        RepoAddress("h.org", "ada/b"),
-        PullRequestSpec("x", "main", "t", ""),
-    )
+    location = ForgeLocation(GitHub(), RepoAddress("h.org", "a/b"), RepoAddress("h.org", "ada/b"))
+    told = location.describe_manual_steps(PullRequestSpec("x", "main", "t", ""))
     assert "/a/b/compare/main...ada:x?" in told
     assert "--head ada:x" in told
 

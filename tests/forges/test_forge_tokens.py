@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.forges.address import ForgeProvider, RepoAddress
+from plait.config.git_keys import ForgeKind
+from plait.forges.forge import ForgeToken, RepoAddress
 from plait.forges.gitea import Gitea
 from plait.forges.interfaces import ForgeError, PullRequestSpec
-from plait.forges.registry import HttpOptions, open_forge
+from plait.forges.pull_requests import ForgeClient, HttpOptions
+from plait.forges.registry import load_forges
 from plait.forges.remote import push_branch, resolve_address
-from plait.forges.tokens import ForgeToken, find_token
+from plait.forges.tokens import find_token
 from plait.git.command import Git
 
 if TYPE_CHECKING:
@@ -29,64 +31,64 @@ def program(path: Path, script: str) -> None:
     path.chmod(0o755)
 
 
-def found(clone: Clone, kind: ForgeProvider, where: RepoAddress, **environment: str) -> ForgeToken | None:
-    return find_token(kind, where, clone.git, {**clone.environment, **environment})
+def found(clone: Clone, kind: ForgeKind, where: RepoAddress, **environment: str) -> ForgeToken | None:
+    return find_token(load_forges()[kind], where, clone.git, {**clone.environment, **environment})
 
 
 @pytest.mark.parametrize(
     ("kind", "where", "name"),
     [
-        (ForgeProvider.GITHUB, HUB, "GH_TOKEN"),
-        (ForgeProvider.GITHUB, HUB, "GITHUB_TOKEN"),
-        (ForgeProvider.GITHUB, OWN_HUB, "GH_ENTERPRISE_TOKEN"),
-        (ForgeProvider.GITLAB, LAB, "GITLAB_TOKEN"),
-        (ForgeProvider.GITEA, OWN_HUB, "GITEA_TOKEN"),
-        (ForgeProvider.GITHUB, OWN_HUB, "PLAIT_FORGE_TOKEN"),
+        (ForgeKind.GITHUB, HUB, "GH_TOKEN"),
+        (ForgeKind.GITHUB, HUB, "GITHUB_TOKEN"),
+        (ForgeKind.GITHUB, OWN_HUB, "GH_ENTERPRISE_TOKEN"),
+        (ForgeKind.GITLAB, LAB, "GITLAB_TOKEN"),
+        (ForgeKind.GITEA, OWN_HUB, "GITEA_TOKEN"),
+        (ForgeKind.GITHUB, OWN_HUB, "PLAIT_FORGE_TOKEN"),
     ],
 )
-def test_the_environment_is_asked_first(clone: Clone, kind: ForgeProvider, where: RepoAddress, name: str) -> None:
+def test_the_environment_is_asked_first(clone: Clone, kind: ForgeKind, where: RepoAddress, name: str) -> None:
     assert found(clone, kind, where, **{name: f" {SECRET}\n"}) == ForgeToken(SECRET, name)
 
 
 @pytest.mark.parametrize(
     ("kind", "where", "environment"),
     [
-        (ForgeProvider.GITHUB, OWN_HUB, {"GH_TOKEN": SECRET, "GITHUB_TOKEN": SECRET, "GITLAB_TOKEN": SECRET}),
-        (ForgeProvider.GITHUB, HUB, {"GH_ENTERPRISE_TOKEN": SECRET}),
-        (ForgeProvider.GITHUB, HUB, {"GITHUB_TOKEN": "", "GH_TOKEN": " "}),
-        (ForgeProvider.GITLAB, LAB, {"GITLAB_TOKEN": SECRET, "GITLAB_HOST": "https://lab.example.org"}),
-        (ForgeProvider.GITLAB, LAB, {"GH_TOKEN": SECRET, "GITEA_TOKEN": SECRET}),
+        (ForgeKind.GITHUB, OWN_HUB, {"GH_TOKEN": SECRET, "GITHUB_TOKEN": SECRET, "GITLAB_TOKEN": SECRET}),
+        (ForgeKind.GITHUB, HUB, {"GH_ENTERPRISE_TOKEN": SECRET}),
+        (ForgeKind.GITHUB, HUB, {"GITHUB_TOKEN": "", "GH_TOKEN": " "}),
+        (ForgeKind.GITLAB, LAB, {"GITLAB_TOKEN": SECRET, "GITLAB_HOST": "https://lab.example.org"}),
+        (ForgeKind.GITLAB, LAB, {"GH_TOKEN": SECRET, "GITEA_TOKEN": SECRET}),
     ],
 )
 def test_what_is_meant_for_one_host_is_not_told_to_another(
-    clone: Clone, kind: ForgeProvider, where: RepoAddress, environment: dict[str, str]
+    clone: Clone, kind: ForgeKind, where: RepoAddress, environment: dict[str, str]
 ) -> None:
     assert found(clone, kind, where, **environment) is None
 
 
 def test_on_githubs_own_machines_the_token_is_for_their_host(clone: Clone) -> None:
     told = {"GITHUB_SERVER_URL": "https://git.example.org", "GITHUB_TOKEN": SECRET}
-    assert found(clone, ForgeProvider.GITHUB, OWN_HUB, **told) == ForgeToken(SECRET, "GITHUB_TOKEN")
+    assert found(clone, ForgeKind.GITHUB, OWN_HUB, **told) == ForgeToken(SECRET, "GITHUB_TOKEN")
 
 
 def test_then_the_forges_own_program_is_asked(clone: Clone, programs: Path) -> None:
     program(programs / "gh", f'[ "$*" = "auth token --hostname github.com" ] && echo {SECRET}')
     program(programs / "glab", f'[ "$*" = "config get token --host gitlab.com" ] && echo {SECRET}')
-    assert found(clone, ForgeProvider.GITHUB, HUB) == ForgeToken(SECRET, "gh")
-    assert found(clone, ForgeProvider.GITLAB, LAB) == ForgeToken(SECRET, "glab")
-    assert found(clone, ForgeProvider.GITHUB, OWN_HUB) is None
+    assert found(clone, ForgeKind.GITHUB, HUB) == ForgeToken(SECRET, "gh")
+    assert found(clone, ForgeKind.GITLAB, LAB) == ForgeToken(SECRET, "glab")
+    assert found(clone, ForgeKind.GITHUB, OWN_HUB) is None
 
 
 def test_a_program_that_fails_has_said_nothing(clone: Clone, programs: Path) -> None:
     program(programs / "gh", f"echo {SECRET}; exit 1")
-    assert found(clone, ForgeProvider.GITHUB, HUB) is None
+    assert found(clone, ForgeKind.GITHUB, HUB) is None
 
 
 def test_then_what_git_keeps(clone: Clone, programs: Path) -> None:
     helper = programs / "helper"
     program(helper, f'cat > {programs}/asked; echo username=ada; echo "password={SECRET}"')
     clone.git.run("config", "credential.helper", str(helper))
-    assert found(clone, ForgeProvider.GITHUB, RepoAddress("github.com", "acme/widgets", 8443)) == ForgeToken(
+    assert found(clone, ForgeKind.GITHUB, RepoAddress("github.com", "acme/widgets", 8443)) == ForgeToken(
         SECRET, "git's credentials", "ada"
     )
     assert "protocol=https\nhost=github.com:8443\n" in (programs / "asked").read_text()
@@ -96,12 +98,12 @@ def test_nobody_is_asked_for_a_password(clone: Clone, programs: Path) -> None:
     program(programs / "window", f"touch {programs}/opened; echo x")
     clone.environment["SSH_ASKPASS"] = str(programs / "window")
     clone.git = Git(clone.where, environment=clone.environment)
-    assert found(clone, ForgeProvider.GITHUB, HUB) is None
+    assert found(clone, ForgeKind.GITHUB, HUB) is None
     assert not (programs / "opened").exists()
 
 
 def test_a_token_does_not_show(clone: Clone) -> None:
-    assert SECRET not in repr(found(clone, ForgeProvider.GITHUB, HUB, GH_TOKEN=SECRET))
+    assert SECRET not in repr(found(clone, ForgeKind.GITHUB, HUB, GH_TOKEN=SECRET))
 
 
 def test_with_a_name_gitea_gets_both() -> None:
@@ -118,7 +120,7 @@ def test_no_token_is_ever_in_the_words_of_a_command(clone: Clone, bare: Git, pro
     clone.git.run("config", "credential.helper", str(helper))
     clone.git.run("remote", "set-url", "origin", f"https://ada:{SECRET}@127.0.0.1:1/acme/widgets.git")
     hasty = HttpOptions(sleep=lambda _: None)
-    forge = open_forge(clone.git, "origin", environment=clone.environment, kind="github", http=hasty)
+    forge = ForgeClient(clone.git, "origin", environment=clone.environment, kind=ForgeKind.GITHUB, http=hasty)
     told = []
     for act in (
         lambda: forge.publish_pull_request(PullRequestSpec("plait/batch-x", "main", "t", "b")),
@@ -144,7 +146,7 @@ def test_a_name_that_only_ssh_knows_is_looked_up(clone: Clone, programs: Path) -
 def test_the_users_rewriting_of_urls_counts(clone: Clone) -> None:
     clone.git.run("config", "url.https://github.com/.insteadOf", "gh:")
     clone.git.run("remote", "add", "origin", "gh:acme/widgets.git")
-    forge = open_forge(clone.git, "origin", environment=clone.environment)
+    forge = ForgeClient(clone.git, "origin", environment=clone.environment)
     with pytest.raises(ForgeError, match=r"no token for github\.com"):
         forge.default_branch()
 

@@ -41,7 +41,7 @@ def find_worktree_problems(place: RepoLocation, base: str) -> list[Problem]:
 
 def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
-    from plait.forges.registry import open_forge  # only for those who publish
+    from plait.forges.pull_requests import locate_forge
     from plait.forges.remote import find_remote
     from plait.git.command import Git
 
@@ -50,7 +50,7 @@ def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publ
         if publish is Publish.PUSH:
             find_remote(git, ship.remote)
         else:
-            open_forge(git, ship.remote, environment=os.environ, kind=ship.forge.explicit)
+            locate_forge(git, ship.remote, os.environ, ship.forge)
     except WorldError as error:
         raise UserError(error.message, hint=error.hint) from error
 

@@ -1,71 +1,78 @@
-"""Gitea's and Forgejo's dialect: GitHub's shapes, without its filters; a title says that something is a draft."""
+"""Gitea and Forgejo: GitHub's API without its filters; a prefix of the title marks a draft."""
 
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import replace
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
-import httpx
+from plait.config.git_keys import ForgeKind
+from plait.forges.forge import ForgeToken, OpenPullRequest, PullRequestContent, PullRequestRoute, RepoAddress
+from plait.forges.github import GitHub, GitHubPull, build_head, build_pulls_path
+from plait.forges.interfaces import PullRequestSpec
 
-from plait.forges.address import RepoAddress
-from plait.forges.api import ForgeRepository, OpenPullRequest, PullRequestContent, PullRequestRoute
-from plait.forges.github import GitHubPull, GitHubRepository, build_head
-from plait.forges.http_client import ForgeHttpClient
-from plait.forges.tokens import ForgeToken
+if TYPE_CHECKING:
+    from plait.forges.http_client import ForgeHttpClient
 
 _DRAFT_PREFIX = re.compile(r"(?:wip:|\[wip\])\s*", re.IGNORECASE)
 _MAX_PAGES = 40
 
 
-class Gitea:
-    def find_api_url(self, where: RepoAddress) -> str:
-        return f"{where.base_url}/api/v1"
+class Gitea(GitHub):
+    kind = ForgeKind.GITEA
+    hosts = ("codeberg.org", "gitea.com")
+    host_words = ("gitea", "forgejo")
+    ssh_hosts: Mapping[str, str] = {}
+    login_command = ""
+
+    def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ARG002
+        return ("GITEA_TOKEN",)
+
+    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+    def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
+        return super().build_compare_link(target, source, spec).removesuffix("?expand=1")
+
+    def build_create_command(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> list[str]:
+        head = spec.branch if source == target else f"{source.owner}:{spec.branch}"
+        return ["tea", "pulls", "create", "--repo", target.path, "--base", spec.target, "--head", head]
+
+    def find_api_url(self, address: RepoAddress) -> str:
+        return f"{address.base_url}/api/v1"
 
     def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
-        """With a name, what git keeps may be a password as well as a token; asked for in this way, both will do."""
+        """With a user name, git's credentials may hold a password or a token; basic authentication takes both."""
         if token.user:
-            request = httpx.Request("GET", "http://localhost")
-            signed = next(httpx.BasicAuth(token.user, token.value).auth_flow(request))
-            return {"Accept": "application/json", "Authorization": signed.headers["Authorization"]}
-        return {"Accept": "application/json", "Authorization": f"token {token.value}"}
+            signature = f"Basic {b64encode(f'{token.user}:{token.value}'.encode()).decode()}"
+        else:
+            signature = f"token {token.value}"
+        return {"Accept": "application/json", "Authorization": signature}
 
-    def get_repository(self, wire: ForgeHttpClient, path: str) -> ForgeRepository:
-        found = wire.request("GET", _build_repo_path(path), GitHubRepository)
-        return ForgeRepository(found.id, found.full_name, found.default_branch)
-
-    def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
-        """By looking through the open ones, the newest first."""
+    def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
+        """Searches the open ones page by page, the most recently updated first."""
         for page in range(1, _MAX_PAGES + 1):
             query = {"state": "open", "sort": "recentupdate", "limit": "50", "page": str(page)}
-            found = wire.request("GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query)
-            ours = [_split_draft_prefix(each.pull_request) for each in found if each.comes_from(route)]
-            if ours or not found:
+            pulls = client.request("GET", build_pulls_path(route), list[GitHubPull], query=query)
+            ours = [pull.pull_request.split_draft_prefix(_DRAFT_PREFIX) for pull in pulls if pull.comes_from(route)]
+            if ours or not pulls:
                 return ours
         return []
 
     def create_pull_request(
-        self, wire: ForgeHttpClient, route: PullRequestRoute, target: str, draft: PullRequestContent
+        self, client: ForgeHttpClient, route: PullRequestRoute, target: str, content: PullRequestContent
     ) -> OpenPullRequest:
-        title = f"WIP: {draft.title}" if draft.is_draft else draft.title
-        send = {"title": title, "body": draft.body, "base": target, **build_head(route)}
-        return _split_draft_prefix(
-            wire.request("POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send).pull_request
-        )
+        title = f"WIP: {content.title}" if content.is_draft else content.title
+        body = {"title": title, "body": content.body, "base": target, "head": build_head(route)}
+        pull = client.request("POST", build_pulls_path(route), GitHubPull, body=body).pull_request
+        return pull.split_draft_prefix(_DRAFT_PREFIX)
 
     def update_pull_request(
-        self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent
+        self, client: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, content: PullRequestContent
     ) -> OpenPullRequest:
-        send = {"title": f"{pull.draft_prefix}{draft.title}", "body": draft.body}
-        path = f"{_build_repo_path(route.target.path)}/pulls/{pull.number}"
-        return _split_draft_prefix(wire.request("PATCH", path, GitHubPull, body=send).pull_request)
+        titled = PullRequestContent(f"{pull.draft_prefix}{content.title}", content.body)
+        return super().update_pull_request(client, route, pull, titled).split_draft_prefix(_DRAFT_PREFIX)
 
 
-def _split_draft_prefix(pull: OpenPullRequest) -> OpenPullRequest:
-    mark = _DRAFT_PREFIX.match(pull.title)
-    return replace(pull, draft_prefix=mark[0], title=pull.title[mark.end() :]) if mark else pull
-
-
-def _build_repo_path(path: str) -> str:
-    return f"/repos/{quote(path)}"
+FORGE = Gitea()

@@ -1,15 +1,25 @@
-"""GitHub's dialect; on hosts of one's own it lives under /api/v3."""
+"""GitHub, also on hosts of one's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import quote
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
+from plait.config.git_keys import ForgeKind
 from plait.core.fast_dataclass import dataclass
-from plait.forges.address import RepoAddress
-from plait.forges.api import ForgeRepository, OpenPullRequest, PullRequestContent, PullRequestRoute
-from plait.forges.http_client import ForgeHttpClient
-from plait.forges.tokens import ForgeToken
+from plait.forges.forge import (
+    ForgeRepository,
+    ForgeToken,
+    OpenPullRequest,
+    PullRequestContent,
+    PullRequestRoute,
+    RepoAddress,
+)
+from plait.forges.interfaces import PullRequestSpec
+
+if TYPE_CHECKING:
+    from plait.forges.http_client import ForgeHttpClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class GitHubRepository:
 
 @dataclass(frozen=True, slots=True)
 class GitHubEnd:
-    """One end of a pull request; a fork may have been deleted since."""
+    """One end of a pull request; a deleted fork has no repository."""
 
     ref: str
     repo: GitHubRepository | None = None
@@ -37,7 +47,7 @@ class GitHubPull:
     body: str | None = None
 
     def comes_from(self, route: PullRequestRoute) -> bool:
-        """To be sure: a filter that a forge does not understand lets everything through."""
+        """Checked again here: a forge that doesn't understand a filter returns everything."""
         return self.head.ref == route.branch and self.head.repo is not None and self.head.repo.id == route.source.id
 
     @property
@@ -46,10 +56,36 @@ class GitHubPull:
 
 
 class GitHub:
-    def find_api_url(self, where: RepoAddress) -> str:
-        if where.host == "github.com" or where.host.endswith(".ghe.com"):
-            return f"https://api.{where.host}"
-        return f"{where.base_url}/api/v3"
+    kind = ForgeKind.GITHUB
+    hosts: tuple[str, ...] = ("github.com", ".ghe.com")
+    host_words: tuple[str, ...] = ("github", "ghe")
+    ssh_hosts: Mapping[str, str] = {"ssh.github.com": "github.com"}
+    has_nested_groups = False
+    login_command = "gh auth login"
+
+    def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
+        # In GitHub Actions, this variable says which host the token is for.
+        home = urlsplit(environment.get("GITHUB_SERVER_URL", "")).hostname or "github.com"
+        if address.host in {"github.com", home} or address.host.endswith(".ghe.com"):
+            return "GH_TOKEN", "GITHUB_TOKEN"
+        return "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"
+
+    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:
+        return "gh", "auth", "token", "--hostname", address.authority
+
+    def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
+        owner = "" if source == target else f"{quote(source.owner)}:"
+        return f"{target.web_url}/compare/{quote(spec.target)}...{owner}{quote(spec.branch)}?expand=1"
+
+    def build_create_command(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> list[str]:
+        head = spec.branch if source == target else f"{source.owner}:{spec.branch}"
+        command = ["gh", "pr", "create", "--repo", f"{target.authority}/{target.path}"]
+        return [*command, "--base", spec.target, "--head", head, *(["--draft"] if spec.draft else [])]
+
+    def find_api_url(self, address: RepoAddress) -> str:
+        if address.host == "github.com" or address.host.endswith(".ghe.com"):
+            return f"https://api.{address.host}"
+        return f"{address.base_url}/api/v3"
 
     def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
         return {
@@ -58,35 +94,39 @@ class GitHub:
             "X-GitHub-Api-Version": "2022-11-28",
         }
 
-    def get_repository(self, wire: ForgeHttpClient, path: str) -> ForgeRepository:
-        found = wire.request("GET", _build_repo_path(path), GitHubRepository)
-        return ForgeRepository(found.id, found.full_name, found.default_branch)
+    def get_repository(self, client: ForgeHttpClient, path: str) -> ForgeRepository:
+        repository = client.request("GET", f"/repos/{quote(path)}", GitHubRepository)
+        return ForgeRepository(repository.id, repository.full_name, repository.default_branch)
 
-    def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
+    def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "open", "head": f"{route.source.owner}:{route.branch}", "per_page": "100"}
-        found = wire.request("GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query)
-        return [each.pull_request for each in found if each.comes_from(route)]
+        pulls = client.request("GET", build_pulls_path(route), list[GitHubPull], query=query)
+        return [pull.pull_request for pull in pulls if pull.comes_from(route)]
 
     def create_pull_request(
-        self, wire: ForgeHttpClient, route: PullRequestRoute, target: str, draft: PullRequestContent
+        self, client: ForgeHttpClient, route: PullRequestRoute, target: str, content: PullRequestContent
     ) -> OpenPullRequest:
-        wanted = {"title": draft.title, "body": draft.body, "base": target, **build_head(route)}
+        head = build_head(route)
+        body: dict[str, object] = {"title": content.title, "body": content.body, "base": target, "head": head}
         if route.is_fork and route.source.owner == route.target.owner:
-            wanted["head_repo"] = route.source.path
-        send = {**wanted, "draft": True} if draft.is_draft else wanted
-        return wire.request("POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send).pull_request
+            body["head_repo"] = route.source.path
+        if content.is_draft:
+            body["draft"] = True
+        return client.request("POST", build_pulls_path(route), GitHubPull, body=body).pull_request
 
     def update_pull_request(
-        self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent
+        self, client: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, content: PullRequestContent
     ) -> OpenPullRequest:
-        send = {"title": draft.title, "body": draft.body}
-        path = f"{_build_repo_path(route.target.path)}/pulls/{pull.number}"
-        return wire.request("PATCH", path, GitHubPull, body=send).pull_request
+        body = {"title": content.title, "body": content.body}
+        return client.request("PATCH", f"{build_pulls_path(route)}/{pull.number}", GitHubPull, body=body).pull_request
 
 
-def build_head(route: PullRequestRoute) -> dict[str, str]:
-    return {"head": f"{route.source.owner}:{route.branch}" if route.is_fork else route.branch}
+FORGE = GitHub()
 
 
-def _build_repo_path(path: str) -> str:
-    return f"/repos/{quote(path)}"
+def build_head(route: PullRequestRoute) -> str:
+    return f"{route.source.owner}:{route.branch}" if route.is_fork else route.branch
+
+
+def build_pulls_path(route: PullRequestRoute) -> str:
+    return f"/repos/{quote(route.target.path)}/pulls"

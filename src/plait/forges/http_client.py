@@ -1,9 +1,4 @@
-"""One host's REST API over HTTP: typed answers, or a typed no. The token goes to this host and to no other.
-
-Which proxy the environment names for a URL.
-
-Whose certificates are believed.
-"""
+"""An HTTP client for one host's REST API, with typed answers and errors. The token is sent to this host only."""
 
 from __future__ import annotations
 
@@ -18,38 +13,25 @@ import httpx
 import msgspec
 
 from plait import __version__
-from plait.forges.address import is_loopback_host, redact_line
+from plait.forges.address import redact_line
+from plait.forges.forge import is_loopback_host
 from plait.forges.interfaces import ForgeError
 
 T = TypeVar("T")
 
 
-_CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
-
-
-_MAX_RESPONSE_BYTES = 16 << 20  # bytes of an answer
-
-
+_CONNECT_TIMEOUT_SECONDS = 10.0
+_MAX_RESPONSE_BYTES = 16 << 20
 _MAX_REDIRECTS = 4
-
-
 _ERROR_KEYS = ("message", "error", "errors")  # where an answer may say what went wrong
-
-
 _REDIRECT_STATUSES = frozenset({301, 302, 307, 308})
-
-
 _RATE_LIMIT_STATUSES = frozenset({403, 429, 503})
-
-
 _TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
-
-
-_MAX_WAIT_SECONDS = 30.0  # seconds
+_MAX_WAIT_SECONDS = 30.0
 
 
 class HttpRefusedError(Exception):
-    """The forge said no. `wait` is how long it asks to be left alone."""
+    """The forge refused. `wait` is how many seconds it asks to wait."""
 
     def __init__(self, status: int, detail: str, wait: float | None = None) -> None:
         super().__init__(f"{status} {detail}".strip())
@@ -58,14 +40,14 @@ class HttpRefusedError(Exception):
         self.wait = wait
 
     def find_retry_pause(self, usual: float) -> float | None:
-        """After how many seconds it is worth asking again; None: it is not."""
+        """Seconds until a retry makes sense; None: never."""
         if self.wait is not None:
             return self.wait if self.wait <= _MAX_WAIT_SECONDS else None
         return usual if self.status in _TRANSIENT_STATUSES else None
 
 
 class HttpUnreachableError(Exception):
-    """Nobody answered, or not in a way that means anything. `passing`: it may be otherwise in a moment."""
+    """No answer, or none that makes sense. `is_transient`: a retry may help."""
 
     def __init__(self, detail: str, *, is_transient: bool = True) -> None:
         super().__init__(detail)
@@ -85,7 +67,7 @@ class ForgeHttpClient:
         secrets: tuple[str, ...],
         timeout: float,
     ) -> None:
-        """`secrets` are in no message."""
+        """`secrets` are masked in messages."""
         self._api = api
         self._secrets = secrets
         self._host = urlsplit(api).hostname or ""
@@ -103,14 +85,14 @@ class ForgeHttpClient:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, object] | None = None,
     ) -> T:
-        """Raises Refused or Unreachable."""
+        """Raises HttpRefusedError or HttpUnreachableError."""
         url = str(httpx.URL(f"{self._api}{path}", params=query or None))
         for _ in range(_MAX_REDIRECTS):
             status, headers, data = self._exchange(method, url, body)
             if status not in _REDIRECT_STATUSES:
                 return self._decode(status, headers, data, result_type)
             url = self._follow_redirect(url, headers.get("location", ""))
-        raise HttpUnreachableError(f"{self._host} redirects for ever", is_transient=False)
+        raise HttpUnreachableError(f"{self._host} redirects too often", is_transient=False)
 
     def _exchange(self, method: str, url: str, send: Mapping[str, object] | None) -> tuple[int, httpx.Headers, bytes]:
         content = None if send is None else msgspec.json.encode(send)
@@ -128,28 +110,28 @@ class ForgeHttpClient:
         for piece in pieces:
             left -= len(piece)
             if left < 0:
-                raise HttpUnreachableError(f"{self._host} answered with more than anybody reads", is_transient=False)
+                raise HttpUnreachableError(f"{self._host} sent an answer that is too large", is_transient=False)
             yield piece
 
     def _follow_redirect(self, url: str, location: str) -> str:
-        """Within the host only."""
+        """Only within the host."""
         further = urljoin(url, location)
         if not location or _parse_origin(further) != _parse_origin(self._api):
             other = self._redact(urlsplit(further).hostname or "nowhere")
             raise HttpUnreachableError(
-                f"{self._host} sends us on to {other}, which is not told the token", is_transient=False
+                f"{self._host} redirects to {other}, which must not get the token", is_transient=False
             )
         return further
 
-    def _decode(self, status: int, headers: httpx.Headers, data: bytes, gives: type[T]) -> T:
+    def _decode(self, status: int, headers: httpx.Headers, data: bytes, result_type: type[T]) -> T:
         if not 200 <= status < 300:
-            said = self._redact(extract_error(data))
-            raise HttpRefusedError(status, said, _parse_retry_after(status, headers, said))
+            detail = self._redact(extract_error(data))
+            raise HttpRefusedError(status, detail, _parse_retry_after(status, headers, detail))
         try:
-            return msgspec.json.decode(data, type=gives)
+            return msgspec.json.decode(data, type=result_type)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            said = f"{self._host} answers in a way that no such forge does"
-            raise HttpUnreachableError(f"{said}: {self._redact(str(error))}", is_transient=False) from error
+            detail = f"{self._host} sent an unexpected answer: {self._redact(str(error))}"
+            raise HttpUnreachableError(detail, is_transient=False) from error
 
     def _redact(self, text: str) -> str:
         return redact_line(text, self._secrets)
@@ -163,7 +145,7 @@ def _open_client(api: str, headers: Mapping[str, str], environment: Mapping[str,
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT_SECONDS)),
             verify=load_certificates(api, environment),
             proxy=proxy,
-            trust_env=False,  # the environment is the one of whoever asked, and ~/.netrc is nobody's business
+            trust_env=False,  # the environment is a parameter, and ~/.netrc is not read
             follow_redirects=False,
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
@@ -178,15 +160,15 @@ def _parse_origin(url: str) -> tuple[str, str, int | None]:
         return "", "", None
 
 
-def _parse_retry_after(status: int, headers: httpx.Headers, said: str) -> float | None:
-    """How long a limit lasts, by its own account."""
+def _parse_retry_after(status: int, headers: httpx.Headers, detail: str) -> float | None:
+    """How long the forge asks to wait, in seconds."""
     if status not in _RATE_LIMIT_STATUSES:
         return None
     if after := headers.get("retry-after"):
         return _parse_seconds(after)
     if headers.get("x-ratelimit-remaining") == "0" and (reset := headers.get("x-ratelimit-reset", "")).isdecimal():
         return max(0.0, int(reset[:15]) - time.time())
-    return 60.0 if status == 429 or "rate limit" in said else None
+    return 60.0 if status == 429 or "rate limit" in detail else None
 
 
 def _parse_seconds(after: str) -> float:
@@ -199,50 +181,50 @@ def _parse_seconds(after: str) -> float:
 
 
 def extract_error(data: bytes) -> str:
-    """What an answer says went wrong, in the words of any of the forges."""
+    """The messages in an error answer of any of the forges."""
     try:
-        said: object = msgspec.json.decode(data[:65_536])
+        answer: object = msgspec.json.decode(data[:65_536])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
-    return "; ".join(dict.fromkeys(_collect_messages(said)))
+    return "; ".join(dict.fromkeys(_collect_messages(answer)))
 
 
-def _collect_messages(said: object) -> Iterator[str]:
-    match said:
+def _collect_messages(value: object) -> Iterator[str]:
+    match value:
         case str():
-            yield said
+            yield value
         case list():
-            for each in said:
+            for each in value:
                 yield from _collect_messages(each)
-        case dict() if any(name in said for name in _ERROR_KEYS):
+        case dict() if any(name in value for name in _ERROR_KEYS):
             for name in _ERROR_KEYS:
-                yield from _collect_messages(said.get(name))
+                yield from _collect_messages(value.get(name))
         case {"field": str(where), "code": str(code)}:
             yield f"{where} is {code}"
         case dict():
-            for name, each in said.items():
+            for name, each in value.items():
                 yield from (f"{name} {word}" for word in _collect_messages(each))
         case _:
             return
 
 
 def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
-    """None: straight on. Loopback never goes through one: it may be plain http, and no proxy is told a token."""
+    """The proxy for a URL, or None. Loopback never uses one: it may be plain http, and a proxy must not see a token."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if is_loopback_host(host):
         return None
-    # Of a name in both cases, the lower one counts.
+    # If a name is set in both cases, lower case wins: it sorts last.
     names = sorted(name for name in environment if name.lower().endswith("_proxy"))
     proxies = {name.lower().removesuffix("_proxy"): environment[name] for name in names}
     if _is_excluded(host, proxies.get("no", "")):
         return None
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    return found if not found or "://" in found else f"http://{found}"
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
 def _is_excluded(host: str, hosts: str) -> bool:
-    """Hosts with all that is below them, with or without a port or a leading dot; a star means every one."""
+    """no_proxy names hosts with their subdomains, with or without a port or a leading dot; `*` means every host."""
     for each in hosts.replace(",", " ").lower().split():
         name = each.partition(":")[0].removeprefix("*").removeprefix(".")
         if each == "*" or (name and (host == name or host.endswith(f".{name}"))):
@@ -251,7 +233,7 @@ def _is_excluded(host: str, hosts: str) -> bool:
 
 
 def load_certificates(url: str, environment: Mapping[str, str]) -> ssl.SSLContext:
-    """Those that come with Python, those of this machine, and those that the environment names; for plain http, none."""
+    """Python's certificates, the machine's, and those named in the environment; none for plain http."""
     if not url.startswith("https:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context = httpx.create_ssl_context(trust_env=False)

@@ -1,3 +1,5 @@
+"""What the engine and the front ends know of forges; see forge.py for what one kind of forge implements."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,10 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestSpec:
-    """A pull request as it should be: one for the branch, made or brought up to date.
-
-    `renamed`: the title is to be this one also where somebody gave it another one there.
-    """
+    """The pull request that a branch should have. `renamed`: replace the title even if a person changed it there."""
 
     branch: str
     target: str
@@ -30,7 +29,7 @@ class PullRequestSpec:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestResult:
-    """`url` of the pull request; `made` is False if there was one already. `note` is what differs from what was wanted."""
+    """`created` is False if the pull request existed already. `note` says what differs from the specification."""
 
     url: str
     created: bool = True
@@ -38,22 +37,13 @@ class PullRequestResult:
 
 
 class ForgeError(WorldError):
-    """The forge said no, or nobody can be asked; the hint holds the link and the command to do it by hand."""
-
-
-class Forge(Protocol):
-    """The place where pull requests are: GitHub, GitLab, Gitea."""
-
-    def publish_pull_request(self, wanted: PullRequestSpec) -> PullRequestResult: ...
-
-    def default_branch(self) -> str:
-        """The remote's default branch."""
+    """The forge refused or can't be used; the hint says how to do it by hand."""
 
 
 class Publisher(Protocol):
-    """Brings a batch branch to its remote. Called from a thread; what was done before is found, and not done twice."""
+    """Publishes a batch branch. Called from a thread; idempotent."""
 
     def publish(
         self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
-        """`environment` is whose tokens and credentials count."""
+        """`environment` supplies tokens and credentials."""

@@ -1,4 +1,4 @@
-"""How a batch branch gets to its remote, and how it is announced there."""
+"""Push a batch branch and open its pull request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.core.requests import PullRequestOverride
 from plait.core.settings import Publish
 from plait.core.views import BatchView
 from plait.forges.interfaces import ForgeError, PullRequestSpec
-from plait.forges.registry import open_forge
+from plait.forges.pull_requests import ForgeClient, locate_forge
 from plait.forges.remote import count_distance, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
 from plait.git.location import RepoLocation
@@ -32,66 +32,64 @@ class GitPublisher:
     def publish(
         self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
-        where, ship = find_git_dir(self._place), kit.gear.shipping
+        where, publish_target = find_git_dir(self._place), kit.gear.shipping
         git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
         try:
-            target = _push_branch(git, order, view.branch, ship)
+            branch = _push_branch(git, order, view.branch, publish_target)
         except WorldError as error:
             hint = error.hint or _describe_manual_steps(git, order, view, kit, environment)
             return PublishFailed(order.batch, order.n, error.message, hint)
         if order.publish is Publish.PUSH:
             return PublishDone(order.batch, order.n, "", order.commit)
-        said = _build_text(order, view, kit, environment)
-        wanted = PullRequestSpec(
+        text = _build_text(order, view, kit, environment)
+        spec = PullRequestSpec(
             view.branch,
-            target,
-            said.title,
-            said.body,
+            branch,
+            text.title,
+            text.body,
             draft=order.publish is Publish.DRAFT,
             renamed=order.renamed,
         )
         try:
-            forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.explicit)
-            announced = forge.publish_pull_request(wanted)
+            forge = ForgeClient(git, publish_target.remote, environment=environment, kind=publish_target.forge)
+            result = forge.publish_pull_request(spec)
         except WorldError as error:
             return PublishFailed(order.batch, order.n, error.message, error.hint, order.commit)
-        if announced.note:
-            log.write_line(f"batch {order.batch}: {announced.note}")
-        return PublishDone(order.batch, order.n, announced.url, order.commit)
+        if result.note:
+            log.write_line(f"batch {order.batch}: {result.note}")
+        return PublishDone(order.batch, order.n, result.url, order.commit)
 
 
-def _push_branch(git: Git, order: PublishStarted, branch: str, ship: PublishTarget) -> str:
-    """The branch that it is for. The person's own copy of that may be old: what is new is told by the remote's."""
-    target = ship.target or find_default_branch(git, ship.remote)
-    newest = fetch_target(git, ship.remote, target)
+def _push_branch(git: Git, order: PublishStarted, branch: str, target: PublishTarget) -> str:
+    """Push the batch branch and return its target branch, which is fetched first: the local copy may be old."""
+    target_branch = target.target or find_default_branch(git, target.remote)
+    newest = fetch_target(git, target.remote, target_branch)
     if not count_distance(git, order.commit, newest).ahead:
-        raise ForgeError(f"{target} has all of it already: there is nothing to propose")
-    push_branch(git, ship.remote, branch, order.commit, expected=order.expected)
-    return target
+        raise ForgeError(f"nothing to propose: {target_branch} already contains this branch")
+    push_branch(git, target.remote, branch, order.commit, expected=order.expected)
+    return target_branch
 
 
 def _build_text(
     order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
 ) -> PullRequestText:
-    """Everybody can read it there: it is told without secrets, whoever wrote it."""
-    hide = build_env_redactor(environment, *(task.env for task in kit.tasks))
-    return write_pull_request(view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title).redact(
-        hide
-    )
+    """Title and body, without secrets."""
+    text = write_pull_request(view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title)
+    return text.redact(build_env_redactor(environment, *(task.env for task in kit.tasks)))
 
 
 def _describe_manual_steps(
     git: Git, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
 ) -> str:
-    """What a person does when there is a network again."""
-    ship = kit.gear.shipping
-    push_it = f"By hand: git push {quote(ship.remote)} {order.commit}:refs/heads/{view.branch}"
+    """How a person publishes the branch, for when the network is back."""
+    target = kit.gear.shipping
+    push_command = f"By hand: git push {quote(target.remote)} {order.commit}:refs/heads/{view.branch}"
     if order.publish is Publish.PUSH:
-        return push_it
+        return push_command
     title = _build_text(order, view, kit, environment).title
-    wanted = PullRequestSpec(view.branch, ship.target or "main", title, "")
+    spec = PullRequestSpec(view.branch, target.target or "main", title, "")
     try:
-        forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.explicit)
-        return f"{push_it}\n  then: {forge.describe_manual_steps(wanted).removeprefix('By hand: ')}"
+        location = locate_forge(git, target.remote, environment, target.forge)
     except WorldError:
-        return push_it
+        return push_command
+    return f"{push_command}\n  then: {location.describe_manual_steps(spec).removeprefix('By hand: ')}"

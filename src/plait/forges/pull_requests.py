@@ -1,296 +1,253 @@
-"""A forge over REST: one pull request for a branch, made once and brought up to date afterwards.
-
-Plait's own part of a pull request's body: what people wrote around it, or as a title, stays theirs.
-
-How a person does what plait could not: a link, and a command.
-"""
+"""One pull request per batch branch: created once, updated afterwards, without changing what people wrote in it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
-from shlex import quote as worded
-from typing import TypeVar, assert_never
-from urllib.parse import quote, urlencode
+import shlex
+import time
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
 
+from plait.config.git_keys import ForgeKind
 from plait.core.fast_dataclass import dataclass
-from plait.forges.address import ForgeProvider, RepoAddress
-from plait.forges.api import ForgeApi, OpenPullRequest, PullRequestContent, PullRequestRoute
+from plait.forges.forge import Forge, ForgeToken, OpenPullRequest, PullRequestContent, PullRequestRoute, RepoAddress
 from plait.forges.http_client import ForgeHttpClient, HttpRefusedError, HttpUnreachableError
 from plait.forges.interfaces import ForgeError, PullRequestResult, PullRequestSpec
-from plait.forges.tokens import ForgeToken
+from plait.forges.registry import find_forge
+from plait.forges.remote import find_remote, resolve_address
+from plait.forges.tokens import describe_login, find_token
+from plait.git.command import Git
 
 T = TypeVar("T")
 
+MAX_BODY_CHARS = 65_536  # accepted by every forge
 
-_RETRY_PAUSES = (1.0, 4.0)  # seconds, after what may be otherwise in a moment
-
-
+_RETRY_PAUSES = (1.0, 4.0)  # seconds
 _ALREADY_EXISTS = re.compile(r"already exist", re.IGNORECASE)
-
-
 _NO_DRAFTS = re.compile(r"draft", re.IGNORECASE)
-
-
 _NO_COMMITS = re.compile(r"no commits between", re.IGNORECASE)
+_SECTION_BEGIN = re.compile(r"<!-- plait ([0-9a-f]{12}) -->")
+_SECTION_END = "<!-- /plait -->"
+_TRUNCATION_NOTE = "\n\n(truncated)"
 
 
 class ForgeUnreachableError(ForgeError):
-    """Nobody could be asked: no network, no answer."""
+    """No network, or no answer."""
 
 
 class NothingToProposeError(ForgeError):
-    """The branch has nothing that its target lacks."""
+    """The target branch already contains every commit of the branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """`timeout` is for one answer, in seconds; `sleep` waits before a retry."""
+
+    timeout: float = 30.0
+    sleep: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True, slots=True)
 class ForgeLocation:
-    """Where a pull request leads, and where its branch is: another repository if people push to a fork."""
+    """The repository that gets the pull request, and the one that has its branch: another one with a fork."""
 
-    kind: ForgeProvider
+    forge: Forge
     target: RepoAddress
     source: RepoAddress
 
+    def describe_manual_steps(self, spec: PullRequestSpec) -> str:
+        """How a person opens the pull request. It holds no secret."""
+        link = self.forge.build_compare_link(self.target, self.source, spec)
+        command = [*self.forge.build_create_command(self.target, self.source, spec), "--title", spec.title]
+        return f"By hand: {link}\n  or: {shlex.join(command)}"
 
-class RestForge:
+
+def locate_forge(git: Git, remote: str, environment: Mapping[str, str], kind: ForgeKind) -> ForgeLocation:
+    """Where pull requests for this remote belong. Uses no network."""
+    urls = find_remote(git, remote)
+    target = resolve_address(urls.fetch, environment)
+    forge = find_forge(target, kind)
+    if urls.push == urls.fetch:
+        return ForgeLocation(forge, target, target)
+    pushed = resolve_address(urls.push, environment)
+    if pushed.host != target.host:
+        raise ForgeError(
+            f"{urls.name} is pushed to {pushed.host}, but its pull requests are on {target.host}",
+            hint="Name another remote; see: git remote -v",
+        )
+    return ForgeLocation(forge, target, replace(target, path=pushed.path))
+
+
+class ForgeClient:
+    """Pull requests for one remote. Nothing is sent before it is needed."""
+
     def __init__(
         self,
-        ends: ForgeLocation,
-        dialect: ForgeApi,
-        token: Callable[[], ForgeToken | None],
-        wire: Callable[[ForgeToken], ForgeHttpClient],
-        pause: Callable[[float], None],
+        git: Git,
+        remote: str,
+        *,
+        environment: Mapping[str, str],
+        kind: ForgeKind = ForgeKind.AUTO,
+        http: HttpOptions | None = None,
     ) -> None:
-        self._location = ends
-        self._api = dialect
-        self._find_token = token
-        self._connect = wire
-        self._sleep = pause
+        self.location = locate_forge(git, remote, environment, kind)
+        self._forge = self.location.forge
+        self._git = git
+        self._environment = environment
+        self._http = http or HttpOptions()
 
-    def publish_pull_request(self, wanted: PullRequestSpec) -> PullRequestResult:
-        """What was done before is found, also after an answer that never came: there is one for the branch."""
-        return self._call(lambda wire: self._announce(wire, wanted), self.describe_manual_steps(wanted))
-
-    def describe_manual_steps(self, wanted: PullRequestSpec) -> str:
-        """How a person does it. Nobody is asked for it."""
-        return describe_manual_steps(self._location.kind, self._location.target, self._location.source, wanted)
+    def publish_pull_request(self, spec: PullRequestSpec) -> PullRequestResult:
+        """Finds what an earlier call did, even one without an answer: a branch has one pull request."""
+        return self._call(lambda client: self._publish(client, spec), self.location.describe_manual_steps(spec))
 
     def default_branch(self) -> str:
-        found = self._call(
-            lambda wire: self._api.get_repository(wire, self._location.target.path),
-            "Name the branch that the batch is for, or see: git ls-remote --symref REMOTE HEAD",
+        repository = self._call(
+            lambda client: self._forge.get_repository(client, self.location.target.path),
+            "Set the target branch, or see: git ls-remote --symref REMOTE HEAD",
         )
-        if not found.branch:
-            raise ForgeError(f"{self._location.target.web_url} has no branch yet")
-        return found.branch
+        if not repository.branch:
+            raise ForgeError(f"{self.location.target.web_url} has no branches yet")
+        return repository.branch
 
-    def _announce(self, wire: ForgeHttpClient, wanted: PullRequestSpec) -> PullRequestResult:
-        route = self._route(wire, wanted.branch)
-        if found := self._find(wire, route, wanted):
-            return self._update(wire, route, found, wanted)
+    def _publish(self, client: ForgeHttpClient, spec: PullRequestSpec) -> PullRequestResult:
+        target = self._forge.get_repository(client, self.location.target.path)
+        source = (
+            target
+            if self.location.source == self.location.target
+            else self._forge.get_repository(client, self.location.source.path)
+        )
+        route = PullRequestRoute(target, source, spec.branch)
+        if pull := self._find(client, route, spec):
+            return self._update(client, route, pull, spec)
         try:
-            return self._create(wire, route, wanted, build_content(wanted))
-        except HttpRefusedError as no:
-            if not _ALREADY_EXISTS.search(no.detail):
+            return self._create(client, route, spec, build_content(spec))
+        except HttpRefusedError as refusal:
+            if not _ALREADY_EXISTS.search(refusal.detail):
                 raise
-            # Somebody was quicker, or an earlier try had come through.
-            if (found := self._find(wire, route, wanted)) is None:
+            # An earlier try succeeded without an answer, or somebody else was faster.
+            if (pull := self._find(client, route, spec)) is None:
                 raise
-            return self._update(wire, route, found, wanted)
+            return self._update(client, route, pull, spec)
 
-    def _route(self, wire: ForgeHttpClient, branch: str) -> PullRequestRoute:
-        ends = self._location
-        target = self._api.get_repository(wire, ends.target.path)
-        same = ends.source == ends.target
-        source = target if same else self._api.get_repository(wire, ends.source.path)
-        return PullRequestRoute(target, source, branch)
-
-    def _find(self, wire: ForgeHttpClient, route: PullRequestRoute, wanted: PullRequestSpec) -> OpenPullRequest | None:
-        """If people opened several, the one for the same branch."""
-        found = self._api.find_pull_requests(wire, route)
-        return min(found, key=lambda pull: (pull.target != wanted.target, pull.number), default=None)
+    def _find(self, client: ForgeHttpClient, route: PullRequestRoute, spec: PullRequestSpec) -> OpenPullRequest | None:
+        """If there are several, the one with the same target."""
+        pulls = self._forge.find_pull_requests(client, route)
+        return min(pulls, key=lambda pull: (pull.target != spec.target, pull.number), default=None)
 
     def _update(
-        self, wire: ForgeHttpClient, route: PullRequestRoute, found: OpenPullRequest, wanted: PullRequestSpec
+        self, client: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, spec: PullRequestSpec
     ) -> PullRequestResult:
-        pull = self._api.update_pull_request(wire, route, found, update_content(found, wanted))
-        note = "" if found.target == wanted.target else f"it is for {found.target}, not for {wanted.target}"
-        return PullRequestResult(self._url(pull), created=False, note=note)
+        updated = self._forge.update_pull_request(client, route, pull, update_content(pull, spec))
+        note = "" if pull.target == spec.target else f"the pull request targets {pull.target}, not {spec.target}"
+        return PullRequestResult(self._get_url(updated), created=False, note=note)
 
     def _create(
-        self,
-        wire: ForgeHttpClient,
-        route: PullRequestRoute,
-        wanted: PullRequestSpec,
-        draft: PullRequestContent,
+        self, client: ForgeHttpClient, route: PullRequestRoute, spec: PullRequestSpec, content: PullRequestContent
     ) -> PullRequestResult:
         try:
-            return PullRequestResult(self._url(self._api.create_pull_request(wire, route, wanted.target, draft)))
-        except HttpRefusedError as no:
-            if not draft.is_draft or no.status not in {403, 422} or not _NO_DRAFTS.search(no.detail):
+            return PullRequestResult(
+                self._get_url(self._forge.create_pull_request(client, route, spec.target, content))
+            )
+        except HttpRefusedError as refusal:
+            if not content.is_draft or refusal.status not in {403, 422} or not _NO_DRAFTS.search(refusal.detail):
                 raise
-        pull = self._api.create_pull_request(wire, route, wanted.target, PullRequestContent(draft.title, draft.body))
-        return PullRequestResult(self._url(pull), note=f"it is no draft: {self._location.target.host} has none here")
+        pull = self._forge.create_pull_request(client, route, spec.target, replace(content, is_draft=False))
+        return PullRequestResult(
+            self._get_url(pull), note=f"not a draft: {self.location.target.host} doesn't allow drafts here"
+        )
 
-    def _url(self, pull: OpenPullRequest) -> str:
-        """A link that can be shown: what a forge says may be anything."""
-        return pull.url if re.fullmatch(r"https?://[!-~]+", pull.url) else self._location.target.web_url
+    def _get_url(self, pull: OpenPullRequest) -> str:
+        """A link that is safe to show: a forge's answer is not trusted."""
+        return pull.url if re.fullmatch(r"https?://[!-~]+", pull.url) else self.location.target.web_url
 
-    def _call(self, what: Callable[[ForgeHttpClient], T], hint: str) -> T:
-        token, wire = self._connect_with_token(hint)
+    def _call(self, action: Callable[[ForgeHttpClient], T], hint: str) -> T:
+        token, client = self._connect(hint)
         try:
-            return self._retry(lambda: what(wire), token, hint)
+            for default_pause in (*_RETRY_PAUSES, None):
+                try:
+                    return action(client)
+                except (HttpRefusedError, HttpUnreachableError) as error:
+                    pause = None if default_pause is None else error.find_retry_pause(default_pause)
+                    if pause is None:
+                        raise self._to_forge_error(error, token, hint) from None
+                self._http.sleep(pause)
         finally:
-            wire.close()
+            client.close()
+        raise AssertionError  # the last round returns or raises
 
-    def _retry(self, what: Callable[[], T], token: ForgeToken, hint: str) -> T:
-        for usual in _RETRY_PAUSES:
-            try:
-                return what()
-            except (HttpRefusedError, HttpUnreachableError) as no:
-                pause = no.find_retry_pause(usual)
-                if pause is None:
-                    raise self._to_forge_error(no, token, hint) from None
-                self._sleep(pause)
+    def _connect(self, hint: str) -> tuple[ForgeToken, ForgeHttpClient]:
+        target = self.location.target
         try:
-            return what()
-        except (HttpRefusedError, HttpUnreachableError) as no:
-            raise self._to_forge_error(no, token, hint) from None
-
-    def _connect_with_token(self, hint: str) -> tuple[ForgeToken, ForgeHttpClient]:
-        try:
-            token = self._find_token()
+            token = find_token(self._forge, target, self._git, self._environment)
             if token is not None:
-                return token, self._connect(token)
-        except HttpUnreachableError as no:
-            raise ForgeUnreachableError(no.detail, hint=hint) from None
+                basic = b64encode(f"{token.user}:{token.value}".encode()).decode()  # as it may be sent and logged, too
+                secrets = (token.value, basic)
+                api, headers = self._forge.find_api_url(target), self._forge.build_headers(token)
+                return token, ForgeHttpClient(api, headers, self._environment, secrets, self._http.timeout)
+        except HttpUnreachableError as error:
+            raise ForgeUnreachableError(error.detail, hint=hint) from None
         except ForgeError as error:
             raise ForgeError(error.message, hint=hint) from None
-        login = _describe_login(self._location)
-        raise ForgeError(f"there is no token for {self._location.target.host}", hint=f"{login}\n  {hint}")
+        login = describe_login(self._forge, target, self._environment)
+        raise ForgeError(f"no token for {target.host}", hint=f"{login}\n  {hint}")
 
-    def _to_forge_error(self, no: HttpRefusedError | HttpUnreachableError, token: ForgeToken, hint: str) -> ForgeError:
-        if isinstance(no, HttpUnreachableError):
-            return ForgeUnreachableError(no.detail, hint=hint)
-        if _NO_COMMITS.search(no.detail):
-            return NothingToProposeError(f"{self._location.target.host}: {no.detail}", hint=hint)
-        return ForgeError(_describe_refusal(no, token, self._location), hint=hint)
+    def _to_forge_error(
+        self, error: HttpRefusedError | HttpUnreachableError, token: ForgeToken, hint: str
+    ) -> ForgeError:
+        if isinstance(error, HttpUnreachableError):
+            return ForgeUnreachableError(error.detail, hint=hint)
+        if _NO_COMMITS.search(error.detail):
+            return NothingToProposeError(f"{self.location.target.host}: {error.detail}", hint=hint)
+        return ForgeError(_describe_refusal(error, token, self.location.target), hint=hint)
 
 
-def _describe_refusal(no: HttpRefusedError, token: ForgeToken, ends: ForgeLocation) -> str:
-    host, said = ends.target.host, f": {no.detail}" if no.detail else ""
-    if no.wait is not None:
-        return f"{host} asks to wait {no.wait:.0f} s{said}"
-    match no.status:
+def _describe_refusal(refusal: HttpRefusedError, token: ForgeToken, target: RepoAddress) -> str:
+    host, detail = target.host, f": {refusal.detail}" if refusal.detail else ""
+    if refusal.wait is not None:
+        return f"{host} asks to wait {refusal.wait:.0f} s{detail}"
+    match refusal.status:
         case 401:
-            return f"{host} does not take the token from {token.source}{said}"
+            return f"{host} rejected the token from {token.source}{detail}"
         case 403:
-            return f"{host} does not allow it with the token from {token.source}{said}"
+            return f"{host} doesn't allow this with the token from {token.source}{detail}"
         case 404:
-            return f"{host} has no {ends.target.path}, or does not show it to the token from {token.source}{said}"
+            return f"{host} has no {target.path}, or the token from {token.source} can't see it{detail}"
         case status if status >= 500:
-            return f"{host} is in trouble (status {status}){said}"
+            return f"{host} failed (status {status}){detail}"
         case status:
-            return f"{host} refused (status {status}){said}"
+            return f"{host} refused (status {status}){detail}"
 
 
-def _describe_login(ends: ForgeLocation) -> str:
-    place = ends.target.authority
-    match ends.kind:
-        case ForgeProvider.GITHUB:
-            variable = "GH_TOKEN" if place == "github.com" else "GH_ENTERPRISE_TOKEN"
-            return f"Log in with `gh auth login --hostname {place}`, or set {variable}."
-        case ForgeProvider.GITLAB:
-            return f"Log in with `glab auth login --hostname {place}`, or set GITLAB_TOKEN."
-        case ForgeProvider.GITEA:
-            return "Set GITEA_TOKEN."
+def build_content(spec: PullRequestSpec) -> PullRequestContent:
+    return PullRequestContent(spec.title, _build_section(spec, MAX_BODY_CHARS), spec.draft)
 
 
-MAX_BODY_CHARS = 65_536  # characters that every forge takes
-
-
-_SECTION_BEGIN = re.compile(r"<!-- plait ([0-9a-f]{12}) -->")
-
-
-_SECTION_END = "<!-- /plait -->"
-
-
-_TRUNCATION_NOTE = "\n\n(more than fits here)"
-
-
-def build_content(wanted: PullRequestSpec) -> PullRequestContent:
-    return PullRequestContent(wanted.title, _build_section(wanted, MAX_BODY_CHARS), wanted.draft)
-
-
-def update_content(found: OpenPullRequest, wanted: PullRequestSpec) -> PullRequestContent:
-    """The part is replaced, or added where there is none. The title is renewed where it is still the one that plait gave,
-    or where somebody has just asked for another.
-    """
-    begin, end = _SECTION_BEGIN.search(found.body), found.body.rfind(_SECTION_END)
+def update_content(pull: OpenPullRequest, spec: PullRequestSpec) -> PullRequestContent:
+    """Replace plait's section of the body, or add it. The title changes if plait set it, or if a person asked plait to."""
+    begin, end = _SECTION_BEGIN.search(pull.body), pull.body.rfind(_SECTION_END)
     if begin is None or end < begin.end():
-        before, after, ours = f"{found.body.rstrip()}\n\n" if found.body.strip() else "", "", False
+        before, after, ours = f"{pull.body.rstrip()}\n\n" if pull.body.strip() else "", "", False
     else:
-        before, after = found.body[: begin.start()], found.body[end + len(_SECTION_END) :]
-        ours = begin[1] == _digest_title(found.title)
-    section = _build_section(wanted, MAX_BODY_CHARS - len(before) - len(after))
-    title = wanted.title if ours or wanted.renamed else found.title
+        before, after = pull.body[: begin.start()], pull.body[end + len(_SECTION_END) :]
+        ours = begin[1] == _digest_title(pull.title)
+    section = _build_section(spec, MAX_BODY_CHARS - len(before) - len(after))
+    title = spec.title if ours or spec.renamed else pull.title
     return PullRequestContent(title, f"{before}{section}{after}")
 
 
-def _build_section(wanted: PullRequestSpec, room: int) -> str:
-    begin = f"<!-- plait {_digest_title(wanted.title)} -->\n"
-    body = wanted.body.replace(_SECTION_END, "").strip()
-    room = max(0, room - len(begin) - len(_SECTION_END) - 1)
-    if len(body) > room:
-        short = body[: max(0, room - len(_TRUNCATION_NOTE))]
+def _build_section(spec: PullRequestSpec, max_chars: int) -> str:
+    begin = f"<!-- plait {_digest_title(spec.title)} -->\n"
+    body = spec.body.replace(_SECTION_END, "").strip()
+    max_chars = max(0, max_chars - len(begin) - len(_SECTION_END) - 1)
+    if len(body) > max_chars:
+        short = body[: max(0, max_chars - len(_TRUNCATION_NOTE))]
         body = (short.rpartition("\n")[0] or short) + _TRUNCATION_NOTE
     return f"{begin}{body}\n{_SECTION_END}"
 
 
 def _digest_title(title: str) -> str:
+    """Tells a title that plait set from one that a person changed."""
     return hashlib.sha256(" ".join(title.split()).encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def describe_manual_steps(
-    kind: ForgeProvider, target: RepoAddress, source: RepoAddress, wanted: PullRequestSpec
-) -> str:
-    """Nothing in it is a secret."""
-    return f"By hand: {build_compare_link(kind, target, source, wanted)}\n  or: {build_command(kind, target, source, wanted)}"
-
-
-def build_compare_link(kind: ForgeProvider, target: RepoAddress, source: RepoAddress, wanted: PullRequestSpec) -> str:
-    """The page on which the pull request is opened."""
-    match kind:
-        case ForgeProvider.GITHUB | ForgeProvider.GITEA:
-            ends = f"{quote(wanted.target)}...{_format_source(target, source, wanted.branch)}"
-            return f"{target.web_url}/compare/{ends}" + ("?expand=1" if kind is ForgeProvider.GITHUB else "")
-        case ForgeProvider.GITLAB:
-            branches = {"source_branch": wanted.branch, "target_branch": wanted.target}
-            query = urlencode({f"merge_request[{name}]": value for name, value in branches.items()})
-            return f"{source.web_url}/-/merge_requests/new?{query}"
-    assert_never(kind)
-
-
-def build_command(kind: ForgeProvider, target: RepoAddress, source: RepoAddress, wanted: PullRequestSpec) -> str:
-    head = wanted.branch if source == target else f"{source.owner}:{wanted.branch}"
-    match kind:
-        case ForgeProvider.GITHUB:
-            words = ["gh", "pr", "create", "--repo", f"{target.authority}/{target.path}"]
-            words += ["--base", wanted.target, "--head", head, *(["--draft"] if wanted.draft else [])]
-        case ForgeProvider.GITLAB:
-            words = ["glab", "mr", "create", "--repo", target.web_url]
-            words += [] if source == target else ["--head", source.web_url]
-            words += ["--target-branch", wanted.target, "--source-branch", wanted.branch]
-            words += ["--draft"] if wanted.draft else []
-        case ForgeProvider.GITEA:
-            words = ["tea", "pulls", "create", "--repo", target.path, "--base", wanted.target, "--head", head]
-        case _:
-            assert_never(kind)
-    return " ".join(map(worded, [*words, "--title", wanted.title]))
-
-
-def _format_source(target: RepoAddress, source: RepoAddress, branch: str) -> str:
-    if source == target:
-        return quote(branch)
-    return f"{quote(source.owner)}:{quote(branch)}"

@@ -1,93 +1,40 @@
-"""The forge that a remote belongs to."""
+"""The forges that plait knows, and which of them a host belongs to."""
 
 from __future__ import annotations
 
-import base64
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+import re
+from functools import cache
+from importlib import import_module
 
-from plait.core.fast_dataclass import dataclass
-from plait.forges.address import ForgeProvider, RepoAddress, detect_provider
+from plait.config.git_keys import ForgeKind
+from plait.forges.forge import Forge, RepoAddress
 from plait.forges.interfaces import ForgeError
-from plait.forges.remote import GitRemote, find_remote as known, resolve_address
-from plait.git.command import Git
-
-if TYPE_CHECKING:
-    from plait.forges.api import ForgeApi
-    from plait.forges.pull_requests import RestForge
-    from plait.forges.tokens import ForgeToken
 
 
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
-    """`patience` is for one answer, in seconds; `pause` is how to wait before something is asked again."""
-
-    timeout: float = 30.0
-    sleep: Callable[[float], None] = time.sleep
+@cache
+def load_forges() -> dict[ForgeKind, Forge]:
+    """Every kind in the settings is implemented by the module of that name, whose FORGE is a Forge."""
+    return {kind: import_module(f"plait.forges.{kind.value}").FORGE for kind in ForgeKind if kind is not ForgeKind.AUTO}
 
 
-def open_forge(
-    git: Git,
-    remote: str,
-    *,
-    environment: Mapping[str, str],
-    kind: str = "",
-    http: HttpOptions = HttpOptions(),  # noqa: B008 - frozen
-) -> RestForge:
-    """`kind` is what a person says of a host that nobody knows. Nothing is asked of the network before it is needed."""
-    # Its HTTP client is heavy, and needed for nothing else.
-    from plait.forges.http_client import ForgeHttpClient
-    from plait.forges.pull_requests import ForgeLocation, RestForge
-    from plait.forges.tokens import find_token
-
-    urls = known(git, remote)
-    target = resolve_address(urls.fetch, environment)
-    ends = ForgeLocation(detect_provider(target, kind), target, _find_source(urls, target, environment))
-    dialect = _get_api(ends.kind)
-
-    def connect(token: ForgeToken) -> ForgeHttpClient:
-        return ForgeHttpClient(
-            dialect.find_api_url(target),
-            dialect.build_headers(token),
-            environment,
-            _list_secrets(token),
-            http.timeout,
-        )
-
-    return RestForge(ends, dialect, lambda: find_token(ends.kind, target, git, environment), connect, http.sleep)
-
-
-def _find_source(urls: GitRemote, target: RepoAddress, environment: Mapping[str, str]) -> RepoAddress:
-    """Where the branch is pushed to: the same repository, or a fork beside it."""
-    if urls.push == urls.fetch:
-        return target
-    pushed = resolve_address(urls.push, environment)
-    if pushed.host != target.host:
+def find_forge(address: RepoAddress, kind: ForgeKind = ForgeKind.AUTO) -> Forge:
+    """The forge at this address. `kind` comes from the settings and decides only for hosts that plait doesn't know."""
+    forges = load_forges()
+    known = next((forge for forge in forges.values() if _is_known_host(address.host, forge)), None)
+    chosen = forges.get(kind)
+    if known is not None and chosen not in {None, known}:
+        raise ForgeError(f"{address.host} is a {known.kind} host, not {kind}", hint="Leave pr.forge unset.")
+    host_words = re.split(r"[.-]", address.host)
+    by_name = (forge for word in host_words for forge in forges.values() if word in forge.host_words)
+    forge = known or chosen or next(by_name, None)
+    if forge is None:
         raise ForgeError(
-            f"{urls.name} is pushed to {pushed.host}, but its pull requests are on {target.host}",
-            hint="Name another remote; see: git remote -v",
+            f"can't tell what kind of forge {address.host} is", hint=f"Set pr.forge to one of: {', '.join(forges)}."
         )
-    return replace(target, path=pushed.path)
+    if not forge.has_nested_groups and address.path.count("/") != 1:
+        raise ForgeError(f"{address.path} isn't a repository name on {address.host}: it should be OWNER/NAME")
+    return forge
 
 
-def _get_api(kind: ForgeProvider) -> ForgeApi:
-    from plait.forges.gitea import Gitea  # as above
-    from plait.forges.github import GitHub
-    from plait.forges.gitlab import GitLab
-
-    match kind:
-        case ForgeProvider.GITHUB:
-            return GitHub()
-        case ForgeProvider.GITLAB:
-            return GitLab()
-        case ForgeProvider.GITEA:
-            return Gitea()
-    assert_never(kind)
-
-
-def _list_secrets(token: ForgeToken) -> tuple[str, ...]:
-    """In every form in which it is sent."""
-    basic = base64.b64encode(f"{token.user}:{token.value}".encode()).decode()
-    return token.value, basic
+def _is_known_host(host: str, forge: Forge) -> bool:
+    return any(host == name or (name.startswith(".") and host.endswith(name)) for name in forge.hosts)

@@ -1,7 +1,4 @@
-"""A remote of the user's repository, as git knows it. Only one that is set there is ever spoken to.
-
-Bringing a batch branch to its remote, and looking at what is there. Nothing else of the remote is ever written.
-"""
+"""Find a remote, push a batch branch to it and fetch its target branch. plait writes nothing else to a remote."""
 
 from __future__ import annotations
 
@@ -12,32 +9,23 @@ from shlex import quote
 
 from plait.core.errors import Bug
 from plait.core.fast_dataclass import dataclass
-from plait.forges.address import RepoAddress, parse_address, redact_line
+from plait.forges.address import parse_address, redact_line
+from plait.forges.forge import RepoAddress
 from plait.forges.interfaces import ForgeError
 from plait.git.command import Git, GitError, GitOutput
 from plait.git.refs import ref_component
 
 _HEAD_REF = re.compile(r"^ref: refs/heads/(\S+)\tHEAD$", re.MULTILINE)
-
-
 _HOST_ALIAS = re.compile(r"[a-z0-9][a-z0-9._-]*")
-
-
-# Nobody is there to answer; a host that has fallen silent is not waited for.
+# No prompts, and a timeout for hosts that stop answering.
 _SSH_COMMAND = "ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4"
-
-
 _LOW_SPEED_OPTIONS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
-
-
 _UNREACHABLE = re.compile(
     r"could not resolve host|name or service not known|temporary failure in name resolution|connection refused"
     r"|connection timed out|operation timed out|network is unreachable|no route to host|connection reset"
     r"|failed to connect|operation too slow|the remote end hung up",
     re.IGNORECASE,
 )
-
-
 _UNAUTHORIZED = re.compile(
     r"authentication failed|could not read (?:username|password)|terminal prompts disabled|permission denied"
     r"|host key verification failed|returned error: 40[13]|access denied",
@@ -46,12 +34,12 @@ _UNAUTHORIZED = re.compile(
 
 
 class RemoteUnreachableError(ForgeError):
-    """The remote could not be asked: no network, or nobody there."""
+    """No network, or no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitRemote:
-    """Its URLs, after the user's own rewriting."""
+    """A remote's URLs, after git's url.insteadOf."""
 
     name: str
     fetch: str
@@ -59,22 +47,22 @@ class GitRemote:
 
 
 def find_remote(git: Git, name: str) -> GitRemote:
-    """A name, never a URL: what a repository's own settings say must not lead a push anywhere."""
+    """Takes a name, never a URL: a repository's settings must not decide where a push goes."""
     fetch = git.run("remote", "get-url", "--", name, codes=range(256))
     push = git.run("remote", "get-url", "--push", "--", name, codes=range(256))
     if fetch.code or push.code or not name:
-        raise ForgeError(f"there is no remote called {redact_line(name)!r} in {git.cwd}", hint="See: git remote -v")
+        raise ForgeError(f"no remote named {redact_line(name)!r} in {git.cwd}", hint="See: git remote -v")
     return GitRemote(name, fetch.text, push.text)
 
 
 def resolve_address(url: str, environment: Mapping[str, str]) -> RepoAddress:
-    """Where a URL leads. A host may be a name that only the user's ssh knows."""
-    found = parse_address(url)
-    if url.startswith(("http://", "https://")) or not _HOST_ALIAS.fullmatch(found.host):
-        return found
+    """The address behind a URL. A host may be an alias from the user's ssh configuration."""
+    address = parse_address(url)
+    if url.startswith(("http://", "https://")) or not _HOST_ALIAS.fullmatch(address.host):
+        return address
     try:
-        said = subprocess.run(  # a host's name, checked above
-            ["ssh", "-G", "--", found.host],  # ssh as the person has it
+        options = subprocess.run(
+            ["ssh", "-G", "--", address.host],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -82,13 +70,13 @@ def resolve_address(url: str, environment: Mapping[str, str]) -> RepoAddress:
             timeout=10,
         ).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.TimeoutExpired):
-        return found
-    real = re.search(r"^hostname (\S+)$", said, re.MULTILINE)
-    return parse_address(f"ssh://{real[1]}/{found.path}") if real else found
+        return address
+    real = re.search(r"^hostname (\S+)$", options, re.MULTILINE)
+    return parse_address(f"ssh://{real[1]}/{address.path}") if real else address
 
 
 def configure_for_network(git: Git) -> Git:
-    """For commands that use the network: no questions, no windows, no endless silence. The user's ssh command is kept."""
+    """For commands that use the network: no prompts, no dialogs, a timeout. Keeps the user's ssh command."""
     own = git.run("config", "--get", "core.sshCommand", codes=range(256)).text
     settings = _LOW_SPEED_OPTIONS if own else (*_LOW_SPEED_OPTIONS, f"core.sshCommand={_SSH_COMMAND}")
     return git.with_options(
@@ -98,7 +86,7 @@ def configure_for_network(git: Git) -> Git:
 
 
 def find_default_branch(git: Git, name: str) -> str:
-    """As the remote itself says; empty if it has none."""
+    """The remote's own default branch; empty if it has none."""
     find_remote(git, name)
     return read_remote_head(configure_for_network(git), name)
 
@@ -112,60 +100,51 @@ def read_remote_head(git: Git, name: str) -> str:
 
 
 def map_git_error(error: GitError, name: str, hint: str = "") -> ForgeError:
-    """What git says of the network, in a person's words."""
-    said = redact_line(error.stderr or error.message)
+    """Turn git's network errors into messages for people."""
+    detail = redact_line(error.stderr or error.message)
     if _UNAUTHORIZED.search(error.stderr):
-        way = hint or f"Try it yourself: git ls-remote {name} HEAD"
-        return ForgeError(f"{name} does not let plait in: {said}", hint=way)
+        return ForgeError(
+            f"{name} rejected plait's credentials: {detail}", hint=hint or f"Try it yourself: git ls-remote {name} HEAD"
+        )
     if _UNREACHABLE.search(error.stderr):
-        return RemoteUnreachableError(f"{name} can't be reached: {said}", hint=hint)
-    return ForgeError(f"{name}: {said}", hint=hint or "See: git remote -v")
+        return RemoteUnreachableError(f"{name} can't be reached: {detail}", hint=hint)
+    return ForgeError(f"{name}: {detail}", hint=hint or "See: git remote -v")
 
 
 REMOTES_NAMESPACE = "refs/plait/remotes"
-
-
 _BRANCH = re.compile(r"plait/batch-[a-z0-9+._-]+")
-
-
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-
-
 _REJECTION = re.compile(r"^!\t\S+\t\[(remote rejected|rejected)\] \((.*)\)$", re.MULTILINE)
-
-
 _LOST_RACE = re.compile(r"cannot lock ref|is at [0-9a-f]+ but expected")
-
-
 _MAX_FETCHES = 5
 
 
 class PushRejectedError(ForgeError):
-    """The remote branch is not what plait left there; it stays as it is."""
+    """The remote branch isn't what plait pushed last; plait leaves it alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitDistance:
-    """`ahead`: commits that the target lacks; `behind`: those of the target that are not in it."""
+    """`ahead`: commits that the target lacks; `behind`: commits that only the target has."""
 
     ahead: int
     behind: int
 
 
 def push_branch(git: Git, remote: str, branch: str, commit: str, *, expected: str = "") -> None:
-    """The remote's `branch` is exactly `commit` on return. It may have been rewritten only where it was `expected`,
-    which is what plait pushed last; without that, it is moved forward or not at all.
+    """Make the remote's `branch` exactly `commit`. It is rewritten only if it is at `expected`, which plait pushed last;
+    without `expected`, only a fast-forward is allowed.
     """
     if not _BRANCH.fullmatch(branch) or not _COMMIT.fullmatch(commit):
-        raise Bug(f"{branch} at {commit} is no batch branch to push")
+        raise Bug(f"{branch} at {commit} is not a batch branch to push")
     if expected and not _COMMIT.fullmatch(expected):
-        raise Bug(f"{expected} is no commit that was pushed")
+        raise Bug(f"{expected} is not a pushed commit")
     find_remote(git, remote)
     wide = configure_for_network(git)
     if read_remote_head(wide, remote) == branch:
         raise ForgeError(
             f"{branch} is the default branch of {remote}, which plait does not push to",
-            hint="Make another branch the default one there.",
+            hint="Change the default branch there.",
         )
     _push_large_files(wide, remote, commit)
     _push_commit(wide, remote, branch, commit, expected)
@@ -176,36 +155,36 @@ def _push_commit(git: Git, remote: str, branch: str, commit: str, expected: str)
     lease = [f"--force-with-lease={ref}:{expected}"] if expected else []
     words = ["push", *lease, "--", remote, f"{commit}:{ref}"]
     hint = f"By hand: git {' '.join(map(quote, words))}"
-    alone = git.with_options(settings=(f"remote.{remote}.mirror=false",))  # or git would want to push everything
+    alone = git.with_options(settings=(f"remote.{remote}.mirror=false",))  # otherwise git pushes every ref
     try:
-        said = alone.run(
+        output = alone.run(
             *("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", *words[1:]), codes=(0, 1)
         )
     except GitError as error:
         raise map_git_error(error, remote, hint) from error
-    if said.code:
-        raise _build_rejection_error(said, remote, branch, hint)
+    if output.code:
+        raise _build_rejection_error(output, remote, branch, hint)
 
 
-def _build_rejection_error(said: GitOutput, remote: str, branch: str, hint: str) -> ForgeError:
-    verdict = _REJECTION.search(said.text)
+def _build_rejection_error(output: GitOutput, remote: str, branch: str, hint: str) -> ForgeError:
+    verdict = _REJECTION.search(output.text)
     if verdict is not None and verdict[1] == "rejected":
         return PushRejectedError(
-            f"{branch} on {remote} is not as plait left it: somebody has changed it or taken it away ({verdict[2]})",
+            f"{branch} on {remote} isn't what plait pushed: it was changed or deleted there ({verdict[2]})",
             hint=f"See what is there: git fetch {quote(remote)} {branch} && git log FETCH_HEAD\n  {hint}",
         )
-    told_by_remote = [line.removeprefix("remote:") for line in said.err.splitlines() if line.startswith("remote:")]
-    reason = redact_line(" ".join([verdict[2] if verdict else "", *told_by_remote]) or said.err)
+    remote_lines = [line.removeprefix("remote:") for line in output.err.splitlines() if line.startswith("remote:")]
+    reason = redact_line(" ".join([verdict[2] if verdict else "", *remote_lines]) or output.err)
     return ForgeError(f"{remote} refused {branch}: {reason}", hint=hint)
 
 
 def _push_large_files(git: Git, remote: str, commit: str) -> None:
-    """Otherwise a hook does it, and hooks are off."""
+    """git-lfs does this in a hook, and plait disables hooks."""
     patterns = (":(top,glob)**/.gitattributes",)
     if git.run("grep", "-q", "filter=lfs", commit, "--", *patterns, codes=(0, 1)).code:
         return
     if git.run("lfs", "version", codes=range(256)).code:
-        return  # who made the pointers without it has no files either
+        return  # without git-lfs there are only pointers, and no files to push
     try:
         git.run("lfs", "push", remote, commit)
     except GitError as error:
@@ -213,12 +192,12 @@ def _push_large_files(git: Git, remote: str, commit: str) -> None:
 
 
 def fetch_target(git: Git, remote: str, target: str) -> str:
-    """The remote's `target` branch as it is now: its commit, fetched. No branch of the user's is moved for it."""
+    """Fetch the remote's `target` branch and return its commit. No branch of the user's moves."""
     find_remote(git, remote)
     if not target:
-        raise ForgeError(f"{remote} has no branch that is its default one", hint="Name the one that the batch is for.")
+        raise ForgeError(f"{remote} has no default branch", hint="Set pr.target to a branch.")
     if git.run("check-ref-format", f"refs/heads/{target}", codes=range(256)).code:
-        raise ForgeError(f"{redact_line(target)!r} is no name of a branch")
+        raise ForgeError(f"{redact_line(target)!r} is not a branch name")
     wide, ref = (
         configure_for_network(git),
         f"{REMOTES_NAMESPACE}/{ref_component(remote)}/{ref_component(target)}",
@@ -234,7 +213,7 @@ def fetch_target(git: Git, remote: str, target: str) -> str:
                 ) from error
             if not _LOST_RACE.search(error.stderr):
                 raise map_git_error(error, remote) from error
-    raise ForgeError(f"{remote} is being fetched by others all the time", hint="Try again in a moment.")
+    raise ForgeError(f"{remote} is being fetched by other processes", hint="Try again in a moment.")
 
 
 def _fetch(git: Git, remote: str, refspec: str) -> None:
@@ -243,6 +222,6 @@ def _fetch(git: Git, remote: str, refspec: str) -> None:
 
 
 def count_distance(git: Git, commit: str, target: str) -> CommitDistance:
-    """Between two commits that are both here."""
+    """Between two local commits."""
     ahead, behind = git.text("rev-list", "--left-right", "--count", f"{commit}...{target}", "--").split()
     return CommitDistance(int(ahead), int(behind))

@@ -20,8 +20,8 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 
-from plait.forges.pull_requests import RestForge
-from plait.forges.registry import HttpOptions, open_forge
+from plait.config.git_keys import ForgeKind
+from plait.forges.pull_requests import ForgeClient, HttpOptions
 
 Json = Any  # a document that belongs to others
 
@@ -427,16 +427,16 @@ class ForgeOpener:
         self.clone.environment["PLAIT_FORGE_TOKEN"] = TOKEN
         self.pauses: list[float] = []
 
-    def open(self, url: str, kind: str, *, push: str = "", patience: float = 10.0) -> RestForge:
+    def open(self, url: str, kind: str, *, push: str = "", patience: float = 10.0) -> ForgeClient:
         git = self.clone.git
         git.run("remote", "add", "origin", url)
         if push:
             git.run("remote", "set-url", "--push", "origin", push)
-        return open_forge(
+        return ForgeClient(
             git,
             "origin",
             environment=self.clone.environment,
-            kind=kind,
+            kind=ForgeKind(kind),
             http=HttpOptions(patience, self.pauses.append),
         )
 

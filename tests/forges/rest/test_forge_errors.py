@@ -11,7 +11,7 @@ from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeEr
 if TYPE_CHECKING:
     from tests.forges.rest.conftest import FakeGitea, FakeGitHub, ForgeOpener
 
-    from plait.forges.pull_requests import RestForge
+    from plait.forges.pull_requests import ForgeClient
 
 TOKEN = "s3cr3t-T0ken-0123456789"
 BRANCH = "plait/batch-7f3a"
@@ -19,11 +19,11 @@ WANTED = PullRequestSpec(BRANCH, "main", "It's three tasks", "| a | table |", dr
 
 
 @pytest.fixture
-def forge(github: FakeGitHub, visitor: ForgeOpener) -> RestForge:
+def forge(github: FakeGitHub, visitor: ForgeOpener) -> ForgeClient:
     return visitor.open(f"{github.root}/acme/widgets.git", "github")
 
 
-def refusal(forge: RestForge) -> ForgeError:
+def refusal(forge: ForgeClient) -> ForgeError:
     with pytest.raises(ForgeError) as caught:
         forge.publish_pull_request(WANTED)
     assert TOKEN not in f"{caught.value}{caught.value!r}{caught.value.__context__}"
@@ -43,13 +43,13 @@ class Case(NamedTuple):
 @pytest.mark.parametrize(
     "case",
     [
-        Case(401, "Bad credentials", "does not take the token from PLAIT_FORGE_TOKEN: Bad credentials"),
-        Case(403, "Not for you", "does not allow it with the token from PLAIT_FORGE_TOKEN: Not for you"),
-        Case(404, "Not Found", "has no acme/widgets, or does not show it to the token from PLAIT_FORGE_TOKEN"),
+        Case(401, "Bad credentials", "rejected the token from PLAIT_FORGE_TOKEN: Bad credentials"),
+        Case(403, "Not for you", "doesn't allow this with the token from PLAIT_FORGE_TOKEN: Not for you"),
+        Case(404, "Not Found", "has no acme/widgets, or the token from PLAIT_FORGE_TOKEN can't see it"),
         Case(410, "Gone", "refused (status 410): Gone"),
     ],
 )
-def test_a_no_is_told_with_the_way_out(github: FakeGitHub, forge: RestForge, case: Case) -> None:
+def test_a_no_is_told_with_the_way_out(github: FakeGitHub, forge: ForgeClient, case: Case) -> None:
     github.fail_next("GET", case.status, failed(case.message))
     error = refusal(forge)
     assert case.told in error.message
@@ -62,19 +62,19 @@ def test_a_no_is_told_with_the_way_out(github: FakeGitHub, forge: RestForge, cas
     assert len(github.requests) == 1
 
 
-def test_nothing_to_propose_is_an_answer_of_its_own(github: FakeGitHub, forge: RestForge) -> None:
+def test_nothing_to_propose_is_an_answer_of_its_own(github: FakeGitHub, forge: ForgeClient) -> None:
     error = {"resource": "PullRequest", "code": "custom", "message": f"No commits between main and {BRANCH}"}
     github.fail_next("POST", 422, {**failed("Validation Failed"), "errors": [error]})
     assert isinstance(refusal(forge), NothingToProposeError)
 
 
-def test_what_is_wrong_with_a_field_is_told(github: FakeGitHub, forge: RestForge) -> None:
+def test_what_is_wrong_with_a_field_is_told(github: FakeGitHub, forge: ForgeClient) -> None:
     error = {"resource": "PullRequest", "field": "base", "code": "invalid"}
     github.fail_next("POST", 422, {**failed("Validation Failed"), "errors": [error]})
     assert "Validation Failed; base is invalid" in refusal(forge).message
 
 
-def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
+def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: ForgeClient, visitor: ForgeOpener) -> None:
     github.fail_next("GET", 502, b"<html>")
     github.fail_next("POST", 500, failed("oops"))
     assert forge.publish_pull_request(WANTED).created
@@ -82,13 +82,13 @@ def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: RestForge,
     assert len(github.pulls) == 1
 
 
-def test_a_forge_that_stays_in_trouble_is_left_alone(github: FakeGitHub, forge: RestForge) -> None:
+def test_a_forge_that_stays_in_trouble_is_left_alone(github: FakeGitHub, forge: ForgeClient) -> None:
     for _ in range(3):
         github.fail_next("GET", 503, failed("Unavailable"))
-    assert "is in trouble (status 503): Unavailable" in refusal(forge).message
+    assert "failed (status 503): Unavailable" in refusal(forge).message
 
 
-def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
+def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: ForgeClient, visitor: ForgeOpener) -> None:
     github.fail_next("POST", 403, failed("You have exceeded a secondary rate limit"), {"Retry-After": "7"})
     assert forge.publish_pull_request(WANTED).created
     assert visitor.pauses == [7.0]
@@ -99,7 +99,7 @@ def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: RestForge, visit
     [{"Retry-After": "120"}, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999"}, {}],
 )
 def test_a_long_limit_is_told(
-    github: FakeGitHub, forge: RestForge, visitor: ForgeOpener, headers: dict[str, str]
+    github: FakeGitHub, forge: ForgeClient, visitor: ForgeOpener, headers: dict[str, str]
 ) -> None:
     github.fail_next("POST", 403, failed("You have exceeded a secondary rate limit"), headers)
     assert "asks to wait" in refusal(forge).message
@@ -126,62 +126,62 @@ def test_nobody_there_is_no_network(visitor: ForgeOpener) -> None:
 
 
 @pytest.mark.parametrize("said", [b"<html>Please log in to the network</html>", b"[]", b'{"id": "x"}'])
-def test_what_is_no_forge_is_told_so(github: FakeGitHub, forge: RestForge, said: bytes) -> None:
+def test_what_is_no_forge_is_told_so(github: FakeGitHub, forge: ForgeClient, said: bytes) -> None:
     github.fail_next("GET", 200, said)
-    assert "answers in a way that no such forge does" in refusal(forge).message
+    assert "sent an unexpected answer" in refusal(forge).message
 
 
-def test_an_endless_answer_is_not_read(github: FakeGitHub, forge: RestForge) -> None:
+def test_an_endless_answer_is_not_read(github: FakeGitHub, forge: ForgeClient) -> None:
     github.fail_next("GET", 200, b" " * (17 << 20))
-    assert "more than anybody reads" in refusal(forge).message
+    assert "sent an answer that is too large" in refusal(forge).message
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_another_host_is_never_told_the_token(
-    github: FakeGitHub, gitea: FakeGitea, forge: RestForge, status: int, method: str
+    github: FakeGitHub, gitea: FakeGitea, forge: ForgeClient, status: int, method: str
 ) -> None:
     """Another port is another host as well."""
     github.fail_next(method, status, failed("Moved"), {"location": f"{gitea.root}/api/v3/repos/acme/widgets"})
     error = refusal(forge)
-    assert "sends us on to 127.0.0.1, which is not told the token" in error.message
+    assert "redirects to 127.0.0.1, which must not get the token" in error.message
     assert gitea.requests == []
 
 
-def test_a_redirection_in_circles_ends(github: FakeGitHub, forge: RestForge) -> None:
+def test_a_redirection_in_circles_ends(github: FakeGitHub, forge: ForgeClient) -> None:
     for _ in range(10):
         github.fail_next("GET", 302, failed("Moved"), {"location": "/api/v3/repos/acme/widgets"})
-    assert "redirects for ever" in refusal(forge).message
+    assert "redirects too often" in refusal(forge).message
 
 
-def test_a_forge_that_repeats_the_token_does_not_spread_it(github: FakeGitHub, forge: RestForge) -> None:
+def test_a_forge_that_repeats_the_token_does_not_spread_it(github: FakeGitHub, forge: ForgeClient) -> None:
     github.fail_next("GET", 403, failed(f"the token {TOKEN}\x1b[31m may not\n do this"))
     assert "the token *** [31m may not do this" in refusal(forge).message
 
 
-def test_a_link_that_is_none_is_not_shown(github: FakeGitHub, forge: RestForge) -> None:
+def test_a_link_that_is_none_is_not_shown(github: FakeGitHub, forge: ForgeClient) -> None:
     kept = github.store_pull_request(title="t", body="", branch=BRANCH, base="main", source="acme/widgets")
     github.fail_next("PATCH", 200, {**github.pull(kept), "html_url": "javascript:alert(1)"})
     assert forge.publish_pull_request(WANTED).url == f"{github.root}/acme/widgets"
 
 
-def test_without_a_token_nobody_is_asked(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
+def test_without_a_token_nobody_is_asked(github: FakeGitHub, forge: ForgeClient, visitor: ForgeOpener) -> None:
     del visitor.clone.environment["PLAIT_FORGE_TOKEN"]
     error = refusal(forge)
-    assert error.message == "there is no token for 127.0.0.1"
+    assert error.message == "no token for 127.0.0.1"
     assert "set GH_ENTERPRISE_TOKEN" in error.hint
     assert "/compare/main...plait/batch-7f3a" in error.hint
     assert github.requests == []
 
 
-def test_a_token_that_is_none_is_not_sent(github: FakeGitHub, forge: RestForge, visitor: ForgeOpener) -> None:
+def test_a_token_that_is_none_is_not_sent(github: FakeGitHub, forge: ForgeClient, visitor: ForgeOpener) -> None:
     visitor.clone.environment["PLAIT_FORGE_TOKEN"] = f"{TOKEN}\nX-Evil: yes"
-    assert "what PLAIT_FORGE_TOKEN holds is no token" in refusal(forge).message
+    assert "PLAIT_FORGE_TOKEN doesn't hold a token" in refusal(forge).message
     assert github.requests == []
 
 
 def test_loopback_does_not_go_through_a_proxy(
-    github: FakeGitHub, gitea: FakeGitea, forge: RestForge, visitor: ForgeOpener
+    github: FakeGitHub, gitea: FakeGitea, forge: ForgeClient, visitor: ForgeOpener
 ) -> None:
     visitor.clone.environment.update(HTTP_PROXY=gitea.root, all_proxy=gitea.root)
     assert forge.publish_pull_request(WANTED).created

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from plait.client.agent_specs import load_agent_specs
 from plait.client.project_state import read_past_batches, read_saved_settings
 from plait.config.config import Config
-from plait.config.key import ForgeKind
 from plait.config.loading import load_config
 from plait.core.errors import ConfigError
 from plait.engine.daemon import LOG_FILE, find_engine
@@ -69,9 +68,10 @@ def run_checks(where: Path) -> list[DoctorCheck]:
 
 def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
     from plait.agents.interface import AgentSpec as Spec
-    from plait.agents.table import is_dotted_path, load_agent
+    from plait.agents.table import load_agent
     from plait.client.agent_specs import explain_missing, find_default_agent
     from plait.client.doctor.check import ok, problem, warning
+    from plait.config.agent_keys import is_dotted_path
 
     try:
         config = load_config(place.top, saved=read_saved_settings(place)[0])
@@ -139,10 +139,10 @@ def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
 def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
     """What is set and found here; nobody is asked over the network, and no token is told."""
     from plait.client.doctor import repository_checks
-    from plait.forges.address import detect_provider
     from plait.forges.interfaces import ForgeError
+    from plait.forges.registry import find_forge
     from plait.forges.remote import find_remote, resolve_address
-    from plait.forges.tokens import find_token, list_token_variables
+    from plait.forges.tokens import PLAIT_VARIABLE, find_token
     from plait.git.command import Git
 
     name, git = config.pr.remote, Git(find_git_dir(place))
@@ -152,17 +152,16 @@ def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
         return repository_checks.report_missing_remote(name)
     try:
         where = resolve_address(url, os.environ)
-        kind = detect_provider(where, "" if config.pr.forge is ForgeKind.AUTO else config.pr.forge.value)
+        forge = find_forge(where, config.pr.forge)
     except ForgeError as error:
         return repository_checks.report_unknown_forge(name, error.message)
     try:
-        token = find_token(kind, where, git, os.environ)
+        token = find_token(forge, where, git, os.environ)
     except ForgeError as error:
         return repository_checks.report_invalid_token(name, error.message)
     source = token.source if token is not None else None
-    return repository_checks.report_forge(
-        name, where.host, kind.value, source, list_token_variables(kind, where, os.environ)
-    )
+    variables = (PLAIT_VARIABLE, *forge.list_token_variables(where, os.environ))
+    return repository_checks.report_forge(name, where.host, forge, source, variables)
 
 
 def _find_worktrees_root(place: RepoLocation) -> Path | None:

@@ -21,6 +21,7 @@ from plait.client.doctor.check import (
     ok,
     warning,
 )
+from plait.forges.forge import Forge
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
 _REMOTE = "remote"
@@ -41,13 +42,12 @@ def report_invalid_token(name: str, why: str) -> DoctorCheck:
     return warning(_REMOTE, f"{name}: {why}")
 
 
-def report_forge(name: str, host: str, kind: str, source: str | None, variables: Sequence[str]) -> DoctorCheck:
+def report_forge(name: str, host: str, forge: Forge, source: str | None, variables: Sequence[str]) -> DoctorCheck:
     """`source` is where a token was found, and None where there is none; `variables` may hold one."""
     if source is not None:
-        return ok(_REMOTE, f"{name} at {host} ({kind}), with a token from {source}")
-    said = f"{name} at {host} ({kind}): no token was found, so pull requests are opened by hand"
-    login = {"github": "gh auth login", "gitlab": "glab auth login"}.get(kind)
-    ways = [f"set {' or '.join(variables)}", *([f"log in: {login}"] if login else [])]
+        return ok(_REMOTE, f"{name} at {host} ({forge.kind}), with a token from {source}")
+    said = f"{name} at {host} ({forge.kind}): no token was found, so pull requests are opened by hand"
+    ways = [f"set {' or '.join(variables)}", *([f"log in: {forge.login_command}"] if forge.login_command else [])]
     told = ", or ".join(ways)
     return DoctorCheck(_REMOTE, CheckStatus.OK, said, f"{told[:1].upper()}{told[1:]}.")
 

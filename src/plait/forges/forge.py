@@ -1,0 +1,153 @@
+"""What plait needs to know about one kind of forge; see docs/adding-a-forge.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass as standard_dataclass, field, replace
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote
+
+from plait.config.git_keys import ForgeKind
+from plait.core.fast_dataclass import dataclass
+from plait.forges.interfaces import PullRequestSpec
+
+if TYPE_CHECKING:
+    from plait.forges.http_client import ForgeHttpClient
+
+
+@dataclass(frozen=True, slots=True)
+class RepoAddress:
+    """A repository on a host. `path` is its full name there: owner and name, or groups and name."""
+
+    host: str
+    path: str
+    port: int | None = None
+    scheme: str = "https"
+
+    @property
+    def authority(self) -> str:
+        """Host and port as in a URL."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port is None else f"{host}:{self.port}"
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.scheme}://{self.authority}"
+
+    @property
+    def web_url(self) -> str:
+        return f"{self.base_url}/{quote(self.path)}"
+
+    @property
+    def owner(self) -> str:
+        return self.path.partition("/")[0]
+
+
+def is_loopback_host(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@standard_dataclass(frozen=True, slots=True)
+class ForgeToken:
+    """`source` says where it was found, for messages. `user` is known only where git's credentials have a user name."""
+
+    value: str = field(repr=False)
+    source: str
+    user: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeRepository:
+    """A repository under its current name, which may differ from the one in the remote's URL."""
+
+    id: int
+    path: str
+    branch: str
+
+    @property
+    def owner(self) -> str:
+        return self.path.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestRoute:
+    """From a branch of `source` to `target`, usually the same repository."""
+
+    target: ForgeRepository
+    source: ForgeRepository
+    branch: str
+
+    @property
+    def is_fork(self) -> bool:
+        return self.source.id != self.target.id
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestContent:
+    title: str
+    body: str
+    is_draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPullRequest:
+    """An open pull request. `draft_prefix` is the start of its title that marks a draft, on forges that do it so."""
+
+    number: int
+    url: str
+    title: str
+    body: str
+    target: str
+    draft_prefix: str = ""
+
+    def split_draft_prefix(self, pattern: re.Pattern[str]) -> OpenPullRequest:
+        prefix = pattern.match(self.title)
+        return replace(self, draft_prefix=prefix[0], title=self.title[prefix.end() :]) if prefix else self
+
+
+class Forge(Protocol):
+    """One kind of forge: how to recognise it, find a token for it, and use its pull request API.
+
+    API methods raise what the HTTP client raises. Strings are plain text; callers quote them for the shell.
+    """
+
+    kind: ForgeKind
+    hosts: tuple[str, ...]  # hosts that are certainly of this kind; ".example.org" stands for every subdomain
+    host_words: tuple[str, ...]  # words in a host's name that suggest this kind
+    ssh_hosts: Mapping[str, str]  # hosts that only take ssh, and the host they belong to
+    has_nested_groups: bool  # whether a repository's path may have more than OWNER/NAME
+    login_command: str  # the command that logs in, or ""
+
+    def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
+        """The environment variables that may hold a token for this host, best first."""
+
+    def build_token_command(self, address: RepoAddress) -> tuple[str, ...]:
+        """A command that prints a token for this host; empty if there is none."""
+
+    def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
+        """The page on which a person opens the pull request."""
+
+    def build_create_command(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> list[str]:
+        """The command with which a person opens the pull request, without its title."""
+
+    def find_api_url(self, address: RepoAddress) -> str: ...
+
+    def build_headers(self, token: ForgeToken) -> Mapping[str, str]: ...
+
+    def get_repository(self, client: ForgeHttpClient, path: str) -> ForgeRepository: ...
+
+    def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
+        """The open ones from the route's branch, whatever their target."""
+
+    def create_pull_request(
+        self, client: ForgeHttpClient, route: PullRequestRoute, target: str, content: PullRequestContent
+    ) -> OpenPullRequest: ...
+
+    def update_pull_request(
+        self, client: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, content: PullRequestContent
+    ) -> OpenPullRequest: ...
