@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 from plait.core.plan import Problem, Severity
+from plait.sources.references import is_within
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet, list_leaves
 
@@ -177,7 +178,7 @@ class _Selector:
             and (not source or _is_from_source(entry, source))
             and (number := _parse_leading_number(_strip_source(entry.task.id), prefix))
             and low <= number
-            and number[: len(high)] <= high
+            and is_within(number, high)
         }
         self._add(numbers)
         if len(low) == len(high) == 1 and high[0] - low[0] < _MAX_LISTED_RANGE:

@@ -320,7 +320,7 @@ def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
         + 1: f"83 has a second status; the one on line {line('**Status**: [PLANNED]')} counts",
         first + 1: "86 is ticked, so it is taken as done, but its status says [IN PROGRESS]",
         second: f"86 is there again (first on line {first}): this one is called 86.2",
-        second + 2: "84-83 runs backwards, and names no task",
+        second + 2: "84-83 runs backwards; ignored",
         line("**Dependencies**: Benefits"): "read as a note, not as a dependency: Benefits from Task 73",
     }
     assert format_problems(reading) == [f"{PATH}:{number}: {message}" for number, message in expected.items()]
@@ -505,7 +505,7 @@ def test_leading_zeros_are_the_same_number() -> None:
 def test_a_range_that_no_person_means_names_nothing() -> None:
     reading = read("### 1. A\n**Dependencies**: Tasks 1-999999999\n")
     assert get_single(reading).task.needs == ()
-    assert format_problems(reading) == [f"{PATH}:2: 1-999999999 is too wide, and names no task"]
+    assert format_problems(reading) == [f"{PATH}:2: 1-999999999 is too wide; ignored"]
 
 
 def test_a_task_has_at_most_one_note() -> None:

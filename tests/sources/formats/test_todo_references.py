@@ -5,7 +5,8 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.formats.todo_references import TodoRange, parse_references
+from plait.sources.formats.todo_references import parse_references
+from plait.sources.references import TaskRange
 
 Numbers = list[int | tuple[int, int]]
 
@@ -114,7 +115,8 @@ NOTHING = [
 
 
 def bounds(text: str) -> Numbers:
-    return [ref.first if ref.first == ref.last else (ref.first, ref.last) for ref in parse_references(text).refs]
+    ranges = [(int(ref.first), int(ref.last)) for ref in parse_references(text).refs]
+    return [first if first == last else (first, last) for first, last in ranges]
 
 
 @pytest.mark.parametrize(("text", "numbers"), NAMED)
@@ -156,7 +158,7 @@ def test_a_task_that_the_text_calls_finished_is_settled(text: str, settled: list
 
 def test_what_is_asked_for_and_what_is_only_useful_are_told_apart_in_one_text() -> None:
     found = parse_references("Requires Task 3, benefits from Tasks 5 and 6, requires Task 7; Task 8")
-    assert [ref.first for ref in found.refs] == [3, 7, 8]
+    assert [ref.first for ref in found.refs] == ["3", "7", "8"]
     assert found.has_note
 
 
@@ -171,7 +173,7 @@ TEXTS = st.one_of(st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS, ma
 def test_any_text_gets_an_answer_made_of_its_own_numbers(text: str) -> None:
     written = {int(number) for number in re.findall(r"[0-9]+", text)}
     for ref in parse_references(text).refs:
-        assert {ref.first, ref.last} <= written
+        assert {int(ref.first), int(ref.last)} <= written
 
 
 @settings(max_examples=100)
@@ -186,7 +188,7 @@ def test_after_none_nothing_is_a_reference(text: str, none: str) -> None:
 )
 def test_a_plain_list_of_numbers_is_read_whole(numbers: list[int], between: str) -> None:
     text = between.join(map(str, numbers))
-    assert parse_references(text).refs == tuple(TodoRange(number, number) for number in numbers)
+    assert parse_references(text).refs == tuple(TaskRange(str(number), str(number)) for number in numbers)
     assert parse_references(f"Tasks {text}").refs == parse_references(text).refs
 
 

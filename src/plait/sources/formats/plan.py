@@ -21,8 +21,6 @@ from plait.sources.formats import Confidence, Format
 from plait.sources.formats.plan_notes import (
     ExecutionNote,
     NoteOrder,
-    NumberIndex,
-    NumberReference,
     VerifyNote,
 )
 from plait.sources.formats.plan_outline import (
@@ -41,6 +39,7 @@ from plait.sources.formats.plan_status import (
     write_status_json as apply_record,
 )
 from plait.sources.problem_reports import make_error, make_warning
+from plait.sources.references import TaskIds, TaskRange
 from plait.sources.source_model import Chain, Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_paths import find_mentions
@@ -59,8 +58,8 @@ class PlanOrder:
         self.chains: dict[str, Chain] = {}
         self.opening_tasks: dict[str, str] = {}
         self._document = document
-        self._tasks = NumberIndex(item.id for item in outline.items)
-        self._phases = NumberIndex(outline.phases)
+        self._tasks = TaskIds(item.id for item in outline.items)
+        self._phases = TaskIds(outline.phases)
         self._members: dict[str | None, list[str]] = defaultdict(list)
         self._needs: dict[str, dict[str, Need]] = defaultdict(dict)
         self._verify_needs: dict[str, tuple[Need, ...]] = {}
@@ -96,13 +95,13 @@ class PlanOrder:
             for name in self._find_needed(item, depends, reference):
                 self._needs[item.id].setdefault(name, Need(name, NeedKind.NEED, depends.text, at))
 
-    def _find_needed(self, item: PlanItem, depends: DependsClause, reference: NumberReference) -> Iterable[str]:
+    def _find_needed(self, item: PlanItem, depends: DependsClause, reference: TaskRange) -> Iterable[str]:
         if self._exceeds_edge_limit([reference], depends.line):
             return []
-        named = self._tasks.find(reference)
-        if reference.is_single and item.id in named:
+        named = self._tasks.sort(self._tasks.find(reference))
+        if not reference.last and item.id in named:
             self._warn(depends.line, f"{item.id} can't depend on itself: {depends.text}", "Take it out.")
-        elif reference.is_single and not named:
+        elif not reference.last and not named:
             return [reference.first]  # what an unknown task means is for whoever knows all sources
         elif not named:
             message = f"{item.id} depends on tasks that are not there: {depends.text}"
@@ -171,7 +170,7 @@ class PlanOrder:
             else:
                 checks[item.verify].append(item.id)
         for verify, tasks in checks.items():
-            if verify.phase not in self._phases:
+            if self._phases.get(verify.phase) is None:
                 self._warn(verify.line, f"there is no phase {verify.phase} to verify", "Correct its number.")
             before = self._tasks.sort(ordinary.get(verify.phase, ()))
             self._set_verify_needs(verify, before, tasks)
@@ -191,7 +190,7 @@ class PlanOrder:
         if not said.task:
             hint = 'Write "pipeline-start: when 1.3 completes".'
             self._warn(said.line, f"this pipeline start names no task: {said.text}", hint)
-        elif said.task not in self._tasks:
+        elif self._tasks.get(said.task) is None:
             message = f"phase {heading.key} opens with {said.task}, and there is no such task"
             self._warn(said.line, message, "It waits for the earlier phases.")
         elif said.task in self._members[heading.key]:
@@ -200,7 +199,7 @@ class PlanOrder:
         else:
             self.opening_tasks[heading.key] = said.task
 
-    def _exceeds_edge_limit(self, references: Iterable[NumberReference], line: int) -> bool:
+    def _exceeds_edge_limit(self, references: Iterable[TaskRange], line: int) -> bool:
         before = self._edges
         self._edges += sum(self._tasks.count(reference) for reference in references)
         if before <= _MAX_EDGES < self._edges:

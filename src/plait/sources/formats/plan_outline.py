@@ -12,11 +12,9 @@ from dataclasses import field
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.sources.formats.plan_notes import (
-    DASH,
     ID,
     NUMBER,
     ExecutionNote,
-    NumberReference,
     PipelineStart,
     PlanStatement,
     TasksLabel,
@@ -29,6 +27,7 @@ from plait.sources.formats.plan_notes import (
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, parse_checkbox
 from plait.sources.outline import make_title
 from plait.sources.problem_reports import make_info, make_warning
+from plait.sources.references import DASH, TaskRange
 from plait.sources.source_model import Document
 from plait.sources.vocabulary import parse_priority, split_list
 
@@ -53,7 +52,7 @@ class DependsClause:
 
     line: int
     text: str
-    references: tuple[NumberReference, ...]
+    references: tuple[TaskRange, ...]
     names_no_task: bool = False
 
 

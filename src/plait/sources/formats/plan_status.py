@@ -15,8 +15,9 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources import vocabulary
-from plait.sources.formats.plan_notes import ID, Number, parse_number
+from plait.sources.formats.plan_notes import ID
 from plait.sources.json_text import JsonStyle, JsonSyntaxError, parse_json
+from plait.sources.references import Number, parse_number
 from plait.sources.source_model import Document, SourceStatus
 from plait.sources.status_changes import Rewrite, StatusChange, select_file_changes
 from plait.sources.text import BOM, find_invalid_utf8_line

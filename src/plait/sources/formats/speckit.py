@@ -13,7 +13,6 @@ barrier too.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -37,12 +36,9 @@ from plait.sources.checkboxes import (
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.speckit_grammar import (
     ID,
-    Key,
     ListedTask,
     OrderStatement,
-    SpecKitRange,
     find_listed_tasks,
-    id_sort_key,
     is_phase,
     looks_like_task,
     parse_orders,
@@ -53,6 +49,7 @@ from plait.sources.formats.speckit_grammar import (
 from plait.sources.markdown import Block, BlockKind, Markdown
 from plait.sources.outline import PhaseBuilder, strip_markup, walk_outline
 from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning, read_single_file
+from plait.sources.references import TaskIds, TaskRange, make_key
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
@@ -161,7 +158,8 @@ class SpecKitNeeds:
 
     def __post_init__(self) -> None:
         self._needs: list[dict[str, Need]] = [{} for _ in self.tasks]
-        self._ids = _TaskIds(self.tasks)
+        self._ids = TaskIds(task.id for task in self.tasks)
+        self._places = {task.id: place for place, task in enumerate(self.tasks)}
         self._points = list(_count_points(self.tasks, self.ranks))
         edges = 0
         for order in find_order_statements(self.document, self.tasks):
@@ -184,11 +182,11 @@ class SpecKitNeeds:
     def _add_statement(self, order: OrderStatement) -> int:
         """How many edges came of it."""
         earlier, later = (
-            [name for ref in side for name in self._ids.names(ref)] for side in (order.earlier, order.later)
+            [name for ref in side for name in self._find_named(ref)] for side in (order.earlier, order.later)
         )
         count = len(earlier) * len(later)
         for on, name in product(earlier, later) if count <= _MAX_EDGES else ():
-            place = self._ids.place(name)
+            place = self._places.get(name)
             if place is None:
                 message = f"{name} is said to come after {on}, but no task here has that id"
                 self.problems.append(make_info(self.document, order.line, message))
@@ -198,9 +196,16 @@ class SpecKitNeeds:
                 self.problems.append(self._report_contradiction(order, name, on))
         return count
 
+    def _find_named(self, ref: TaskRange) -> list[str]:
+        """Ranges are over the tasks that exist, and may be written backwards; a single task need not exist."""
+        if not ref.last:
+            return [self._ids.get(ref.first) or f"T{ref.first[1:]}"]
+        first, last = sorted((ref.first, ref.last), key=make_key)
+        return self._ids.find(TaskRange(first, last))
+
     def _contradicts(self, place: int, on: str) -> bool:
         """Whether the file's own order has `on` after this task: in a later phase, or past a task without [P]."""
-        other = self._ids.place(on)
+        other = self._places.get(on)
         if other is None or other == place:
             return False
         mine, its = self.ranks[place], self.ranks[other]
@@ -236,36 +241,6 @@ def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]
         else:
             yield from ((place, other, "written order: it has no [P]") for other in run or point)
             points[rank], runs[rank] = [place], []
-
-
-class _TaskIds:
-    """The ids of a file, whatever their case; ranges are over those that exist."""
-
-    def __init__(self, tasks: Sequence[ListedTask]) -> None:
-        self._tasks = tasks
-        self._places: dict[str, int] = {}
-        for place, task in enumerate(tasks):
-            self._places.setdefault(task.id.lower(), place)
-        self._sorted = sorted((id_sort_key(task.id), place) for place, task in enumerate(tasks))
-
-    def place(self, name: str) -> int | None:
-        return self._places.get(name.lower())
-
-    def names(self, ref: SpecKitRange) -> Iterator[str]:
-        if not ref.last:
-            place = self.place(ref.first)
-            yield f"T{ref.first[1:]}" if place is None else self._tasks[place].id
-            return
-        low, high = sorted((id_sort_key(ref.first), id_sort_key(ref.last)))
-        for _, place in self._sorted[bisect_left(self._sorted, (low, -1)) :]:
-            if not _is_within(id_sort_key(self._tasks[place].id), high):
-                return
-            yield self._tasks[place].id
-
-
-def _is_within(name: Key, high: Key) -> bool:
-    """T007a and T007.1 are within a range up to T007."""
-    return name <= high or (name[0] == high[0] and not high[1] and not high[2])
 
 
 _SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")

@@ -16,6 +16,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.sources.checkboxes import find_checkboxes, is_checkbox, read_checkbox_text
 from plait.sources.markdown import Block, Checkbox, Markdown
 from plait.sources.outline import UniqueNames, make_title, walk_outline
+from plait.sources.references import DASH, TO, TaskRange
 
 ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
 _ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
@@ -29,8 +30,8 @@ _BEFORE = r"before|blocks?|precedes?|enables?|unblocks?|(?:required|prerequisite
 
 _TOKEN = re.compile(
     rf"""(?P<ref>(?<![\w-]){ID}(?!\w))
-        (?:\s*(?:[-\u2010-\u2015]|\.\.\.?|to|through|thru)\s*(?P<to>{ID}(?!\w))
-          |[-\u2010-\u2015](?P<number>\d{{1,6}}[a-z]?)(?!\w))?
+        (?:{TO}(?P<to>{ID}(?!\w))
+          |{DASH}(?P<number>\d{{1,6}}[a-z]?)(?!\w))?
     |(?P<arrow>{_ARROW})
     |(?P<back>{_BACK})
     |(?P<after>\b(?:{_AFTER})(?!\w))
@@ -51,37 +52,20 @@ _TOKEN = re.compile(
 _ARROW_NEXT = re.compile(rf"[ \t]*(?:{_ARROW})")
 _ID_NEXT = re.compile(rf"[ \t*_`>-]*{ID}(?!\w)", re.IGNORECASE)
 _VERB_FIRST = re.compile(rf"[\s*_`-]*(?:{_AFTER}|{_BEFORE})(?!\w)", re.IGNORECASE)
-_PARTS = re.compile(r"[Tt](\d+)((?:\.\d+)*)([A-Za-z]?)")
 _VERBS = {"after", "before"}
 _ARROWS = {"arrow", "back"}
 _OPERATORS = _ARROWS | _VERBS
 _MAX_WORDS_AFTER_VERB = 5  # words between a verb and the ids that follow it
 _MAX_WORDS_BEFORE_VERB = 9  # words between ids and the verb that they are the subject of
 _MAX_SHOWN_LENGTH = 120
-Key = tuple[int, tuple[int, ...], str]
-
-
-def id_sort_key(name: str) -> Key:
-    """An id as it sorts: by its number, then by what is added to it."""
-    found = _PARTS.match(name)
-    assert found is not None, "an id that was read as one"
-    return int(found[1]), tuple(int(part) for part in found[2].split(".") if part), found[3].lower()
-
-
-@dataclass(frozen=True, slots=True)
-class SpecKitRange:
-    """A task, or a range of them."""
-
-    first: str
-    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderStatement:
     """Each of `later` comes after all of `earlier`. `line` counts from the text's first; `said` is the statement."""
 
-    earlier: tuple[SpecKitRange, ...]
-    later: tuple[SpecKitRange, ...]
+    earlier: tuple[TaskRange, ...]
+    later: tuple[TaskRange, ...]
     line: int
     text: str
 
@@ -90,7 +74,7 @@ class OrderStatement:
 class _Token:
     kind: str
     depth: int
-    ref: SpecKitRange | None = None
+    ref: TaskRange | None = None
 
 
 def starts_with_verb(text: str) -> bool:
@@ -98,7 +82,7 @@ def starts_with_verb(text: str) -> bool:
     return _VERB_FIRST.match(text) is not None
 
 
-def parse_refs(text: str) -> tuple[SpecKitRange, ...]:
+def parse_refs(text: str) -> tuple[TaskRange, ...]:
     """The ids of a list such as a table's cell; those in parentheses only if there are no others."""
     tokens = [token for _, _, clause in _split_clauses(text, fenced=False) for token in clause]
     return tuple(ref for group in _group_refs(tokens) for ref in group.refs)
@@ -109,7 +93,7 @@ def parse_orders(text: str, *, fenced: bool = False, subject: str = "") -> Itera
 
     `subject`: the task that the text is about, if it begins with a verb.
     """
-    about = [_Token("ref", 0, SpecKitRange(subject))] if subject else []
+    about = [_Token("ref", 0, TaskRange(subject))] if subject else []
     for line, said, clause in _split_clauses(text, fenced=fenced):
         shown = _shorten(said)
         for earlier, later in _parse_statements([*about, *clause]):
@@ -153,16 +137,16 @@ def _ends_statement(text: str, at: int, tokens: Sequence[_Token], fenced: bool) 
     return fenced or _ID_NEXT.match(text, at) is not None
 
 
-def _make_range(found: re.Match[str]) -> SpecKitRange:
+def _make_range(found: re.Match[str]) -> TaskRange:
     last = found["to"] or (f"T{found['number']}" if found["number"] else "")
-    return SpecKitRange(found["ref"], last)
+    return TaskRange(found["ref"], last)
 
 
 @dataclass(slots=True)
 class _RefGroup:
     """Ids that are listed together; `first` and `last` are their places in the segment."""
 
-    refs: list[SpecKitRange]
+    refs: list[TaskRange]
     first: int
     last: int
     depth: int
@@ -187,7 +171,7 @@ def _are_joined(between: Sequence[_Token]) -> bool:
     return all(token.kind in {"comma", "join"} for token in between)
 
 
-_Statement = tuple[Sequence[SpecKitRange], Sequence[SpecKitRange]]
+_Statement = tuple[Sequence[TaskRange], Sequence[TaskRange]]
 
 
 def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
@@ -223,7 +207,7 @@ def _parse_asides(tokens: Sequence[_Token]) -> Iterator[_Statement]:
         start = stop
 
 
-def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequence[SpecKitRange]:
+def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequence[TaskRange]:
     """The ids that stand before a verb. Between two verbs the last id is the subject of the second one."""
     groups = _group_refs(segment)
     if not groups:
@@ -235,9 +219,7 @@ def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequ
     return groups[-1].refs[-1:] if shared else groups[-1].refs
 
 
-def _find_object(
-    segment: Sequence[_Token], *, shared: bool, near: int = _MAX_WORDS_AFTER_VERB
-) -> Sequence[SpecKitRange]:
+def _find_object(segment: Sequence[_Token], *, shared: bool, near: int = _MAX_WORDS_AFTER_VERB) -> Sequence[TaskRange]:
     """The ids right after a verb. Between two verbs the last one belongs to the second, if the first has others."""
     groups = _group_refs(segment)
     if not groups:

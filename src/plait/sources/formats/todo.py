@@ -18,7 +18,7 @@ from plait.core.task import Need, Origin, Task
 from plait.sources import vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.todo_items import PlacedField, TodoItem, find_items
-from plait.sources.formats.todo_references import TodoRange, parse_references
+from plait.sources.formats.todo_references import parse_references
 from plait.sources.formats.todo_status import (
     DATE_FIELDS,
     STATUS_FIELD,
@@ -28,6 +28,7 @@ from plait.sources.formats.todo_status import (
     write_todo_statuses,
 )
 from plait.sources.problem_reports import find_repeated_ids, make_error, make_info, make_warning, read_single_file
+from plait.sources.references import TaskRange
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
@@ -135,7 +136,7 @@ class TodoNeeds:
                         self._add(other.id, item.id, placed, text)
         return found.has_note
 
-    def _find_named(self, item: TodoItem, placed: PlacedField, ref: TodoRange, number: int) -> Iterator[str]:
+    def _find_named(self, item: TodoItem, placed: PlacedField, ref: TaskRange, number: int) -> Iterator[str]:
         """The tasks that a number names. One that the text calls finished is waited for only if the file says otherwise."""
         there = self._numbers.get(number, ())
         if not there:
@@ -149,13 +150,14 @@ class TodoNeeds:
             elif not (ref.is_settled and get_current_status(other).is_closed):
                 yield other.id
 
-    def _expand_range(self, placed: PlacedField, ref: TodoRange) -> Iterable[int]:
-        if ref.last < ref.first:
-            self._warn(placed, f"{ref.first}-{ref.last} runs backwards, and names no task")
-        elif ref.last - ref.first >= _MAX_RANGE:
-            self._warn(placed, f"{ref.first}-{ref.last} is too wide, and names no task")
+    def _expand_range(self, placed: PlacedField, ref: TaskRange) -> Iterable[int]:
+        first, last = int(ref.first), int(ref.last)
+        if last < first:
+            self._warn(placed, f"{first}-{last} runs backwards; ignored")
+        elif last - first >= _MAX_RANGE:
+            self._warn(placed, f"{first}-{last} is too wide; ignored")
         else:
-            return range(ref.first, ref.last + 1)
+            return range(first, last + 1)
         return ()
 
     def _report_note(self, item: TodoItem, placed: PlacedField, text: str, *, soft: bool) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 
 from plait.core.fast_dataclass import dataclass
+from plait.sources.references import TaskRange
 
 DASHES = "-\u2013\u2014"
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
@@ -125,19 +126,10 @@ _COUNTED = _word_set(
 
 
 @dataclass(frozen=True, slots=True)
-class TodoRange:
-    """The tasks from `first` to `last`, as written (so it may run backwards). `settled`: the text calls them finished."""
-
-    first: int
-    last: int
-    is_settled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class TodoReferences:
     """`soft`: the text says something that is no dependency, for people to read."""
 
-    refs: tuple[TodoRange, ...] = ()
+    refs: tuple[TaskRange, ...] = ()
     has_note: bool = False
 
 
@@ -155,7 +147,7 @@ class _ReferenceParser:
     """Goes through the tokens once. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
 
     def __init__(self, found: list[Token], *, soft: bool = False) -> None:
-        self.refs: list[TodoRange] = []
+        self.refs: list[TaskRange] = []
         self.found_note = False
         self._tokens = found
         self._place = 0
@@ -198,7 +190,7 @@ class _ReferenceParser:
         elif self._soft or self._not or self._remarks() & _OPTIONAL:
             self.found_note = True
         else:
-            self.refs.append(TodoRange(first, last, self._is_settled()))
+            self.refs.append(TaskRange(str(first), str(last), is_settled=self._is_settled()))
         self._before = token.text
 
     def _bounds(self, token: Token) -> tuple[int, int]:
