@@ -4,7 +4,7 @@ import pytest
 
 from plait.config.git_keys import ForgeKind
 from plait.forges.address import parse_address
-from plait.forges.forge import RepoAddress
+from plait.forges.forge import ForgeToken, RepoAddress
 from plait.forges.github import GitHub
 from plait.forges.http_client import find_proxy
 from plait.forges.interfaces import ForgeError, PullRequestSpec
@@ -180,3 +180,15 @@ def test_by_hand_a_fork_is_named_with_its_owner() -> None:
 )
 def test_proxies_are_the_environments(url: str, environment: dict[str, str], proxy: str | None) -> None:
     assert find_proxy(url, environment) == proxy
+
+
+@pytest.mark.parametrize("kind", load_forges())
+def test_every_kind_in_the_settings_is_a_forge_of_its_own(kind: ForgeKind) -> None:
+    forge = load_forges()[kind]
+    address = RepoAddress(forge.hosts[0], "a/b")
+    assert forge.kind is kind
+    assert find_forge(address) is forge
+    assert "s3cret" in str(forge.build_headers(ForgeToken("s3cret", "X")))
+    assert forge.find_api_url(address).startswith("https://")
+    steps = ForgeLocation(forge, address, address).describe_manual_steps(PullRequestSpec("work", "main", "t", ""))
+    assert steps.count("work") == 2
