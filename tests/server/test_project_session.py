@@ -24,7 +24,7 @@ from plait.core.events import Record
 from plait.core.requests import Pause
 from plait.core.settings import Settings
 from plait.git.location import RepoLocation
-from plait.server import journal_follower, project_session as offices, sse
+from plait.server import journal_follower, project_session, sse
 from plait.server.event_buffer import EventCursor
 from plait.server.project_session import ProjectSession
 from plait.server.sse import SseStream
@@ -38,8 +38,9 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (offices, journal_follower, sse):
-        monkeypatch.setattr(module, "AGAIN", 0.05)
+    monkeypatch.setattr(project_session, "READ_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(journal_follower, "ENGINE_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(sse, "REPLAY_RETRY_SECONDS", 0.05)
 
 
 @cache
@@ -194,8 +195,8 @@ async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
 ) -> None:
     """They are started and die; what others write meanwhile is told."""
     monkeypatch.setattr(journal_follower, "ENGINE_WATCH_SECONDS", 0.01)
-    for module in (journal_follower, offices):
-        monkeypatch.setattr(module, "AGAIN", 1_000.0)
+    monkeypatch.setattr(project_session, "READ_RETRY_SECONDS", 1_000.0)
+    monkeypatch.setattr(journal_follower, "ENGINE_RETRY_SECONDS", 1_000.0)
     monkeypatch.setattr(engine_launcher, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
@@ -208,9 +209,9 @@ async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
 def write_elsewhere(place: RepoLocation, start: int) -> None:
     """A process that reads a journal does not write it."""
     code = (
-        "import sys; from pathlib import Path; from plait.store import open_writer;"
+        "import sys; from pathlib import Path; from plait.store.journal_writer import open_journal_writer;"
         "from plait.core.settings import Settings; from tests.support.generated_journal import batch_of, records_of;"
-        "open_writer(Path(sys.argv[1])).append(records_of(batch_of(20), Settings())[int(sys.argv[2]):])"
+        "open_journal_writer(Path(sys.argv[1])).append(records_of(batch_of(20), Settings())[int(sys.argv[2]):])"
     )
     subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL_FILE), str(start)], check=True)
 

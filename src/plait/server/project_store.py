@@ -8,7 +8,6 @@ The catalogue: all projects that the server knows, and where each of them is.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -16,9 +15,8 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from secrets import token_hex
 
 from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.client.mirrors import MirroredRepo, open_mirrored_repo
@@ -33,6 +31,8 @@ from plait.server.projects import (
     create_path_project,
     find_own_checkout,
 )
+from plait.system.atomic_files import replace_file
+from plait.system.locks import hold_lock
 
 _ID = re.compile(rf"[0-9a-f]{{{PROJECT_ID_LENGTH}}}", re.ASCII)
 
@@ -136,35 +136,12 @@ def _parse_project(entry: object) -> Project | None:
 
 def _write_file(path: Path, projects: Sequence[Project]) -> None:
     told = [{"id": each.id, "name": each.name, "path": each.path, "url": each.url} for each in projects]
-    fresh = path.with_name(f".{path.name}.{token_hex(4)}")
-    try:
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
-            json.dump({"projects": told}, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(fd)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-    with suppress(OSError):  # some file systems know no such thing
-        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    text = json.dumps({"projects": told}, indent=1)
+    replace_file(path, f"{text}\n".encode("ascii"), durable=True)
 
 
-@contextmanager
-def _hold_lock(path: Path) -> Iterator[None]:
-    """One at a time, in whatever process. The lock dies with its holder."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path.with_name(f"{path.stem}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+def _hold_lock(path: Path) -> AbstractContextManager[None]:
+    return hold_lock(path.with_name(f"{path.stem}.lock"))
 
 
 @contextmanager

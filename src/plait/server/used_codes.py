@@ -15,7 +15,7 @@ from pathlib import Path
 
 from plait.client.server_tokens import find_user_state_folder
 from plait.core.errors import WorldError
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import fsync_path, make_private_folder
 
 _RETENTION_SECONDS = 86_400  # seconds beyond its end: a clock that is set back must not make a code good again
 
@@ -43,11 +43,7 @@ class UsedCodes:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         except FileExistsError:
             return False
-        fd = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        fsync_path(self._folder)
         return True
 
     def _delete_expired(self) -> None:

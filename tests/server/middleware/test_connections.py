@@ -184,7 +184,7 @@ def dripped(client: socket.socket, drop: bytes) -> bool:
 
 @pytest.mark.parametrize("drop", [b"", b"x"])
 def test_who_says_nothing_or_says_it_slowly_does_not_stay(start: Open, drop: bytes) -> None:
-    place = start(head_seconds=0.3)
+    place = start(header_seconds=0.3)
     with place.connect() as silent, place.connect() as slow, place.connect() as second:
         slow.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ")
         second.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -196,7 +196,7 @@ def test_who_says_nothing_or_says_it_slowly_does_not_stay(start: Open, drop: byt
 
 
 def test_who_was_let_in_and_listens_stays(start: Open) -> None:
-    place = start(head_seconds=0.1, strangers=UnauthenticatedConnections(2, grace_seconds=0.2))
+    place = start(header_seconds=0.1, unauthenticated=UnauthenticatedConnections(2, grace_seconds=0.2))
     with place.connect() as client:
         client.sendall(place.asking("/ticks"))
         heard = client.recv(4096)
@@ -207,7 +207,7 @@ def test_who_was_let_in_and_listens_stays(start: Open) -> None:
 
 
 def test_strangers_make_room_for_each_other_and_never_shut_the_person_out(start: Open) -> None:
-    place = start(strangers=UnauthenticatedConnections(3, grace_seconds=0.2))
+    place = start(unauthenticated=UnauthenticatedConnections(3, grace_seconds=0.2))
     known = http.client.HTTPConnection("127.0.0.1", place.port, timeout=PATIENCE)
     with ExitStack() as stack:
         stack.callback(known.close)
@@ -227,7 +227,7 @@ def test_strangers_make_room_for_each_other_and_never_shut_the_person_out(start:
 
 
 def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> None:
-    place = start(strangers=UnauthenticatedConnections(2, grace_seconds=PATIENCE))
+    place = start(unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE))
     with ExitStack() as stack:
         clients = [stack.enter_context(place.connect()) for _ in range(100)]
         for client in clients:
@@ -236,7 +236,7 @@ def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> Non
 
 
 def test_in_a_crowd_nobody_has_a_moment(start: Open) -> None:
-    place = start(head_seconds=PATIENCE, strangers=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5))
+    place = start(header_seconds=PATIENCE, unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5))
     with ExitStack() as stack:
         silent = [stack.enter_context(place.connect()) for _ in range(20)]
         assert all(until_closed(client) == b"" for client in silent[:15])

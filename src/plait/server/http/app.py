@@ -51,7 +51,7 @@ class _App(FastAPI):
 
 def create_app(sessions: SessionPool) -> FastAPI:
     app = create_bare_app()
-    app.state.offices, app.state.metrics = sessions, ServerMetrics()
+    app.state.sessions, app.state.metrics = sessions, ServerMetrics()
     return app
 
 

@@ -25,8 +25,8 @@ HEADER_SECONDS = 10.0
 class BoundedProtocol(H11Protocol):
     """A class of its own for every server, by `guarded_protocol`: what it counts is the server's."""
 
-    head_seconds = HEADER_SECONDS
-    strangers: UnauthenticatedConnections
+    header_seconds = HEADER_SECONDS
+    unauthenticated: UnauthenticatedConnections
 
     def __init__(
         self,
@@ -41,10 +41,10 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         super().connection_made(transport)
         self._start_deadline()
-        self.strangers.add(self, self.loop)
+        self.unauthenticated.add(self, self.loop)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.welcome()
+        self.mark_authenticated()
         self._cancel_deadline()
         super().connection_lost(exc)
 
@@ -58,12 +58,12 @@ class BoundedProtocol(H11Protocol):
         if self.is_responding():
             self._cancel_deadline()
 
-    def welcome(self) -> None:
+    def mark_authenticated(self) -> None:
         """Somebody was let in on this connection."""
-        self.strangers.remove(self)
+        self.unauthenticated.remove(self)
 
     def disconnect(self) -> None:
-        self.welcome()
+        self.mark_authenticated()
         self.transport.abort()
 
     def is_responding(self) -> bool:
@@ -73,7 +73,7 @@ class BoundedProtocol(H11Protocol):
     def _start_deadline(self) -> None:
         """The deadline is not put off by another byte."""
         if self._deadline is None and not self.transport.is_closing():
-            self._deadline = self.loop.call_later(self.head_seconds, self.disconnect)
+            self._deadline = self.loop.call_later(self.header_seconds, self.disconnect)
 
     def _cancel_deadline(self) -> None:
         if self._deadline is not None:
@@ -94,7 +94,7 @@ def create_protocol(
     header_seconds: float = HEADER_SECONDS, unauthenticated: UnauthenticatedConnections | None = None
 ) -> type[BoundedProtocol]:
     """For `uvicorn.Config(http=…)`: a head is whole within so many seconds, and only so many strangers stay."""
-    own = {"head_seconds": header_seconds, "strangers": unauthenticated or UnauthenticatedConnections()}
+    own = {"header_seconds": header_seconds, "unauthenticated": unauthenticated or UnauthenticatedConnections()}
     return type("Protocol", (BoundedProtocol,), own)
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from plait.client.api_errors import FieldError, NotFoundError
 from plait.config.key import AnyKey
-from plait.config.keys import KEYS, KEYS_BY_NAME, find_similar
+from plait.config.keys import KEYS, find_similar
 from plait.config.value_types import InvalidValue
 from plait.core.contest import Contest
 from plait.core.errors import UserError
@@ -23,21 +23,7 @@ from plait.core.settings import Mode
 from plait.sources.planning import PlanOptions
 from plait.sources.source_set import SourceSet
 
-# What can be said of one batch: how it is run, and what becomes of it. Where things lie is for the settings to say.
-_EXTRA_KEYS = (
-    "pr.when_done",
-    "pr.title",
-    "pr.target",
-    "sources.unknown_needs",
-    "sources.file_conflicts",
-    "sources.write_back",
-)
-
-
-PER_BATCH: Mapping[str, AnyKey] = MappingProxyType(
-    {key.saved_name: key for key in KEYS if key.table == "run" and key.name != "run.prompt"}
-    | {KEYS_BY_NAME[name].saved_name: KEYS_BY_NAME[name] for name in _EXTRA_KEYS}
-)
+PER_BATCH: Mapping[str, AnyKey] = MappingProxyType({key.json_name: key for key in KEYS if key.per_batch})
 
 
 _MAX_NAMED = 5
@@ -107,7 +93,7 @@ def _check_value(name: str, value: object) -> object:
     return value
 
 
-_API_NAMES = {key.flag: key.saved_name for key in KEYS if key.flag} | {
+_API_NAMES = {key.flag: key.json_name for key in KEYS if key.flag} | {
     "--with-needs": "withNeeds",
     "--ignore-needs": "ignoreNeeds",
     "--select": "taskIds",

@@ -154,7 +154,7 @@ def set_caller(scope: Scope, caller: Caller) -> None:
     state = scope.setdefault("state", {})
     state["caller"] = caller
     if connection := state.get("connection"):  # see protocol: it is not closed to make room
-        connection.welcome()
+        connection.mark_authenticated()
 
 
 def find_cookie_caller(scope: Scope, authenticator: Authenticator) -> Caller | None:

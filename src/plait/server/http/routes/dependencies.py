@@ -28,7 +28,7 @@ IdempotencyKey = Annotated[
 
 
 def get_session_pool(request: Request) -> SessionPool:
-    pool: SessionPool = request.app.state.offices
+    pool: SessionPool = request.app.state.sessions
     return pool
 
 

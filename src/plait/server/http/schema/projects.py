@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plait.agents.interface import Permission
 from plait.client.installed_agents import LoggedIn
+from plait.config.agent_keys import Permission
 from plait.server.http.schema.base import ApiBody, ApiModel
 
 PathOrUrl = Annotated[str, Field(min_length=1, max_length=4096)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, RootModel, WithJsonSchema, create_model
 
-from plait.client.preferences import KINDS, can_read, name_kind
 from plait.config.config import Layer
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS
+from plait.config.value_types import ValueKind
 from plait.server.http.schema.base import ApiModel, Problem
 
 
@@ -28,39 +28,22 @@ class GivenShape(ApiModel):
     problem: str | None
 
 
-_SIMPLE_TYPES: dict[str, Any] = {
-    "text": str,
-    "switch": bool,
-    "table": dict[str, JsonValue],
-    "duration": float,
-    "size": int,
-    "amount": str,
-    "list": list[str],
-}
-
-
 def _field_type(key: AnyKey) -> Any:
-    shape = _value_type(key)
+    match key.value_type.kind:
+        case ValueKind.CHOICE:
+            shape = _choice_type(key.value_type.choices)
+        case ValueKind.CHOICES:
+            shape = Sequence[_choice_type(key.value_type.choices)]  # type: ignore[misc]  # as it is made just now
+        case ValueKind.TABLE:
+            shape = dict[str, JsonValue]
+        case _:
+            shape = key.value_type.json_type
     return shape | None if key.default is None else shape
-
-
-def _value_type(key: AnyKey) -> Any:
-    match name_kind(key.value_type):
-        case "choice":
-            return _choice_type(key.value_type.choices)
-        case "choices":
-            return Sequence[_choice_type(key.value_type.choices)]  # type: ignore[misc]  # as it is made just now
-        case "number" if can_read(key.value_type, "auto"):
-            return int | Literal["auto"]
-        case "number":
-            return float if can_read(key.value_type, 0.5) else int
-        case kind:
-            return _SIMPLE_TYPES[kind]
 
 
 # Fields have names of their own: some settings are called as something that every shape has. Any: as of `create_model`.
 _FIELDS: dict[str, Any] = {
-    f"the_{key.field}": (_field_type(key), Field(alias=key.saved_name, description=key.about)) for key in KEYS
+    f"the_{key.field}": (_field_type(key), Field(alias=key.json_name, description=key.about)) for key in KEYS
 }
 
 Preferences: type[ApiModel] = create_model(
@@ -90,7 +73,7 @@ class SettingShape(ApiModel):
     name: str
     key: str
     table: str
-    kind: str = Field(json_schema_extra={"enum": list(KINDS)})
+    kind: str = Field(json_schema_extra={"enum": list(ValueKind)})
     choices: list[str]
     allowed: str
     default: JsonValue
