@@ -90,8 +90,8 @@ def test_a_way_through_a_link_leads_to_the_same_repository(root: Path, state: Pa
 
 def test_all_who_say_yes_at_once_have_said_so(root: Path, state: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from plait.client.trust_store import TrustFolder; "
-        "TrustFolder(Path(sys.argv[1]), Path(sys.argv[2])).add([('run.verify', sys.argv[3])])"
+        "import sys; from pathlib import Path; from plait.client.trust_store import TrustStore; "
+        "TrustStore(Path(sys.argv[1]), Path(sys.argv[2])).add([('run.verify', sys.argv[3])])"
     )
 
     def say(n: int) -> None:

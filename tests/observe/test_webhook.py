@@ -73,7 +73,7 @@ def test_a_message_arrives_as_the_page_says(receiver: WebhookReceiver) -> None:
     assert letter.path == "/hook"
     assert letter.headers["Content-Type"] == "application/json"
     assert letter.headers["Plait-Delivery"] == "5d0c:412:needs_person"
-    keys = re.findall(r"^\| (`.*?) \|", PAGE.read_text()[PAGE.read_text().index("## The webhook") :], re.MULTILINE)
+    keys = re.findall(r"^\| (`.*?) \|", PAGE.read_text()[PAGE.read_text().index("## Webhook") :], re.MULTILINE)
     assert {name for row in keys for name in re.findall(r"`(\w+)`", row)} == set(json.loads(letter.body))
 
 
@@ -154,7 +154,7 @@ def test_nobody_there_is_told_without_the_address(receiver: WebhookReceiver) -> 
 
 def test_no_answer_in_time_is_tried_again(receiver: WebhookReceiver) -> None:
     receiver.open.clear()
-    error = why(hook(receiver.url, patience=0.2))
+    error = why(hook(receiver.url, timeout=0.2))
     assert error.is_retryable
     assert "no answer within 0.2 s" in error.message
 
