@@ -151,7 +151,7 @@ def test_warnings_do_not_mix_with_the_answer(
     monkeypatch.setenv("PLAIT_RETRYS", "3")
     assert said(repo, "run.retries") == "2\n"
     told = capsys.readouterr()
-    assert told.err == "warning PLAIT_RETRYS: no setting goes by this name\n  Did you mean PLAIT_RETRIES?\n"
+    assert told.err == "warning PLAIT_RETRYS: there is no setting of this name\n  Did you mean PLAIT_RETRIES?\n"
     assert told.out == ""
 
 

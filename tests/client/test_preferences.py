@@ -18,7 +18,8 @@ from plait.client.preferences import (
     preferences_schema,
 )
 from plait.config.config import Layer, find_repository_commands
-from plait.config.keys import KEYS, KEYS_BY_NAME, KEYS_BY_SAVED_NAME
+from plait.config.key import AnyKey
+from plait.config.keys import KEYS, KEYS_BY_JSON_NAME, KEYS_BY_NAME
 from plait.core.errors import ConfigError, Fault
 from plait.core.settings import OnConflict
 from plait.git.location import RepoLocation
@@ -62,7 +63,7 @@ def test_the_names_that_were_promised(place: RepoLocation) -> None:
         "budget": None,
     }
     assert promised.items() <= told.items()
-    assert told.keys() == {*KEYS_BY_SAVED_NAME, GIVEN_FIELD}
+    assert told.keys() == {*KEYS_BY_JSON_NAME, GIVEN_FIELD}
     assert len(told) == len(KEYS) + 1
 
 
@@ -110,7 +111,7 @@ def test_what_a_page_needs_to_know_of_a_setting(name: str, kind: str) -> None:
     settings = preferences_schema()["settings"]
     assert isinstance(settings, list)
     [described] = [each for each in settings if each["name"] == name]
-    key = KEYS_BY_SAVED_NAME[name]
+    key = KEYS_BY_JSON_NAME[name]
     assert (described["kind"], described["key"]) == (kind, key.name)
     assert described["choices"] == list(key.value_type.choices)
     assert described["about"] == key.about
@@ -119,7 +120,7 @@ def test_what_a_page_needs_to_know_of_a_setting(name: str, kind: str) -> None:
 
 def test_the_description_names_every_table_and_every_setting_once() -> None:
     told = json.loads(msgspec.json.encode(preferences_schema()))
-    assert [each["name"] for each in told["settings"]] == list(KEYS_BY_SAVED_NAME)
+    assert [each["name"] for each in told["settings"]] == list(KEYS_BY_JSON_NAME)
     assert {each["table"] for each in told["settings"]} <= told["tables"].keys()
     assert {each["name"] for each in told["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}
 
@@ -141,13 +142,13 @@ def test_what_is_changed_counts_and_is_kept_as_json(place: RepoLocation) -> None
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if not key.is_secret], ids=lambda key: key.name)
-def test_what_is_shown_can_be_saved_and_means_the_same(place: RepoLocation, key: object) -> None:
-    name = getattr(key, "saved", "")
+def test_what_is_shown_can_be_saved_and_means_the_same(place: RepoLocation, key: AnyKey) -> None:
+    name = key.json_name
     value = shown(place)[name]
     made = check_changes(place, {}, {name: value})
     assert load_effective_config(place, {name: text for name, text in made.texts if text}).value(
-        KEYS_BY_SAVED_NAME[name]
-    ) == (KEYS_BY_SAVED_NAME[name].default)
+        KEYS_BY_JSON_NAME[name]
+    ) == (KEYS_BY_JSON_NAME[name].default)
 
 
 def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: RepoLocation) -> None:
@@ -210,7 +211,7 @@ def test_all_that_is_wrong_is_told_at_once(place: RepoLocation) -> None:
     assert [problem.message.partition(" ")[0] for problem in error.problems] == ["retries", "mode"]
 
 
-@pytest.mark.parametrize("name", [key.saved_name for key in KEYS if key.is_secret])
+@pytest.mark.parametrize("name", [key.json_name for key in KEYS if key.is_secret])
 def test_a_secret_is_not_saved_and_not_repeated(place: RepoLocation, name: str) -> None:
     error = refused(place, {name: "slack://hunter2/x"})
     assert error.fields == (name,)
@@ -284,5 +285,5 @@ def test_a_file_that_is_wrong_is_told_as_it_is(place: RepoLocation) -> None:
 
 
 def test_no_setting_is_called_as_the_page_calls_something_else() -> None:
-    assert GIVEN_FIELD not in KEYS_BY_SAVED_NAME
-    assert len(KEYS_BY_SAVED_NAME) == len(KEYS_BY_NAME) == len(KEYS)
+    assert GIVEN_FIELD not in KEYS_BY_JSON_NAME
+    assert len(KEYS_BY_JSON_NAME) == len(KEYS_BY_NAME) == len(KEYS)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import get_type_hints
 
 import pytest
 
-from plait.config.config import (
-    AgentsConfig,
-    EngineConfig,
-    MergeConfig,
-    ModelConfig,
-    NotifyConfig,
-    PrConfig,
+from plait.config.agent_keys import PromptDelivery
+from plait.config.config import Config, choose_parallelism
+from plait.config.git_keys import PrConfig, WhenDone
+from plait.config.key import AnyKey
+from plait.config.keys import (
+    CONFIG_TABLES,
+    KEYS,
+    KEYS_BY_FIELD,
+    KEYS_BY_JSON_NAME,
+    KEYS_BY_NAME,
+    KEYS_BY_VARIABLE,
     RunConfig,
     SourcesConfig,
-    WorkspaceConfig,
-    choose_parallelism,
 )
-from plait.config.key import AnyKey, PromptDeliveryChoice, WhenDone
-from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS_BY_VARIABLE, TABLES
 from plait.config.layers import merge_layers
 from plait.config.value_types import InvalidValue
 from plait.core.settings import (
@@ -38,26 +39,28 @@ from plait.core.settings import (
 each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 
 
-def test_every_key_has_a_field_and_every_field_a_key() -> None:
-    tables = {
-        "run": RunConfig,
-        "agents": AgentsConfig,
-        "model": ModelConfig,
-        "sources": SourcesConfig,
-        "workspace": WorkspaceConfig,
-        "merge": MergeConfig,
-        "pr": PrConfig,
-        "engine": EngineConfig,
-        "notify": NotifyConfig,
-    }
-    named = [f"{table}.{one.name}" for table, of in tables.items() for one in fields(of)]
-    assert named == [key.name for key in KEYS]
-    assert list(tables) == list(TABLES)
+def test_every_table_is_part_of_the_settings() -> None:
+    assert [f"{table.__module__}.{table.__name__}" for table in CONFIG_TABLES] == [
+        f"{kind.__module__}.{kind.__name__}"
+        for name, kind in get_type_hints(Config).items()
+        if name not in {"origins", "warnings"}
+    ]
+    assert [table.name_in_file for table in CONFIG_TABLES] == [field.name for field in fields(Config)][:-2]
+
+
+def test_a_table_has_its_keys_and_no_others_and_never_changes() -> None:
+    table = RunConfig(retries=7)
+    assert (table.retries, table.order) == (7, RunConfig.order.default)
+    with pytest.raises(TypeError, match="no key retrys"):
+        RunConfig(retrys=7)
+    with pytest.raises(AttributeError):
+        table.retries = 8
+    assert table == RunConfig(retries=7) != RunConfig()
 
 
 def test_no_two_keys_share_a_name_in_any_layer() -> None:
     flags = [key.flag for key in KEYS if key.flag]
-    assert len(KEYS_BY_NAME) == len(KEYS_BY_FIELD) == len(KEYS_BY_SAVED_NAME) == len(KEYS_BY_VARIABLE) == len(KEYS)
+    assert len(KEYS_BY_NAME) == len(KEYS_BY_FIELD) == len(KEYS_BY_JSON_NAME) == len(KEYS_BY_VARIABLE) == len(KEYS)
     assert len(set(flags)) == len(flags)
 
 
@@ -95,7 +98,7 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         agent=("a", "b"),
         agent_command=None,
         agent_shell=True,
-        prompt_by=PromptDeliveryChoice.FILE,
+        prompt_by=PromptDelivery.FILE,
         max_parallel=7,
         mode=Mode.QUEUE,
         auto_approve=True,
@@ -122,8 +125,8 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         score="s",
     )
     settings = replace(config, run=run).batch_settings(tasks=1, cores=1)
-    for one in fields(RunConfig):
-        if one.name in {
+    for key in RunConfig.keys:
+        if key.field in {
             "agent_command",
             "agent_shell",
             "prompt_by",
@@ -134,13 +137,13 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
             "score",
         }:  # how an agent is called is not the core's business, nor how a commit is spelt
             continue
-        name = "agents" if one.name == "agent" else one.name
-        assert getattr(settings, name) == getattr(run, one.name) != getattr(Settings(), name)
+        name = "agents" if key.field == "agent" else key.field
+        assert getattr(settings, name) == run.values[key.field] != getattr(Settings(), name)
 
 
 def test_where_statuses_go_reaches_the_batch() -> None:
     config = merge_layers([])
-    config = replace(config, sources=replace(config.sources, write_back=WriteBack.OFF))
+    config = replace(config, sources=SourcesConfig(write_back=WriteBack.OFF))
     assert config.batch_settings(tasks=1, cores=1).write_back is WriteBack.OFF
 
 
@@ -148,14 +151,14 @@ def test_where_statuses_go_reaches_the_batch() -> None:
 def test_what_is_done_at_the_end_reaches_the_batch(done: WhenDone) -> None:
     config = merge_layers([])
     assert config.batch_settings(tasks=1, cores=1).publish is Publish.OFF
-    config = replace(config, pr=replace(config.pr, when_done=done))
+    config = replace(config, pr=PrConfig(when_done=done))
     assert config.batch_settings(tasks=1, cores=1).publish.value == done.value
 
 
 def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:
     config = merge_layers([])
     assert config.batch_settings(tasks=1, cores=1, agents=["codex"]).agents == ("codex",)
-    config = replace(config, run=replace(config.run, agent=("claude",)))
+    config = replace(config, run=RunConfig(agent=("claude",)))
     assert config.batch_settings(tasks=1, cores=1, agents=["codex"]).agents == ("claude",)
 
 
@@ -176,7 +179,7 @@ def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:
 def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, parallel: int) -> None:
     assert choose_parallelism(tasks, cores) == parallel
     config = merge_layers([])
-    config = replace(config, run=replace(config.run, max_parallel="auto"))
+    config = replace(config, run=RunConfig(max_parallel="auto"))
     assert config.batch_settings(tasks=tasks, cores=cores).max_parallel == parallel
 
 
@@ -197,7 +200,7 @@ def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, paralle
         ("sources.paths", "tasks,docs/tasks", ("tasks", "docs/tasks")),
         ("engine.agent_limits", "claude=2, codex = 1", (("claude", 2), ("codex", 1))),
         ("run.agent_command", "tool {task_file}", "tool {task_file}"),
-        ("run.prompt_by", "stdin", PromptDeliveryChoice.STDIN),
+        ("run.prompt_by", "stdin", PromptDelivery.STDIN),
         ("engine.keep_awake", "no", False),
         ("engine.transcript_cap", "1GB", 2**30),
         ("engine.transcript_cap", "65536", 2**16),
@@ -285,8 +288,8 @@ def test_names_follow_one_rule() -> None:
     assert KEYS_BY_NAME["run.max_parallel"].env_variable == "PLAIT_MAX_PARALLEL"
     assert KEYS_BY_NAME["sources.write_back"].env_variable == "PLAIT_SOURCES_WRITE_BACK"
     assert KEYS_BY_NAME["engine.parallel_limit"].env_variable == "PLAIT_ENGINE_PARALLEL_LIMIT"
-    assert KEYS_BY_NAME["run.idle_timeout"].saved_name == "idleTimeout"
-    assert KEYS_BY_NAME["sources.write_back"].saved_name == "sourcesWriteBack"
+    assert KEYS_BY_NAME["run.idle_timeout"].json_name == "idleTimeout"
+    assert KEYS_BY_NAME["sources.write_back"].json_name == "sourcesWriteBack"
 
 
 @pytest.mark.parametrize(
@@ -304,4 +307,4 @@ def test_names_follow_one_rule() -> None:
     ],
 )
 def test_the_names_of_the_page_are_kept(saved: str, name: str) -> None:
-    assert KEYS_BY_SAVED_NAME[saved].name == name
+    assert KEYS_BY_JSON_NAME[saved].name == name

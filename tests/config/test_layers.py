@@ -310,7 +310,7 @@ def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
 
 def test_a_command_and_other_agents_in_one_breath_contradict_each_other() -> None:
     assert refused(layers__outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
-        "--agent-command: run.agent_command and run.agent (claude, codex) both say who works tasks that name no agent",
+        "--agent-command: run.agent_command and run.agent (claude, codex) both set the agent for tasks that name none",
         "  Leave one of them out, or share the tasks: claude, codex, command.",
     ]
 

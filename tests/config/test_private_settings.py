@@ -109,7 +109,7 @@ def test_what_is_not_set_is_shown_as_such(top: Path) -> None:
 def test_what_is_wrong_with_a_secret_is_told_without_it(top: Path, said: str) -> None:
     with pytest.raises(SettingsError) as caught:
         of_user(top, f"[notify]\n{said}\n")
-    assert "not what stands there" in str(caught.value)
+    assert "not its value" in str(caught.value)
     assert SECRET not in str(caught.value)
 
 

@@ -25,6 +25,7 @@ from plait.agents.interface import (
     Price,
 )
 from plait.agents.model_jobs.job_spec import encode_options
+from plait.config.agent_keys import ModelConfig
 from plait.core.reports import Outcome
 from plait.core.task import Attempt, ModelJob, Origin, Step, Task
 
@@ -82,8 +83,8 @@ class ModelJobBench:
 
     @property
     def agent(self) -> ModelAgent:
-        asked = {"base_url": f"{self.server.url}/v1", "key": "BENCH_KEY", **self.settings}
-        return ModelAgent(AgentSpec("model", model="scripted", options=encode_options(asked), prices=self.prices))
+        settings = ModelConfig(**{"base_url": f"{self.server.url}/v1", "key": "BENCH_KEY", **self.settings})
+        return ModelAgent(AgentSpec("model", model="scripted", options=encode_options(settings), prices=self.prices))
 
     def task(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Task:
         made = Task("job-1", "The job", text, agent="model", job=job, origin=Origin("jobs/job-1.md", 1))

@@ -10,26 +10,12 @@ from enum import StrEnum
 from typing import Protocol
 
 from plait.agents.retry_after import RetryAfter
+from plait.config.agent_keys import Permission, PromptDelivery
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Attempt, Task
-
-
-class PromptDelivery(StrEnum):
-    """How a command gets the prompt: on its standard input, or from the file that {prompt_file} names."""
-
-    STDIN = "stdin"
-    FILE = "file"
-
-
-class Permission(StrEnum):
-    """What a tool may do without asking: everything, change files only, or what its own settings say."""
-
-    FULL = "full"
-    EDITS = "edits"
-    OWN = "own"
 
 
 class CostReporting(StrEnum):

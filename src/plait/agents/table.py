@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import cast
 
 from plait.agents.interface import Agent, AgentSpec
+from plait.config.agent_keys import is_dotted_path
 from plait.core.contest import REFEREE
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
@@ -234,11 +235,6 @@ def explain_unsupported(agent: str, task: Task) -> str | None:
     )  # each agent is imported when it is used
 
     return shell_why_not(task)
-
-
-def is_dotted_path(name: str) -> bool:
-    """A module is meant: loading it runs its code."""
-    return "." in name or ":" in name
 
 
 def _find_plugin(name: str) -> str | None:

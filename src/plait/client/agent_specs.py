@@ -8,15 +8,14 @@ The template of prompts that the settings name.
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
 from plait.agents import templates
-from plait.agents.interface import AgentSpec, Permission, Price, PromptDelivery
+from plait.agents.interface import AgentSpec, Price
 from plait.agents.table import AGENTS_BY_NAME, KNOWN_AGENTS
-from plait.config.config import COMMAND_AGENT, Config, Layer, ModelConfig
-from plait.config.key import PromptDeliveryChoice as Asked
+from plait.config.agent_keys import ModelConfig, Permission
+from plait.config.config import COMMAND_AGENT, Config, Layer
 from plait.core.errors import ConfigError
 from plait.git.location import RepoLocation
 
@@ -50,7 +49,7 @@ def _build_spec(config: Config, name: str) -> AgentSpec:
         plain.prompt_by,
         model=_choose_model(config, name),
         args=dict(own.args).get(name, ()),
-        permission=Permission(dict(own.permissions).get(name, Permission.FULL).value),
+        permission=dict(own.permissions).get(name, Permission.FULL),
         program=dict(own.programs).get(name, ""),
         account=dict(own.accounts).get(name, ""),
         prices=tuple(Price(model, *amounts) for model, amounts in own.prices),
@@ -72,15 +71,14 @@ def _choose_model(config: Config, name: str) -> str:
 def _build_model_options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
     from plait.agents.model_jobs.job_spec import encode_options  # each agent is imported when it is used
 
-    return encode_options(asdict(model))
+    return encode_options(model)
 
 
 def _build_command_spec(config: Config) -> AgentSpec:
     from plait.agents.drivers.command import build_command_spec  # only where there is a command
 
-    by = None if config.run.prompt_by is Asked.AUTO else PromptDelivery(config.run.prompt_by.value)
     assert config.run.agent_command is not None
-    return build_command_spec(config.run.agent_command, shell=config.run.agent_shell, prompt_by=by)
+    return build_command_spec(config.run.agent_command, shell=config.run.agent_shell, prompt_by=config.run.prompt_by)
 
 
 def find_default_agent(config: Config) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ from plait.config.key import AnyKey
 from plait.config.keys import (
     KEYS,
     KEYS_BY_FIELD,
+    KEYS_BY_JSON_NAME,
     KEYS_BY_NAME,
-    KEYS_BY_SAVED_NAME,
     TABLES,
     find_similar,
     list_table_keys,
@@ -37,7 +37,7 @@ from plait.config.keys import (
 from plait.config.layers import SettingsError, saved_origin
 from plait.config.loading import load_config
 from plait.config.toml_file import format_short
-from plait.config.value_types import InvalidValue, ValueType
+from plait.config.value_types import InvalidValue
 from plait.core import settings as saving
 from plait.core.contest import REFEREE
 from plait.core.errors import PlaitError
@@ -53,37 +53,22 @@ from plait.store.batch_inputs import BatchInputsError
 GIVEN_FIELD = "given"
 
 
-# What a kind is called, by something that only this kind and those further down can read.
-_KIND_SAMPLES: tuple[tuple[str, object], ...] = (
-    ("text", "any words"),
-    ("switch", True),
-    ("table", {}),
-    ("duration", "1h"),
-    ("size", "64MB"),
-    ("amount", "20usd"),
-    ("number", 1),
-)
-
-
-KINDS = (*(name for name, _ in _KIND_SAMPLES), "choice", "choices", "list")
-
-
 def preferences_json(config: Config, saved: Mapping[str, str]) -> dict[str, object]:
     """Every setting by its name, and under `given` who gave it. Lengths of time are in seconds, sizes in bytes."""
-    values: dict[str, object] = {key.saved_name: key.to_public(config.value(key)) for key in KEYS}
-    return values | {GIVEN_FIELD: {key.saved_name: _given_json(config, saved, key) for key in KEYS}}
+    values: dict[str, object] = {key.json_name: key.to_public(config.value(key)) for key in KEYS}
+    return values | {GIVEN_FIELD: {key.json_name: _given_json(config, saved, key) for key in KEYS}}
 
 
 def _given_json(config: Config, saved: Mapping[str, str], key: AnyKey) -> dict[str, object]:
     """`hidden`: something is saved, and a stronger layer counts. `problem`: what is saved can't be read, and does not count."""
     given = config.origins[key.name]
-    at = saved_origin(key.saved_name)
+    at = saved_origin(key.json_name)
     problem = next((warning.message for warning in config.warnings if warning.at == at), None)
     return {
         "layer": given.layer.value,
         "at": str(given.at) if given.at else None,
-        "saved": key.saved_name in saved,
-        "hidden": key.saved_name in saved and problem is None and given.layer is not Layer.SAVED,
+        "saved": key.json_name in saved,
+        "hidden": key.json_name in saved and problem is None and given.layer is not Layer.SAVED,
         "problem": problem,
     }
 
@@ -95,10 +80,10 @@ def preferences_schema() -> dict[str, object]:
 
 def _key_json(key: AnyKey) -> dict[str, object]:
     return {
-        "name": key.saved_name,
+        "name": key.json_name,
         "key": key.name,
         "table": key.table,
-        "kind": name_kind(key.value_type),
+        "kind": key.value_type.kind.value,
         "choices": list(key.value_type.choices),
         "allowed": key.value_type.allowed,
         "default": key.value_type.plain(key.default),
@@ -106,24 +91,6 @@ def _key_json(key: AnyKey) -> dict[str, object]:
         "variable": key.env_variable,
         "canBeSaved": not key.is_secret,
     }
-
-
-def name_kind(kind: ValueType[object]) -> str:
-    """By what it reads: a form for it needs to know no more."""
-    listed = can_read(kind, [])
-    if kind.choices:
-        return "choices" if listed else "choice"
-    if listed:
-        return "list"
-    return next((name for name, sample in _KIND_SAMPLES if can_read(kind, sample)), "text")
-
-
-def can_read(kind: ValueType[object], sample: object) -> bool:
-    try:
-        kind.read(sample)
-    except InvalidValue:
-        return False
-    return True
 
 
 # The settings that name agents, and how each of them names them.
@@ -221,7 +188,7 @@ class _InvalidSetting(Exception):  # noqa: N818 - told among all others, never r
 
 
 def _encode_value(saved: Mapping[str, str], name: str, said: object) -> str | None:
-    key = KEYS_BY_SAVED_NAME.get(name)
+    key = KEYS_BY_JSON_NAME.get(name)
     if said is None and (key is not None or name in saved):  # what another version saved can be forgotten too
         return None
     if key is None:
@@ -248,7 +215,7 @@ def _unknown_setting(name: str) -> _InvalidSetting:
     if name == GIVEN_FIELD:
         return _InvalidSetting(f"{GIVEN_FIELD} tells who gave each setting, and can't be set", "Name settings alone.")
     same = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
-    alike = same.saved_name if same else find_similar(name, KEYS_BY_SAVED_NAME)
+    alike = same.json_name if same else find_similar(name, KEYS_BY_JSON_NAME)
     hint = f"Did you mean {alike}?" if alike else "GET /api/settings lists them all."
     return _InvalidSetting(f"there is no setting called {format_short(name)[1:-1]}", hint)
 
@@ -261,11 +228,11 @@ def _check_agents(config: Config, patch: Mapping[str, object]) -> Iterator[tuple
         yield from ((name, Problem(Severity.ERROR, error.message, hint=error.hint)) for name in patch)
         return
     for key in (KEYS_BY_NAME[name] for name in _AGENT_KEYS):
-        named = _list_named_agents(config, key) if patch.get(key.saved_name) is not None else ()
+        named = _list_named_agents(config, key) if patch.get(key.json_name) is not None else ()
         for agent in named:
             problem = _check_agent(specs.get(agent, AgentSpec(agent)))
             if problem is not None:
-                yield key.saved_name, problem
+                yield key.json_name, problem
 
 
 def _list_named_agents(config: Config, key: AnyKey) -> Sequence[str]:
@@ -362,7 +329,7 @@ class _BatchChange:
 
 
 def _kept_value_problem(batch: BatchState, name: str, why: str) -> Problem:
-    called = KEYS_BY_NAME[f"run.{name}"].saved_name
+    called = KEYS_BY_NAME[f"run.{name}"].json_name
     return Problem(Severity.WARNING, f"batch {batch.id} goes on with the {called} that it has: {why}")
 
 

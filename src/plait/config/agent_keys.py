@@ -1,205 +1,148 @@
-"""The settings of agents.
-
-The settings of the `model` agent: a model that writes by itself, through a server.
-"""
+"""The settings of agents, and of the agent that is a model behind a server."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from urllib.parse import urlsplit
 
-from plait.config import value_types
-from plait.config.key import AnyKey, Key, PermissionChoice
-from plait.config.value_types import InvalidValue, ValueType
-
-AGENTS_KEYS: tuple[AnyKey, ...] = (
-    Key(
-        "agents.models",
-        value_types.text_table("agents", "a model"),
-        (),
-        "the model that each agent uses, for tasks that name none",
-    ),
-    Key(
-        "agents.args",
-        value_types.args_table("agents"),
-        (),
-        "further words for each agent's command line",
-        runs_code=bool,
-    ),
-    Key(
-        "agents.programs",
-        value_types.text_table("agents", "a program"),
-        (),
-        "what is run for each agent, in the place of its usual program",
-        runs_code=bool,
-    ),
-    Key(
-        "agents.permissions",
-        value_types.choice_table("agents", PermissionChoice),
-        (),
-        "what each agent may do unasked: everything (full), change files only (edits), what its own settings say (own)",
-        runs_code=lambda _: True,  # whatever it says, it takes the place of what a person allowed
-    ),
-    Key(
-        "agents.accounts",
-        value_types.text_table("agents", "an account's name"),
-        (),
-        "whose rate limits each agent runs into; agents with the same account are held back together",
-    ),
-    Key(
-        "agents.prices",
-        value_types.price_table(),
-        (),
-        "what models cost, by pattern of their names, for agents that tell only their tokens",
-    ),
-    Key(
-        "agents.replies",
-        value_types.text_list("an agent's name or a list of names", split=True),
-        (),
-        "agents that write no files themselves: plait applies what they answer (FILE: path, and a fence)",
-    ),
+from plait.config.key import ConfigTable, Key
+from plait.config.value_types import (
+    InvalidValue,
+    ValueType,
+    args_table,
+    boolean,
+    choice_table,
+    duration,
+    optional_number,
+    optional_text,
+    price_table,
+    required_text,
+    split_http_url,
+    text_list,
+    text_table,
+    whole_number,
 )
 
-
-DEFAULT_MODEL_URL = "http://localhost:11434/v1"
-
-
-_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-_MAX_TEMPERATURE = 2.0
+class PromptDelivery(StrEnum):
+    """How a command gets the prompt: on standard input, or from the file that {prompt_file} names.
+
+    AUTO is a setting's value only: FILE if the command names a file, else STDIN.
+    """
+
+    AUTO = "auto"
+    STDIN = "stdin"
+    FILE = "file"
+
+
+class Permission(StrEnum):
+    """What a tool may do without asking: everything, change files only, or what its own settings say."""
+
+    FULL = "full"
+    EDITS = "edits"
+    OWN = "own"
+
+
+def is_dotted_path(name: str) -> bool:
+    """Whether an agent's name is a module to import, which runs its code."""
+    return "." in name or ":" in name
 
 
 def server_url() -> ValueType[str]:
-    """Where a server is. A key has no place in it: settings are read by many, variables by few."""
+    """The address of a server, without credentials: settings are read by many, variables by few."""
 
-    def read(said: object) -> str:
-        url = value_types.required_text("").read(said).rstrip("/")
-        try:
-            parts = urlsplit(url)
-            sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            raise InvalidValue from None
+    def read(value: object) -> str:
+        url = required_text("").read(value).rstrip("/")
+        parts = split_http_url(url)
         if parts.username is not None or parts.password is not None:
             raise InvalidValue("A key goes into a variable, which model.key names.")
-        if not sound or parts.query or parts.fragment or not url.isprintable() or " " in url:
+        if parts.query or parts.fragment:
             raise InvalidValue
         return url
 
-    return ValueType('the address of a server, such as "http://localhost:11434/v1"', read, lambda value: value)
+    return ValueType('the address of a server, such as "http://localhost:11434/v1"', read)
 
 
-def temperature() -> ValueType[float | None]:
-    def read(said: object) -> float | None:
-        if said is None or said == "":
-            return None
-        if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= _MAX_TEMPERATURE:
-            raise InvalidValue
-        return float(said)
-
-    def hear(said: str) -> object:
-        try:
-            return float(said)
-        except ValueError:
-            return said
-
-    allowed = f'a number from 0 to {_MAX_TEMPERATURE:g}, or "" for none'
-    return ValueType(allowed, read, lambda value: value, hear, lambda value: "" if value is None else value)
-
-
-def _is_remote(url: str) -> bool:
-    """What the tasks' files hold, and perhaps a key, leaves this machine for where the repository says."""
-    return urlsplit(url).hostname not in _LOCAL_HOSTS
-
-
-MODEL_KEYS: tuple[AnyKey, ...] = (
-    Key(
-        "model.base_url",
-        server_url(),
-        DEFAULT_MODEL_URL,
-        "the server: Ollama's, or any that speaks as OpenAI's does, up to and with its /v1",
-        runs_code=_is_remote,
-    ),
-    Key(
-        "model.name",
-        value_types.optional_text("a model's name"),
-        None,
-        "the model, for jobs that name none; none: what [agents.models] or run.model say",
-        page="modelName",
-    ),
-    Key(
-        "model.key",
-        value_types.optional_text("a variable's name"),
-        None,
-        "the environment variable that holds the server's key; none: the server asks for none",
-        page="modelKey",
-        runs_code=bool,  # it decides which secret leaves the machine
-    ),
-    Key(
-        "model.context_tokens",
-        value_types.whole_number(),
-        16_000,
-        "the most that a prompt's files take, in tokens, as far as that can be told; what does not fit is left out",
-    ),
-    Key(
-        "model.context_lines",
-        value_types.whole_number(),
-        1000,
-        "the most lines of files that a job's context may have",
-    ),
-    Key(
-        "model.output_lines",
-        value_types.whole_number(),
-        900,
-        "the most lines that a file written by a model may have",
-    ),
-    Key(
-        "model.stall_timeout",
-        value_types.duration(),
-        300.0,
-        "how long a server may send nothing at all; loading a model counts",
-    ),
-    Key(
-        "model.verify_replies",
-        value_types.boolean(),
-        default=True,
-        about="have a second prompt judge what was written, where a job does not say otherwise",
-    ),
-    Key(
-        "model.verify_model",
-        value_types.optional_text("a model's name"),
-        None,
-        "the model that judges; none: the one that wrote",
-    ),
-    Key(
-        "model.checks",
-        value_types.text_list("a command or a list of commands"),
+class AgentsConfig(ConfigTable, name="agents", about="How agents are called, by name."):
+    models = Key(text_table("agents", "a model"), (), "model of each agent, for tasks that name none")
+    args = Key(args_table("agents"), (), "extra arguments for each agent", runs_code=bool)
+    programs = Key(
+        text_table("agents", "a program"), (), "program to run for each agent, instead of its usual one", runs_code=bool
+    )
+    permissions = Key(
+        choice_table("agents", Permission),
         (),
-        "build, test and lint commands that must pass on what was written, one after another",
-        page="modelChecks",
+        "what each agent may do without asking: everything (full), change files only (edits), or what its own settings "
+        "allow (own)",
+        runs_code=lambda _: True,  # any value replaces what a person allowed
+    )
+    accounts = Key(
+        text_table("agents", "an account's name"),
+        (),
+        "account whose rate limits an agent shares; agents of one account wait together",
+    )
+    prices = Key(price_table(), (), "prices of models, by name pattern, for agents that report only tokens")
+    replies = Key(
+        text_list("an agent's name or a list of names", split=True),
+        (),
+        "agents that write no files themselves: plait applies their answers (FILE: path, and a fence)",
+    )
+
+    @property
+    def configured_agents(self) -> tuple[str, ...]:
+        """The agents that something is set for."""
+        tables = (self.models, self.args, self.programs, self.permissions, self.accounts)
+        return tuple(dict.fromkeys([name for table in tables for name, _ in table] + list(self.replies)))
+
+
+class ModelConfig(ConfigTable, name="model", about="The `model` agent: a model behind Ollama or a compatible server."):
+    base_url = Key(
+        server_url(),
+        "http://localhost:11434/v1",
+        "server: Ollama or any OpenAI-compatible one, including its /v1",
+        # The content of files, and perhaps a key, leave this machine for an address of the repository's choosing.
+        runs_code=lambda url: urlsplit(url).hostname not in LOCAL_HOSTS,
+    )
+    name = Key(
+        optional_text("a model's name"),
+        None,
+        "model for jobs that name none; empty: that of [agents.models] or run.model",
+        json_name="modelName",
+    )
+    key = Key(
+        optional_text("a variable's name"),
+        None,
+        "environment variable with the server's API key; empty: the server needs none",
+        json_name="modelKey",
+        runs_code=bool,  # it decides which secret leaves the machine
+    )
+    context_tokens = Key(
+        whole_number(), 16_000, "limit of the files in a prompt, in tokens (estimated); files beyond it are left out"
+    )
+    context_lines = Key(whole_number(), 1000, "limit of the files in a job's context, in lines")
+    output_lines = Key(whole_number(), 900, "limit of a file written by a model, in lines")
+    stall_timeout = Key(duration(), 300.0, "how long the server may send nothing; loading a model counts")
+    verify_replies = Key(
+        boolean(), default=True, about="review the result with a second prompt, unless a job says otherwise"
+    )
+    verify_model = Key(
+        optional_text("a model's name"), None, "model for that review; empty: the one that wrote the result"
+    )
+    checks = Key(
+        text_list("a command or a list of commands"),
+        (),
+        "build, test and lint commands that must pass on the result, in this order",
+        json_name="modelChecks",
         runs_code=bool,
-    ),
-    Key(
-        "model.fixes",
-        value_types.whole_number(),
-        2,
-        "how often a model may put right what these commands complain of",
-    ),
-    Key(
-        "model.temperature",
-        temperature(),
+    )
+    fixes = Key(whole_number(), 2, "repair rounds after a failed check")
+    temperature = Key(optional_number(most=2.0), None, "sampling temperature; empty: the server's default")
+    start_ollama = Key(boolean(), default=True, about="start Ollama if it is installed and not running")
+    prompts = Key(
+        optional_text("a folder"),
         None,
-        "how freely the model writes; none: the server's own",
-    ),
-    Key(
-        "model.start_ollama",
-        value_types.boolean(),
-        default=True,
-        about="start Ollama where it is installed and does not run",
-    ),
-    Key(
-        "model.prompts",
-        value_types.optional_text("a folder"),
-        None,
-        "the folder with system prompts (_systemprompt_create.md …) in the place of plait's own; none: those beside the jobs",
-    ),
-)
+        "folder with system prompts (_systemprompt_create.md …) to use instead of plait's own; empty: those beside the "
+        "jobs",
+    )

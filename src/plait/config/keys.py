@@ -1,4 +1,4 @@
-"""The table of all settings. A key is added here and to its dataclass in `model`, and nowhere else."""
+"""The settings of runs, sources and the engine; and all settings together, by every name they have."""
 
 from __future__ import annotations
 
@@ -6,334 +6,292 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from plait.config import agent_keys, git_keys, notify_keys, value_types
-from plait.config.key import AnyKey, Key, PromptDeliveryChoice
+from plait.config.agent_keys import AgentsConfig, ModelConfig, PromptDelivery, is_dotted_path
+from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
+from plait.config.key import AnyKey, ConfigTable, Key
+from plait.config.notify_keys import NotifyConfig, mask_to_host
+from plait.config.value_types import (
+    amount,
+    boolean,
+    choice,
+    count_table,
+    duration,
+    fraction,
+    http_url,
+    optional_text,
+    required_text,
+    size,
+    text_list,
+    whole_number,
+    whole_number_or_auto,
+)
 from plait.core.dependencies import UnknownNeeds
-from plait.core.settings import (
-    EngineSettings,
-    FileConflicts,
-    Isolation,
-    Mode,
-    OnConflict,
-    Order,
-    Settings,
-    WriteBack,
-)
+from plait.core.settings import EngineSettings, FileConflicts, Isolation, Mode, OnConflict, Order, Settings, WriteBack
 
-_MIN_SIMILARITY = 0.65  # how like a word must be to a name it is not next to
-TABLES: Mapping[str, str] = MappingProxyType(
-    {
-        "run": "How a batch is run.",
-        "agents": "How agents are called, each by its name.",
-        "model": "The agent that is a model itself, behind a server.",
-        "sources": "Where tasks are read from, and what is written back.",
-        "workspace": "The worktrees that tasks work in.",
-        "merge": "How files are merged that many tasks change.",
-        "pr": "Where a batch branch goes.",
-        "engine": "Over all batches of this repository.",
-        "notify": "What you are told of, and where. It counts in your own file, and not in a repository's.",
-    }
-)
+_MIN_SIMILARITY = 0.65  # for suggesting a key of another table
+_BATCH = Settings()
+_ENGINE = EngineSettings()
 
 
-def _is_dotted_path(name: str) -> bool:
-    """A dotted path names a module to import, and importing runs it."""
-    return "." in name or ":" in name
-
-
-_BATCH_DEFAULTS = Settings()
-_ENGINE_DEFAULTS = EngineSettings()
-
-KEYS: tuple[AnyKey, ...] = (
-    Key(
-        "run.agent",
-        value_types.text_list("an agent's name or a list of names", split=True),
+class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=True):
+    agent = Key(
+        text_list("an agent's name or a list of names", split=True),
         (),
-        "the agents for tasks that name none, who share the work; none: the first one available",
+        "agents for tasks that name none; several share the work; empty: the first one installed",
         flag="--agent",
-        runs_code=lambda names: any(map(_is_dotted_path, names)),
-    ),
-    Key(
-        "run.agent_command",
-        value_types.optional_text("a command"),
+        short_flag="-a",
+        metavar="NAME,...",
+        runs_code=lambda names: any(map(is_dotted_path, names)),
+    )
+    agent_command = Key(
+        optional_text("a command"),
         None,
-        "the command that is run as the agent; {task_file}, {prompt_file}, {task_id}, {title} … are filled in",
+        "command to run as the agent, such as 'tool {task_file}'; {prompt_file}, {task_id}, {title}, {workspace} and "
+        "{batch} are filled in, too",
         flag="--agent-command",
+        metavar="COMMAND",
         runs_code=bool,
-    ),
-    Key(
-        "run.agent_shell",
-        value_types.boolean(),
+    )
+    agent_shell = Key(
+        boolean(),
         default=False,
-        about="give that command to a shell as one line, instead of splitting it into words",
+        about="have a shell run that command: pipes and redirections work",
         flag="--agent-shell",
-    ),
-    Key(
-        "run.prompt_by",
-        value_types.choice(PromptDeliveryChoice),
-        PromptDeliveryChoice.AUTO,
-        "how that command gets the prompt: on its standard input, or from a file; auto: by a file if it names one",
-    ),
-    Key(
-        "run.max_parallel",
-        value_types.whole_number_or_auto(),
-        _BATCH_DEFAULTS.max_parallel,
+    )
+    prompt_by = Key(
+        choice(PromptDelivery),
+        PromptDelivery.AUTO,
+        "how that command gets the prompt: on standard input, or from a file; auto: from a file if it names one",
+    )
+    max_parallel = Key(
+        whole_number_or_auto(),
+        _BATCH.max_parallel,
         "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine",
         flag="--max-parallel",
-        page="maxBatchSize",
-    ),
-    Key(
-        "run.mode",
-        value_types.choice(Mode),
-        _BATCH_DEFAULTS.mode,
-        "many tasks at a time, or in a queue: one at a time, each after approval",
+        short_flag="-p",
+        metavar="N|auto",
+        json_name="maxBatchSize",
+    )
+    mode = Key(
+        choice(Mode),
+        _BATCH.mode,
+        "run tasks in parallel, or in a queue: one at a time, each after approval",
         flag="--mode",
-    ),
-    Key(
-        "run.auto_approve",
-        value_types.boolean(),
-        _BATCH_DEFAULTS.auto_approve,
+    )
+    auto_approve = Key(
+        boolean(),
+        _BATCH.auto_approve,
         "in a queue, start the next task without approval",
         flag="--auto-approve",
-        page="queueAutoApprove",
-    ),
-    Key(
-        "run.order",
-        value_types.choice(Order),
-        _BATCH_DEFAULTS.order,
-        "which of the tasks that could start goes first",
-        flag="--order",
-    ),
-    Key(
-        "run.isolation",
-        value_types.choice(Isolation),
-        _BATCH_DEFAULTS.isolation,
+        json_name="queueAutoApprove",
+    )
+    order = Key(choice(Order), _BATCH.order, "order of ready tasks", flag="--order")
+    isolation = Key(
+        choice(Isolation),
+        _BATCH.isolation,
         "a worktree for each task, or all in the checkout (in-place)",
         flag="--isolation",
-    ),
-    Key(
-        "run.base",
-        value_types.optional_text("a commit, branch or tag"),
+    )
+    base = Key(
+        optional_text("a commit, branch or tag"),
         None,
-        "the commit that a batch with worktrees starts from; none: the one that is checked out",
+        "commit that worktrees start from; empty: the one checked out",
         flag="--base",
-    ),
-    Key(
-        "run.verify",
-        value_types.optional_text("a command"),
-        _BATCH_DEFAULTS.verify,
-        "the command that must pass in a task's workspace before the task counts",
+        metavar="REF",
+    )
+    verify = Key(
+        optional_text("a command"),
+        _BATCH.verify,
+        "command that must pass in a task's workspace before the task is done",
         flag="--verify",
+        metavar="COMMAND",
         runs_code=bool,
-    ),
-    Key(
-        "run.gate",
-        value_types.optional_text("a command"),
-        _BATCH_DEFAULTS.gate,
-        "the command that must pass on the merged result",
+    )
+    gate = Key(
+        optional_text("a command"),
+        _BATCH.gate,
+        "command that must pass on the merged result",
         flag="--gate",
+        metavar="COMMAND",
         runs_code=bool,
-    ),
-    Key(
-        "run.timeout",
-        value_types.duration(),
-        _BATCH_DEFAULTS.timeout,
-        "how long an attempt may take",
-        flag="--timeout",
-    ),
-    Key(
-        "run.idle_timeout",
-        value_types.duration(),
-        _BATCH_DEFAULTS.idle_timeout,
-        "how long an attempt may go without a sign of life",
+    )
+    timeout = Key(duration(), _BATCH.timeout, "time limit of an attempt: 60m", flag="--timeout")
+    idle_timeout = Key(
+        duration(),
+        _BATCH.idle_timeout,
+        "time limit of an attempt that shows no activity: 30m",
         flag="--idle-timeout",
-    ),
-    Key(
-        "run.verify_timeout",
-        value_types.duration(),
-        _BATCH_DEFAULTS.verify_timeout,
-        "how long verification may take",
-    ),
-    Key("run.gate_timeout", value_types.duration(), _BATCH_DEFAULTS.gate_timeout, "how long the gate may take"),
-    Key(
-        "run.retries",
-        value_types.whole_number(),
-        _BATCH_DEFAULTS.retries,
-        "how often a failed task is tried again",
-        flag="--retries",
-    ),
-    Key(
-        "run.repairs",
-        value_types.whole_number(),
-        _BATCH_DEFAULTS.repairs,
-        "how often an agent may repair one task's conflicts, where on_conflict is repair",
-    ),
-    Key(
-        "run.stop_on_fail",
-        value_types.boolean(),
-        _BATCH_DEFAULTS.stop_on_fail,
-        "start nothing more once a task has failed",
+    )
+    verify_timeout = Key(duration(), _BATCH.verify_timeout, "time limit of verify")
+    gate_timeout = Key(duration(), _BATCH.gate_timeout, "time limit of gate")
+    retries = Key(whole_number(), _BATCH.retries, "how often to retry a failed task", flag="--retries")
+    repairs = Key(
+        whole_number(),
+        _BATCH.repairs,
+        "how often an agent may repair one task's conflicts, if on_conflict is repair",
+    )
+    stop_on_fail = Key(
+        boolean(),
+        _BATCH.stop_on_fail,
+        "start no more tasks once one has failed",
         flag="--stop-on-fail",
-        page="stopOnFailure",
-    ),
-    Key(
-        "run.on_conflict",
-        value_types.choice(OnConflict),
-        _BATCH_DEFAULTS.on_conflict,
-        "what a merge conflict means: leave the task out, stop the batch, or have an agent repair it",
+        json_name="stopOnFailure",
+    )
+    on_conflict = Key(
+        choice(OnConflict),
+        _BATCH.on_conflict,
+        "on a merge conflict: leave the task out (skip), stop the batch (fail), or have an agent repair it",
         flag="--on-conflict",
-        page="conflictBehavior",
-    ),
-    Key(
-        "run.phase_gate",
-        value_types.fraction(),
-        _BATCH_DEFAULTS.phase_gate,
-        "the share of the earlier phases that must be done before a phase opens",
+        json_name="conflictBehavior",
+    )
+    phase_gate = Key(
+        fraction(),
+        _BATCH.phase_gate,
+        "share of the earlier phases that must be done before a phase starts",
         flag="--phase-gate",
-    ),
-    Key(
-        "run.budget",
-        value_types.budget(),
-        _BATCH_DEFAULTS.budget,
-        "never start what could take the batch over it: 20usd, 500ktok, or one of each",
+        metavar="SHARE",
+    )
+    budget = Key(
+        amount(),
+        _BATCH.budget,
+        "start nothing that could take the batch over this: 20usd, 500ktok, or one of each",
         flag="--budget",
-    ),
-    Key(
-        "run.task_budget",
-        value_types.budget(),
-        _BATCH_DEFAULTS.task_budget,
-        "never start what could take one task over it: 2usd, 100ktok, or one of each",
+    )
+    task_budget = Key(
+        amount(),
+        _BATCH.task_budget,
+        "ask before starting what could take one task over this: 2usd, 100ktok, or one of each",
         flag="--task-budget",
-    ),
-    Key(
-        "run.model",
-        value_types.optional_text("a model's name"),
+    )
+    model = Key(
+        optional_text("a model's name"),
         None,
-        "the model of all agents; one of their own under [agents.models] counts before it, unless this was said by a stronger layer",
+        "model of all agents; one under [agents.models] comes first, unless this is set by a stronger layer",
         flag="--model",
-    ),
-    Key(
-        "run.fallback",
-        value_types.text_list("an agent's name or a list of names", split=True),
+        short_flag="-m",
+        metavar="NAME",
+    )
+    fallback = Key(
+        text_list("an agent's name or a list of names", split=True),
         (),
-        "the agents that take over while the provider of a task's own refuses; none: its tasks wait",
+        "agents that take over while the provider of a task's agent refuses; empty: its tasks wait",
         flag="--fallback",
-        runs_code=lambda names: any(map(_is_dotted_path, names)),
-    ),
-    Key(
-        "run.prompt",
-        value_types.optional_text("a file"),
+        metavar="NAME,...",
+        runs_code=lambda names: any(map(is_dotted_path, names)),
+    )
+    prompt = Key(
+        optional_text("a file"),
         None,
-        "the file with the template of prompts, in the place of plait's own; {task}, {rules}, {feedback} … are filled in",
-    ),
-    Key(
-        "run.judge",
-        value_types.optional_text("an agent's name"),
+        "file with a prompt template to use instead of plait's own; {task}, {rules}, {feedback} … are filled in",
+        per_batch=False,
+    )
+    judge = Key(
+        optional_text("an agent's name"),
         None,
-        "the agent that puts the results of a contest in order",
+        "agent that ranks the results of a contest",
         flag="--judge",
-        runs_code=lambda name: name is not None and _is_dotted_path(name),
-    ),
-    Key(
-        "run.score",
-        value_types.optional_text("a command"),
+        metavar="NAME",
+        runs_code=lambda name: name is not None and is_dotted_path(name),
+    )
+    score = Key(
+        optional_text("a command"),
         None,
-        "the command that prints a number for each result of a contest: the highest wins",
+        "command that prints a number for each result of a contest: the highest wins",
         flag="--score",
+        metavar="COMMAND",
         runs_code=bool,
-    ),
-    *agent_keys.AGENTS_KEYS,
-    *agent_keys.MODEL_KEYS,
-    Key(
-        "sources.paths",
-        value_types.text_list("a path or a list of paths"),
-        (),
-        "files, folders and globs that tasks are read from; none: the ones found",
-    ),
-    Key(
-        "sources.format",
-        value_types.optional_text("a format's name"),
+    )
+
+
+class SourcesConfig(ConfigTable, name="sources", about="Where tasks are read from, and where statuses are written."):
+    paths = Key(
+        text_list("a path or a list of paths"), (), "files, folders and globs to read tasks from; empty: those found"
+    )
+    format = Key(
+        optional_text("a format's name"),
         None,
-        "the format of these sources; none: each is recognised by its name and content",
+        "format of the sources; empty: detected by name and content",
         flag="--source-format",
-        # A dotted path names a module to import, and importing runs it.
-        runs_code=lambda name: name is not None and "." in name,
-    ),
-    Key(
-        "sources.exclude",
-        value_types.text_list("a glob or a list of globs"),
+        metavar="NAME",
+        runs_code=lambda name: name is not None and "." in name,  # a module to import
+    )
+    exclude = Key(
+        text_list("a glob or a list of globs"),
         (),
-        "files that no task is read from",
+        "files to read no tasks from",
         flag="--exclude",
-    ),
-    Key(
-        "sources.tag",
-        value_types.required_text("a tag's name"),
+        metavar="GLOB",
+        repeatable=True,
+    )
+    tag = Key(
+        required_text("a tag's name"),
         "master",
-        "the tag whose tasks are read, in formats that have tags",
+        "tag whose tasks are read, in formats that have tags",
         flag="--tag",
-    ),
-    Key(
-        "sources.write_back",
-        value_types.choice(WriteBack),
-        _BATCH_DEFAULTS.write_back,
-        "where statuses are written to: the checkout, the batch branch, both or neither",
-    ),
-    Key(
-        "sources.unknown_needs",
-        value_types.choice(UnknownNeeds),
+        metavar="NAME",
+    )
+    write_back = Key(
+        choice(WriteBack),
+        _BATCH.write_back,
+        "where to write statuses: the checkout, the batch branch, both or neither",
+        per_batch=True,
+    )
+    unknown_needs = Key(
+        choice(UnknownNeeds),
         UnknownNeeds.DONE,
-        "what a need on a task that no source knows means: it is done, or the plan fails",
+        "how to treat unknown dependencies: as done, or fail the plan",
         flag="--unknown-needs",
-    ),
-    Key(
-        "sources.file_conflicts",
-        value_types.choice(FileConflicts),
+        per_batch=True,
+    )
+    file_conflicts = Key(
+        choice(FileConflicts),
         FileConflicts.INFERRED,
-        "which files keep two tasks from running at once: also those their texts name, declared ones, or none",
+        "which files keep two tasks from running at once: declared ones and those their texts name, declared ones, or none",
         flag="--file-conflicts",
-    ),
-    *git_keys.WORKSPACE_KEYS,
-    *git_keys.MERGE_KEYS,
-    *git_keys.PR_KEYS,
-    Key(
-        "engine.parallel_limit",
-        value_types.whole_number(),
-        _ENGINE_DEFAULTS.parallel_limit,
-        "attempts at once over all batches; 0: no limit; set by nobody: 4, or what an open batch asks for",
-    ),
-    Key(
-        "engine.agent_limits",
-        value_types.count_table("agents"),
-        _ENGINE_DEFAULTS.agent_limits,
-        "attempts at once of one agent, for each agent named; 0: no limit",
-    ),
-    Key(
-        "engine.keep_awake",
-        value_types.boolean(),
+        per_batch=True,
+    )
+
+
+class EngineConfig(ConfigTable, name="engine", about="Limits over all batches of this repository."):
+    parallel_limit = Key(
+        whole_number(),
+        _ENGINE.parallel_limit,
+        "attempts at once over all batches; 0: no limit; if not set: 4, or what an open batch asks for",
+    )
+    agent_limits = Key(count_table("agents"), _ENGINE.agent_limits, "attempts at once of each agent; 0: no limit")
+    keep_awake = Key(
+        boolean(),
         default=True,
         about="keep the machine from sleeping while a batch runs, where the system allows it",
-    ),
-    Key(
-        "engine.transcript_cap",
-        value_types.size(),
-        2**26,
-        "the most that is kept of what one attempt prints: of a longer transcript, the beginning and the end",
-    ),
-    Key(
-        "engine.traces",
-        notify_keys.http_url(),
+    )
+    transcript_cap = Key(
+        size(), 2**26, "how much of an attempt's output to keep: of a longer transcript, the beginning and the end"
+    )
+    traces = Key(
+        http_url(),
         None,
-        "the OTLP/HTTP address that gets traces of what the engine does; none: that of OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTLP/HTTP endpoint for traces of the engine; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT",
         user_only=True,
-        mask=lambda url: url and notify_keys.mask_to_host(url),
-    ),
-    *notify_keys.NOTIFY_KEYS,
-)
+        mask=lambda url: url and mask_to_host(url),
+    )
 
+
+CONFIG_TABLES: tuple[type[ConfigTable], ...] = (
+    RunConfig,
+    AgentsConfig,
+    ModelConfig,
+    SourcesConfig,
+    WorkspaceConfig,
+    MergeConfig,
+    PrConfig,
+    EngineConfig,
+    NotifyConfig,
+)
+TABLES: Mapping[str, str] = MappingProxyType({table.name_in_file: table.about for table in CONFIG_TABLES})
+KEYS: tuple[AnyKey, ...] = tuple(key for table in CONFIG_TABLES for key in table.keys)
 KEYS_BY_NAME: Mapping[str, AnyKey] = MappingProxyType({key.name: key for key in KEYS})
 KEYS_BY_VARIABLE: Mapping[str, AnyKey] = MappingProxyType({key.env_variable: key for key in KEYS})
-KEYS_BY_SAVED_NAME: Mapping[str, AnyKey] = MappingProxyType({key.saved_name: key for key in KEYS})
+KEYS_BY_JSON_NAME: Mapping[str, AnyKey] = MappingProxyType({key.json_name: key for key in KEYS})
 KEYS_BY_FIELD: Mapping[str, AnyKey] = MappingProxyType({key.field: key for key in KEYS})
 
 
@@ -346,7 +304,7 @@ def find_similar(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | 
 
 
 def suggest_key(table: str, field: str) -> str:
-    """A hint for a key that is not there: the same name in another table, a near one in this, a near one in another."""
+    """A hint for an unknown key: the same name in another table, a similar one in this table, or in another."""
     tidy = field.lower().replace("-", "_")
     if tidy in KEYS_BY_FIELD:
         there = KEYS_BY_FIELD[tidy]

@@ -1,32 +1,15 @@
-"""Layers: what each of them says, and the settings that come out when the stronger replace the weaker.
-
-The layers that are no files: saved settings, variables, flags.
-"""
+"""Layers of settings: reading those that are no files (saved settings, variables, flags), and merging all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any
 
-from plait.config.config import (
-    COMMAND_AGENT,
-    AgentsConfig,
-    Config,
-    EngineConfig,
-    Layer,
-    MergeConfig,
-    ModelConfig,
-    NotifyConfig,
-    PrConfig,
-    RunConfig,
-    SourcesConfig,
-    ValueOrigin,
-    WorkspaceConfig,
-)
+from plait.config.config import COMMAND_AGENT, Config, Layer, ValueOrigin
 from plait.config.key import ENV_PREFIX, AnyKey
-from plait.config.keys import KEYS, KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS_BY_VARIABLE, find_similar
+from plait.config.keys import CONFIG_TABLES, KEYS, KEYS_BY_JSON_NAME, KEYS_BY_NAME, KEYS_BY_VARIABLE, find_similar
 from plait.config.toml_file import format_short
 from plait.config.value_types import InvalidValue
 from plait.core.errors import ConfigError
@@ -34,21 +17,20 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 
-ConfigTable = (
-    RunConfig
-    | AgentsConfig
-    | ModelConfig
-    | SourcesConfig
-    | WorkspaceConfig
-    | MergeConfig
-    | PrConfig
-    | EngineConfig
-    | NotifyConfig
+_MIN_ENV_SIMILARITY = 0.7
+
+# The variables of attempts: a plait that runs inside an attempt does not warn about them.
+ATTEMPT_VARIABLES = frozenset(
+    ENV_PREFIX + name
+    for name in (
+        *("TASK_ID", "BATCH", "ATTEMPT", "STEP", "WORKSPACE", "PORT", "PORTS", "NAME", "MARK"),
+        *("FEEDBACK_FILE", "TASK_FILE", "PROMPT_FILE", "TITLE", "DEBUG"),
+    )
 )
 
 
 class SettingsError(ConfigError):
-    """All that is wrong with the settings, at once."""
+    """Everything that is wrong with the settings."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         *others, last = (
@@ -61,21 +43,20 @@ class SettingsError(ConfigError):
 
 @dataclass(slots=True)
 class LayerValues:
-    """What one layer says: the values that fit, by key, and what is wrong with the others."""
+    """The valid values of one layer, by key, and the problems of the others."""
 
     layer: Layer
     values: dict[str, tuple[object, ValueOrigin]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, key: AnyKey, said: object, at: Origin, *, from_text: bool = False) -> None:
-        """`aloud`: a text from outside, which is turned first into what a file would say."""
+    def add(self, key: AnyKey, raw: object, at: Origin, *, from_text: bool = False) -> None:
+        """`from_text`: a variable or a flag, whose text is first parsed into what a file would contain."""
+        kind = key.value_type
         try:
-            value = key.value_type.read(
-                key.value_type.parse_text(said) if from_text and isinstance(said, str) else said
-            )
-        except InvalidValue as unfit:
-            found = "what stands there" if key.is_secret else format_short(said)
-            self.add_error(f"{key.name} must be {key.value_type.allowed}, not {found}", at, str(unfit))
+            value = kind.read(kind.parse_text(raw) if from_text and isinstance(raw, str) else raw)
+        except InvalidValue as error:
+            shown = "its value" if key.is_secret else format_short(raw)
+            self.add_error(f"{key.name} must be {kind.allowed}, not {shown}", at, str(error))
         else:
             self.values[key.name] = (value, ValueOrigin(self.layer, at))
 
@@ -87,14 +68,14 @@ class LayerValues:
 
 
 def merge_layers(layers: Iterable[LayerValues]) -> Config:
-    """The weakest layer first. Raises `SettingsError` with the errors of all layers, if there are any."""
+    """The weakest layer comes first. Raises `SettingsError` with the errors of all layers."""
     values: dict[str, tuple[object, ValueOrigin]] = {
         key.name: (key.default, ValueOrigin(Layer.DEFAULT)) for key in KEYS
     }
     problems: list[Problem] = []
-    for heard in layers:
-        values.update(heard.values)
-        problems += heard.problems
+    for layer in layers:
+        values.update(layer.values)
+        problems += layer.problems
     config = _build_config(values)
     problems += _check_combinations(config)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
@@ -104,31 +85,20 @@ def merge_layers(layers: Iterable[LayerValues]) -> Config:
 
 
 def _build_config(values: dict[str, tuple[object, ValueOrigin]]) -> Config:
-    def table(name: str, of: type[ConfigTable]) -> dict[str, Any]:
-        # Any: each key's kind has made its value of the type that the field of the same name has.
-        return {one.name: values[f"{name}.{one.name}"][0] for one in fields(of)}
-
-    return Config(
-        RunConfig(**table("run", RunConfig)),
-        AgentsConfig(**table("agents", AgentsConfig)),
-        ModelConfig(**table("model", ModelConfig)),
-        SourcesConfig(**table("sources", SourcesConfig)),
-        WorkspaceConfig(**table("workspace", WorkspaceConfig)),
-        MergeConfig(**table("merge", MergeConfig)),
-        PrConfig(**table("pr", PrConfig)),
-        EngineConfig(**table("engine", EngineConfig)),
-        NotifyConfig(**table("notify", NotifyConfig)),
-        MappingProxyType({name: given for name, (_, given) in values.items()}),
-    )
+    # Any: each table is of the type that the field of the same name has.
+    tables: dict[str, Any] = {
+        table.name_in_file: table(**{key.field: values[key.name][0] for key in table.keys}) for table in CONFIG_TABLES
+    }
+    return Config(**tables, origins=MappingProxyType({name: origin for name, (_, origin) in values.items()}))
 
 
 def _check_combinations(config: Config) -> list[Problem]:
-    """What is wrong with values that are each right."""
+    """Valid values that don't go together."""
     return [problem for problem in (_check_gate(config), _check_command(config)) if problem is not None]
 
 
 def _check_gate(config: Config) -> Problem | None:
-    """Only a gate where nothing is merged is left to be wrong."""
+    """After each value was checked, only a gate without merges can be wrong."""
     message = config.batch_settings(tasks=1, cores=1).problem()
     if message is None:
         return None
@@ -137,84 +107,71 @@ def _check_gate(config: Config) -> Problem | None:
 
 
 def _check_command(config: Config) -> Problem | None:
-    """A command and other agents, said in one breath."""
+    """A command and other agents, both set by the same layer."""
     named = config.run.agent
     if config.run.agent_command is None or not named or COMMAND_AGENT in named or config.agents_over_command:
         return None
-    message = f"run.agent_command and run.agent ({', '.join(named)}) both say who works tasks that name no agent"
+    message = f"run.agent_command and run.agent ({', '.join(named)}) both set the agent for tasks that name none"
     hint = f"Leave one of them out, or share the tasks: {', '.join((*named, COMMAND_AGENT))}."
     return Problem(Severity.ERROR, message, config.origins["run.agent_command"].at, hint)
 
 
-_MIN_ENV_SIMILARITY = 0.7
-
-
-# What attempts are told, so that a plait inside of one is not warned of its own surroundings.
-ATTEMPT_VARIABLES = frozenset(
-    ENV_PREFIX + name
-    for name in """TASK_ID BATCH ATTEMPT STEP WORKSPACE PORT PORTS NAME MARK FEEDBACK_FILE TASK_FILE PROMPT_FILE TITLE
-    DEBUG""".split()  # noqa: SIM905 - words read better in lines
-)
-
-
 def read_saved(settings: Mapping[str, str]) -> LayerValues:
-    """JSON texts by the names of the page and the API. A name of another version is passed over with a warning."""
-    heard = LayerValues(Layer.SAVED)
+    """JSON texts by the names of the HTTP API. A name of another version is ignored with a warning."""
+    layer = LayerValues(Layer.SAVED)
     if not settings:
-        return heard
-    import msgspec  # only those who have saved something need it
+        return layer
+    import msgspec  # only needed if something is saved
 
     for name, text in settings.items():
         at = saved_origin(name)
-        if name not in KEYS_BY_SAVED_NAME:
-            heard.add_warning(
-                "this version has no such setting; it is passed over", at, _suggest(name, KEYS_BY_SAVED_NAME)
-            )
+        if name not in KEYS_BY_JSON_NAME:
+            layer.add_warning("this version has no such setting; it is ignored", at, _suggest(name))
             continue
         try:
-            said = msgspec.json.decode(text)
+            value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            heard.add_error("this is not JSON", at, "Save it again on the page or through the API.")
+            layer.add_error("this is not JSON", at, "Save it again on the page or through the API.")
         else:
-            heard.add(KEYS_BY_SAVED_NAME[name], said, at)
-    return heard
+            layer.add(KEYS_BY_JSON_NAME[name], value, at)
+    return layer
 
 
 def saved_origin(name: str) -> Origin:
-    """Where a saved setting was said."""
+    """The origin of a saved setting."""
     return Origin(f"saved setting {name}")
 
 
 def read_environment(variables: Mapping[str, str]) -> LayerValues:
-    """`PLAIT_RETRIES` is `run.retries`, `PLAIT_SOURCES_TAG` is `sources.tag`; an empty variable says nothing.
+    """`PLAIT_RETRIES` is `run.retries`, `PLAIT_SOURCES_TAG` is `sources.tag`; an empty variable counts as unset.
 
-    Attempts and plugins have `PLAIT_` variables of their own, so an unknown one is passed over; only one that looks like
-    a setting with a slip in it is worth a warning.
+    Attempts and plugins have `PLAIT_` variables of their own, so only an unknown one that looks like a misspelt setting is
+    worth a warning.
     """
-    heard = LayerValues(Layer.ENVIRONMENT)
+    layer = LayerValues(Layer.ENVIRONMENT)
     for name, text in variables.items():
         if not name.startswith(ENV_PREFIX) or not text or name in ATTEMPT_VARIABLES:
             continue
         if name in KEYS_BY_VARIABLE:
-            heard.add(KEYS_BY_VARIABLE[name], text, Origin(name), from_text=True)
+            layer.add(KEYS_BY_VARIABLE[name], text, Origin(name), from_text=True)
             continue
         known = {variable.removeprefix(ENV_PREFIX): variable for variable in KEYS_BY_VARIABLE}
         alike = find_similar(name.removeprefix(ENV_PREFIX), known, _MIN_ENV_SIMILARITY)
         if alike:
-            heard.add_warning("no setting goes by this name", Origin(name), f"Did you mean {known[alike]}?")
-    return heard
+            layer.add_warning("there is no setting of this name", Origin(name), f"Did you mean {known[alike]}?")
+    return layer
 
 
 def read_flags(given: Mapping[str, object]) -> LayerValues:
-    """Values by key, as the command line gives them: texts, or what it has made of them. None is a flag not given."""
-    heard = LayerValues(Layer.FLAG)
-    for name, said in given.items():
-        if said is not None:
+    """Values by key: texts, or what the command line has parsed. None is a flag that was not given."""
+    layer = LayerValues(Layer.FLAG)
+    for name, value in given.items():
+        if value is not None:
             key = KEYS_BY_NAME[name]
-            heard.add(key, said, Origin(key.flag or name), from_text=True)
-    return heard
+            layer.add(key, value, Origin(key.flag or name), from_text=True)
+    return layer
 
 
-def _suggest(word: str, names: Mapping[str, object]) -> str:
-    alike = find_similar(word, names)
-    return f"Did you mean {alike}?" if alike else ""
+def _suggest(json_name: str) -> str:
+    similar = find_similar(json_name, KEYS_BY_JSON_NAME)
+    return f"Did you mean {similar}?" if similar else ""

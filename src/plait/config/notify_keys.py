@@ -1,13 +1,22 @@
-"""The settings of notifications. Where news of a person's work goes is that person's to say, and no repository's."""
+"""The settings of notifications: only a person's own, since they decide where news of that person's work goes."""
 
 from __future__ import annotations
 
 import re
 from urllib.parse import urlsplit
 
-from plait.config import value_types
-from plait.config.key import AnyKey, Key
-from plait.config.value_types import InvalidValue, ValueType
+from plait.config.key import ConfigTable, Key
+from plait.config.value_types import (
+    InvalidValue,
+    ValueKind,
+    ValueType,
+    absolute_path,
+    boolean,
+    choice_list,
+    http_url,
+    optional_text,
+    text_list,
+)
 from plait.core.settings import DEFAULT_NOTIFICATION_KINDS, NotificationKind
 
 MASKED = "…"
@@ -16,131 +25,80 @@ _URL_SEPARATOR = re.compile(r"[\s,]+(?=[A-Za-z][A-Za-z0-9+.-]*://)")  # a comma 
 
 
 def apprise_urls() -> ValueType[tuple[str, ...]]:
-    each = value_types.text_list("")
+    texts = text_list("")
 
-    def read(said: object) -> tuple[str, ...]:
-        found = each.read(said)
-        if not all(_SCHEME.match(url) and url.isprintable() for url in found):
+    def read(value: object) -> tuple[str, ...]:
+        urls = texts.read(value)
+        if not all(_SCHEME.match(url) and url.isprintable() for url in urls):
             raise InvalidValue('Each begins with its service, such as "slack://" or "mailto://".')
-        return found
+        return urls
 
-    def hear(said: str) -> object:
-        return _URL_SEPARATOR.split(said.strip()) if said.strip() else []
+    def parse_text(text: str) -> object:
+        return _URL_SEPARATOR.split(text.strip()) if text.strip() else []
 
-    return ValueType("an address that apprise knows, or a list of them", read, list, hear)
-
-
-def http_url() -> ValueType[str | None]:
-    one = value_types.optional_text("an address")
-
-    def read(said: object) -> str | None:
-        url = one.read(said)
-        if url is not None and not _is_http_url(url):
-            raise InvalidValue
-        return url
-
-    allowed = 'an address that begins with "https://" or "http://", or "" for none'
-    return ValueType(allowed, read, one.plain, format_value=one.format_value)
-
-
-def _is_http_url(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        named = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return named and parts.scheme in {"http", "https"} and url.isprintable() and " " not in url
-
-
-def absolute_path() -> ValueType[str | None]:
-    """It must not depend on where somebody stands: an engine stands nowhere."""
-    one = value_types.optional_text("a file")
-
-    def read(said: object) -> str | None:
-        path = one.read(said)
-        if path is not None and not path.startswith(("/", "~/")):
-            raise InvalidValue("Write the whole path; ~/ is your own folder.")
-        return path
-
-    return ValueType('the whole path of a file, or "" for none', read, one.plain, format_value=one.format_value)
-
-
-def notification_kinds() -> ValueType[tuple[NotificationKind, ...]]:
-    each, words = value_types.choice(NotificationKind), value_types.text_list("", split=True)
-
-    def read(said: object) -> tuple[NotificationKind, ...]:
-        return tuple(dict.fromkeys(map(each.read, words.read(said))))
-
-    def plain(values: tuple[NotificationKind, ...]) -> list[str]:
-        return [value.value for value in values]
-
-    return ValueType(f"a list of {each.allowed}", read, plain, words.parse_text, choices=each.choices)
+    allowed = "an address that apprise knows, or a list of them"
+    return ValueType(allowed, read, list, parse_text, kind=ValueKind.LIST, json_type=list[str])
 
 
 def mask_to_scheme(url: str) -> str:
-    """The service is named; all else may be a key, also where another address has its host."""
-    found = _SCHEME.match(url)
-    return f"{found[0].lower()}://{MASKED}" if found else MASKED
+    """The service; anything else may be a key, even where other addresses have their host."""
+    scheme = _SCHEME.match(url)
+    return f"{scheme[0].lower()}://{MASKED}" if scheme else MASKED
 
 
 def mask_to_host(url: str) -> str:
-    """Whatever follows the host may be a key."""
+    """Scheme and host; anything after the host may be a key."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}/{MASKED}"
 
 
-NOTIFY_KEYS: tuple[AnyKey, ...] = (
-    Key(
-        "notify.urls",
+class NotifyConfig(
+    ConfigTable, name="notify", about="Notifications. Only read from your own config, never from a repository."
+):
+    urls = Key(
         apprise_urls(),
         (),
-        "where you are told, as addresses of apprise (slack://…, mailto://…, ntfy://…)",
-        page="notifyUrls",
+        "where to send notifications, as Apprise URLs (slack://…, mailto://…, ntfy://…)",
+        json_name="notifyUrls",
         user_only=True,
         mask=lambda urls: tuple(map(mask_to_scheme, urls)),
-    ),
-    Key(
-        "notify.webhook",
+    )
+    webhook = Key(
         http_url(),
         None,
-        "the address that gets each message as JSON, with a signature",
-        page="notifyWebhook",
+        "URL that gets each notification as signed JSON",
+        json_name="notifyWebhook",
         user_only=True,
         mask=lambda url: url and mask_to_host(url),
-    ),
-    Key(
-        "notify.secret_file",
+    )
+    secret_file = Key(
         absolute_path(),
         None,
-        "the file with the secret that the webhook's signature is made with, which only you may read (mode 600)",
-        page="notifySecretFile",
+        "file with the secret that signs the webhook's messages, readable only by you (mode 600)",
+        json_name="notifySecretFile",
         user_only=True,
-    ),
-    Key(
-        "notify.secret",
-        value_types.optional_text("a secret"),
+    )
+    secret = Key(
+        optional_text("a secret"),
         None,
-        "the secret itself, in the place of that file: for the variable PLAIT_NOTIFY_SECRET",
-        page="notifySecret",
+        "the secret itself, instead of that file: for the variable PLAIT_NOTIFY_SECRET",
+        json_name="notifySecret",
         user_only=True,
         mask=lambda secret: secret and MASKED,
-    ),
-    Key(
-        "notify.on",
-        notification_kinds(),
+    )
+    on = Key(
+        choice_list(NotificationKind),
         DEFAULT_NOTIFICATION_KINDS,
-        "what you are told of",
-        page="notifyOn",
+        "events to notify about",
+        json_name="notifyOn",
         user_only=True,
-    ),
-    Key(
-        "notify.bell",
-        value_types.boolean(),
+    )
+    bell = Key(
+        boolean(),
         default=True,
         about="ring the terminal's bell when a batch that is watched there has ended or needs you",
-        page="notifyBell",
+        json_name="notifyBell",
         user_only=True,
-    ),
-)
+    )

@@ -50,7 +50,7 @@ def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
 
 def _describe(key: AnyKey) -> str:
     choices = f" One of {join_choices(key.value_type.choices)}." if key.value_type.choices else ""
-    return f"{key.about[:1].upper()}{key.about[1:]}.{choices}"
+    return f"{key.summary}{choices}"
 
 
 def render_reference() -> str:

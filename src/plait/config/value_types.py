@@ -1,4 +1,4 @@
-"""Kinds of values: what a file may say, what a variable or a flag may say, and how a value is told again."""
+"""Types of settings: what a file, a variable or a flag may contain, and how a value is written back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Generic, Literal, NoReturn, TypeVar
+from typing import Any, Generic, Literal, NoReturn, TypeVar
+from urllib.parse import SplitResult, urlsplit
 
 from plait.config import units
 from plait.core.fast_dataclass import dataclass
@@ -16,7 +17,7 @@ from plait.core.settings import Budget
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
-# What TOML and JSON can both say, and what the settings are made of.
+# What both TOML and JSON can express.
 PlainValue = (
     str
     | int
@@ -37,259 +38,333 @@ _TRUE_WORDS = {"true", "yes", "on", "1"}
 _FALSE_WORDS = {"false", "no", "off", "0"}
 
 
-class InvalidValue(ValueError):  # noqa: N818 - it judges a value; the error is raised by whoever knows where it was said
-    """The value is not one of this kind; the text is a hint, or empty."""
+class InvalidValue(ValueError):  # noqa: N818 - a verdict on a value; the caller knows the place and raises the error
+    """The value does not fit the type; the text is a hint, or empty."""
+
+
+class ValueKind(StrEnum):
+    """Which field of a form fits a setting; the values are part of the HTTP API."""
+
+    TEXT = "text"
+    SWITCH = "switch"
+    TABLE = "table"
+    DURATION = "duration"
+    SIZE = "size"
+    AMOUNT = "amount"
+    NUMBER = "number"
+    CHOICE = "choice"
+    CHOICES = "choices"
+    LIST = "list"
 
 
 @dataclass(frozen=True, slots=True)
 class ValueType(Generic[T]):
-    """`hear` turns a text from outside into what a file would say, `read` judges that, and the other two tell it again.
+    """`parse_text` turns a variable's or flag's text into what a file would contain; `read` checks and converts that.
 
-    `plain` is for programs; `spell` is how a person would write it in a file. What either tells, `read` reads back.
+    `plain` is the value for programs, `format_value` as a person would write it into a file; `read` accepts both.
+    `json_type` is the type of the plain value. Any: a type, or a union of types.
     """
 
     allowed: str
     read: Callable[[object], T]
-    plain: Callable[[T], PlainValue]
+    plain: Callable[[T], PlainValue] = lambda value: value  # type: ignore[assignment,return-value]  # most are plain
     parse_text: Callable[[str], object] = str
     format_value: Callable[[T], PlainValue] | None = None
     choices: tuple[str, ...] = ()
+    kind: ValueKind = ValueKind.TEXT
+    json_type: Any = str
 
     def format_for_file(self, value: T) -> PlainValue:
         return self.format_value(value) if self.format_value else self.plain(value)
 
 
 def whole_number() -> ValueType[int]:
-    def read(said: object) -> int:
-        if isinstance(said, bool) or not isinstance(said, int) or not 0 <= said <= MAX_NUMBER:
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_NUMBER:
             raise InvalidValue
-        return said
+        return value
 
-    return ValueType(f"a whole number from 0 to {MAX_NUMBER}", read, lambda value: value, _parse_number)
+    allowed = f"a whole number from 0 to {MAX_NUMBER}"
+    return ValueType(allowed, read, parse_text=_parse_number, kind=ValueKind.NUMBER, json_type=int)
 
 
 def whole_number_or_auto() -> ValueType[int | Literal["auto"]]:
     number = whole_number()
 
-    def read(said: object) -> int | Literal["auto"]:
-        return "auto" if said == "auto" else number.read(said)
+    def read(value: object) -> int | Literal["auto"]:
+        return "auto" if value == "auto" else number.read(value)
 
-    return ValueType(f'{number.allowed}, or "auto"', read, lambda value: value, _parse_number)
+    return ValueType(
+        f'{number.allowed}, or "auto"',
+        read,
+        parse_text=_parse_number,
+        kind=ValueKind.NUMBER,
+        json_type=int | Literal["auto"],
+    )
 
 
 def fraction() -> ValueType[float]:
-    def read(said: object) -> float:
-        if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= 1:
-            raise InvalidValue
-        return float(said)
+    allowed = "a number from 0 to 1"
+    return ValueType(allowed, _read_number(0, 1), parse_text=_parse_number, kind=ValueKind.NUMBER, json_type=float)
 
-    return ValueType("a number from 0 to 1", read, lambda value: value, _parse_number)
+
+def optional_number(most: float) -> ValueType[float | None]:
+    number = _read_number(0, most)
+
+    def read(value: object) -> float | None:
+        return None if value is None or value == "" else number(value)
+
+    return ValueType(
+        f'a number from 0 to {most:g}, or "" for none',
+        read,
+        parse_text=_parse_number,
+        format_value=lambda value: "" if value is None else value,
+        kind=ValueKind.NUMBER,
+        json_type=float,
+    )
 
 
 def boolean() -> ValueType[bool]:
-    def read(said: object) -> bool:
-        if not isinstance(said, bool):
+    def read(value: object) -> bool:
+        if not isinstance(value, bool):
             raise InvalidValue
-        return said
+        return value
 
-    def hear(said: str) -> object:
-        word = said.strip().lower()
-        return True if word in _TRUE_WORDS else False if word in _FALSE_WORDS else said
+    def parse_text(text: str) -> object:
+        word = text.strip().lower()
+        return True if word in _TRUE_WORDS else False if word in _FALSE_WORDS else text
 
-    return ValueType("true or false", read, lambda value: value, hear)
+    return ValueType("true or false", read, parse_text=parse_text, kind=ValueKind.SWITCH, json_type=bool)
 
 
 def choice(of: type[E]) -> ValueType[E]:
     names = [member.value for member in of]
 
-    def read(said: object) -> E:
-        if not isinstance(said, str) or said not in names:
-            near = get_close_matches(said, names, n=1) if isinstance(said, str) else ()
+    def read(value: object) -> E:
+        if not isinstance(value, str) or value not in names:
+            near = get_close_matches(value, names, n=1) if isinstance(value, str) else ()
             raise InvalidValue(f"Did you mean {near[0]}?" if near else "")
-        return of(said)
+        return of(value)
 
-    return ValueType(join_choices(names), read, lambda value: value.value, choices=tuple(names))
+    return ValueType(join_choices(names), read, lambda value: value.value, choices=tuple(names), kind=ValueKind.CHOICE)
+
+
+def choice_list(of: type[E]) -> ValueType[tuple[E, ...]]:
+    each, texts = choice(of), text_list("", split=True)
+
+    def read(value: object) -> tuple[E, ...]:
+        return tuple(dict.fromkeys(map(each.read, texts.read(value))))
+
+    return ValueType(
+        f"a list of {each.allowed}",
+        read,
+        lambda values: [value.value for value in values],
+        texts.parse_text,
+        choices=each.choices,
+        kind=ValueKind.CHOICES,
+    )
 
 
 def optional_text(what: str) -> ValueType[str | None]:
-    """One text; the empty one means none, so that a layer can take back what a lower one says."""
+    """The empty text means none, so that a layer can take back what a weaker one sets."""
 
-    def read(said: object) -> str | None:
-        return _require_text(said).strip() or None if said is not None else None
+    def read(value: object) -> str | None:
+        return _require_text(value).strip() or None if value is not None else None
 
-    return ValueType(f'{what}, or "" for none', read, lambda value: value, format_value=lambda value: value or "")
+    return ValueType(f'{what}, or "" for none', read, format_value=lambda value: value or "")
 
 
 def required_text(what: str) -> ValueType[str]:
-    def read(said: object) -> str:
-        return _require_text(said).strip() or _reject()
-
-    return ValueType(what, read, lambda value: value)
+    return ValueType(what, _require_nonempty)
 
 
 def text_list(what: str, *, split: bool = False) -> ValueType[tuple[str, ...]]:
-    """Several texts. A single one may stand without brackets; with `split`, commas part it in a file too."""
+    """`split`: one text of a file may hold several values, separated by commas."""
 
-    def read(said: object) -> tuple[str, ...]:
-        if isinstance(said, str):
-            said = _split_commas(said) if split else [said]
-        if not isinstance(said, Sequence) or isinstance(said, bytes):
+    def read(value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = _split_commas(value) if split else [value]
+        if not isinstance(value, Sequence) or isinstance(value, bytes):
             raise InvalidValue
-        return tuple(_require_text(item).strip() or _reject() for item in said)
+        return tuple(map(_require_nonempty, value))
 
-    return ValueType(what, read, list, _split_commas)
-
-
-def count_table(what: str) -> ValueType[tuple[tuple[str, int], ...]]:
-    number = whole_number()
-
-    def read(said: object) -> tuple[tuple[str, int], ...]:
-        if not isinstance(said, Mapping):
-            raise InvalidValue
-        return tuple((_require_text(one).strip() or _reject(), number.read(count)) for one, count in said.items())
-
-    def hear(said: str) -> object:
-        pairs = [part.rpartition("=") for part in _split_commas(said)]
-        return {one.strip(): _parse_number(count) for one, _, count in pairs}
-
-    return ValueType(f"a table of {what}: {number.allowed} for each", read, dict, hear)
+    return ValueType(what, read, list, _split_commas, kind=ValueKind.LIST, json_type=list[str])
 
 
-def text_table(what: str, each: str) -> ValueType[tuple[tuple[str, str], ...]]:
-    """A text for each of some names."""
+def absolute_path() -> ValueType[str | None]:
+    """The path must not depend on the current directory: an engine has none."""
+    text = optional_text("")
 
-    def read(said: object) -> tuple[tuple[str, str], ...]:
-        if not isinstance(said, Mapping):
-            raise InvalidValue
-        pairs = ((_require_text(one).strip(), _require_text(value).strip()) for one, value in said.items())
-        return tuple((one or _reject(), value or _reject()) for one, value in pairs)
+    def read(value: object) -> str | None:
+        path = text.read(value)
+        if path is not None and not path.startswith(("/", "~/")):
+            raise InvalidValue("Write the absolute path; ~/ is your home folder.")
+        return path
 
-    def hear(said: str) -> object:
-        pairs = [part.partition("=") for part in _split_commas(said)]
-        return {one.strip(): value.strip() for one, _, value in pairs}
-
-    return ValueType(f"a table of {what}: {each} for each", read, dict, hear)
+    return ValueType('the absolute path of a file, or "" for none', read, format_value=text.format_value)
 
 
-def choice_table(what: str, of: type[E]) -> ValueType[tuple[tuple[str, E], ...]]:
-    """A choice for each of some names."""
-    one_of, texts_ = choice(of), text_table(what, choice(of).allowed)
+def http_url() -> ValueType[str | None]:
+    text = optional_text("")
 
-    def read(said: object) -> tuple[tuple[str, E], ...]:
-        return tuple((one, one_of.read(value)) for one, value in texts_.read(said))
+    def read(value: object) -> str | None:
+        url = text.read(value)
+        if url is not None:
+            split_http_url(url)
+        return url
 
-    def plain(values: tuple[tuple[str, E], ...]) -> PlainValue:
-        return {one: value.value for one, value in values}
-
-    return ValueType(texts_.allowed, read, plain, texts_.parse_text)
-
-
-def args_table(what: str) -> ValueType[tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Words of a command line for each of some names: a list, or one text that is split as a shell would."""
-
-    def words(said: object) -> tuple[str, ...]:
-        try:
-            found = shlex.split(said) if isinstance(said, str) else said
-        except ValueError:
-            raise InvalidValue("Look at its quotes.") from None
-        if not isinstance(found, Sequence) or isinstance(found, str | bytes):
-            raise InvalidValue
-        return tuple(_require_text(word) for word in found)
-
-    def read(said: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        if not isinstance(said, Mapping):
-            raise InvalidValue
-        return tuple((_require_text(one).strip() or _reject(), words(value)) for one, value in said.items())
-
-    def plain(values: tuple[tuple[str, tuple[str, ...]], ...]) -> PlainValue:
-        return {one: list(value) for one, value in values}
-
-    def hear(said: str) -> object:
-        one, _, value = said.partition("=")
-        return {one.strip(): value} if said.strip() else {}
-
-    return ValueType(f"a table of {what}: a list of words for each", read, plain, hear)
+    allowed = 'an address that begins with "https://" or "http://", or "" for none'
+    return ValueType(allowed, read, format_value=text.format_value)
 
 
-def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
-    def amounts_of(said: object) -> tuple[float, ...]:
-        if isinstance(said, str):
-            said = [_parse_number(part) for part in said.split("/")]
-        if not isinstance(said, Sequence) or len(said) not in {2, 3}:
-            raise InvalidValue
-        if any(isinstance(one, bool) or not isinstance(one, int | float) or one < 0 for one in said):
-            raise InvalidValue
-        return tuple(float(one) for one in said)
-
-    def read(said: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
-        if not isinstance(said, Mapping):
-            raise InvalidValue
-        return tuple((_require_text(one).strip() or _reject(), amounts_of(value)) for one, value in said.items())
-
-    def plain(values: tuple[tuple[str, tuple[float, ...]], ...]) -> PlainValue:
-        return {one: list(value) for one, value in values}
-
-    def hear(said: str) -> object:
-        pairs = [part.partition("=") for part in _split_commas(said)]
-        return {one.strip(): value for one, _, value in pairs}
-
-    allowed = "a table of models: dollars per million tokens read, written and (optional) read from the cache"
-    return ValueType(f"{allowed}, such as [1.25, 10, 0.125]", read, plain, hear)
-
-
-def command_table(what: str) -> ValueType[tuple[tuple[str, str], ...]]:
-    def read(said: object) -> tuple[tuple[str, str], ...]:
-        if not isinstance(said, Mapping):
-            raise InvalidValue
-        pairs = ((_require_text(one).strip(), _require_text(command).strip()) for one, command in said.items())
-        return tuple((one or _reject(), command or _reject()) for one, command in pairs)
-
-    def hear(said: str) -> object:
-        """One pair only: a command may hold anything else."""
-        one, _, command = said.partition("=")
-        return {one.strip(): command.strip()} if said.strip() else {}
-
-    return ValueType(f"a table of {what}: a command for each", read, dict, hear)
+def split_http_url(url: str) -> SplitResult:
+    """The parts of an http(s) address with a host; raises InvalidValue for anything else."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise InvalidValue from None
+    if not valid or not url.isprintable() or " " in url:
+        raise InvalidValue
+    return parts
 
 
 def duration() -> ValueType[float]:
-    def read(said: object) -> float:
-        seconds = units.parse_duration_setting(said) if isinstance(said, str) else said
+    def read(value: object) -> float:
+        seconds = units.parse_duration_setting(value) if isinstance(value, str) else value
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
             raise InvalidValue
         if not 0 < seconds <= units.MAX_SECONDS:
             raise InvalidValue
         return float(seconds)
 
-    allowed = 'a length of time more than 0, such as "60m", "1h30m" or a number of seconds'
-    return ValueType(allowed, read, lambda value: value, _parse_number, units.format_duration_setting)
+    return ValueType(
+        'a length of time more than 0, such as "60m", "1h30m" or a number of seconds',
+        read,
+        parse_text=_parse_number,
+        format_value=units.format_duration_setting,
+        kind=ValueKind.DURATION,
+        json_type=float,
+    )
 
 
 def size(least: int = _MIN_SIZE_BYTES) -> ValueType[int]:
-    def read(said: object) -> int:
-        found = units.parse_size_setting(said) if isinstance(said, str) else said
-        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= _MAX_SIZE_BYTES:
+    def read(value: object) -> int:
+        count = units.parse_size_setting(value) if isinstance(value, str) else value
+        if isinstance(count, bool) or not isinstance(count, int) or not least <= count <= _MAX_SIZE_BYTES:
             raise InvalidValue
-        return found
+        return count
 
-    allowed = f'a size from {units.format_size_setting(least)} on, such as "64MB", "2GB" or a number of bytes'
-    return ValueType(allowed, read, lambda value: value, _parse_number, units.format_size_setting)
+    return ValueType(
+        f'a size from {units.format_size_setting(least)} on, such as "64MB", "2GB" or a number of bytes',
+        read,
+        parse_text=_parse_number,
+        format_value=units.format_size_setting,
+        kind=ValueKind.SIZE,
+        json_type=int,
+    )
 
 
-def budget() -> ValueType[Budget | None]:
-    def read(said: object) -> Budget | None:
-        if said is None or said == "":
+def amount() -> ValueType[Budget | None]:
+    def read(value: object) -> Budget | None:
+        if value is None or value == "":
             return None
-        found = units.parse_budget_setting(said) if isinstance(said, str) else None
-        if found is None:
-            raise InvalidValue
-        return found
+        parsed = units.parse_budget_setting(value) if isinstance(value, str) else None
+        return parsed or _reject()
 
     def plain(value: Budget | None) -> str | None:
         return None if value is None else units.format_budget_setting(value)
 
     allowed = 'an amount such as "20usd", "500ktok", "2mtok" or "20usd 500ktok", or "" for none'
-    return ValueType(allowed, read, plain, format_value=lambda value: plain(value) or "")
+    return ValueType(allowed, read, plain, format_value=lambda value: plain(value) or "", kind=ValueKind.AMOUNT)
+
+
+def text_table(what: str, each: str) -> ValueType[tuple[tuple[str, str], ...]]:
+    return _table_of(what, f"{each} for each", _require_nonempty)
+
+
+def command_table(what: str) -> ValueType[tuple[tuple[str, str], ...]]:
+    return _table_of(what, "a command for each", _require_nonempty, parse_text=_parse_pair)
+
+
+def count_table(what: str) -> ValueType[tuple[tuple[str, int], ...]]:
+    def parse_text(text: str) -> object:
+        return {name: _parse_number(count) for name, count in _parse_pairs(text).items()}
+
+    number = whole_number()
+    return _table_of(what, f"{number.allowed} for each", number.read, parse_text=parse_text)
+
+
+def choice_table(what: str, of: type[E]) -> ValueType[tuple[tuple[str, E], ...]]:
+    one_of = choice(of)
+    return _table_of(
+        what,
+        f"{one_of.allowed} for each",
+        lambda value: one_of.read(_require_nonempty(value)),
+        lambda values: {name: value.value for name, value in values},
+    )
+
+
+def args_table(what: str) -> ValueType[tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Arguments for each name: a list, or one text that is split as a shell would."""
+
+    def read_args(value: object) -> tuple[str, ...]:
+        try:
+            args = shlex.split(value) if isinstance(value, str) else value
+        except ValueError:
+            raise InvalidValue("Check its quotes.") from None
+        if not isinstance(args, Sequence) or isinstance(args, str | bytes):
+            raise InvalidValue
+        return tuple(map(_require_text, args))
+
+    return _table_of(
+        what,
+        "a list of words for each",
+        read_args,
+        lambda values: {name: list(args) for name, args in values},
+        _parse_pair,
+    )
+
+
+def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
+    def read_prices(value: object) -> tuple[float, ...]:
+        if isinstance(value, str):
+            value = [_parse_number(part) for part in value.split("/")]
+        if not isinstance(value, Sequence) or len(value) not in {2, 3}:
+            raise InvalidValue
+        return tuple(map(_read_number(0), value))
+
+    each = "dollars per million tokens read, written and (optional) read from the cache, such as [1.25, 10, 0.125]"
+    return _table_of(
+        "models",
+        each,
+        read_prices,
+        lambda values: {name: list(prices) for name, prices in values},
+    )
+
+
+def _table_of(
+    what: str,
+    each: str,
+    read_value: Callable[[object], T],
+    plain: Callable[..., PlainValue] = dict,
+    parse_text: Callable[[str], object] | None = None,
+) -> ValueType[tuple[tuple[str, T], ...]]:
+    """A value for each of some names, as pairs."""
+
+    def read(value: object) -> tuple[tuple[str, T], ...]:
+        if not isinstance(value, Mapping):
+            raise InvalidValue
+        return tuple((_require_nonempty(name), read_value(one)) for name, one in value.items())
+
+    return ValueType(
+        f"a table of {what}: {each}",
+        read,
+        plain,
+        parse_text or _parse_pairs,
+        kind=ValueKind.TABLE,
+        json_type=dict,
+    )
 
 
 def join_choices(words: Sequence[str]) -> str:
@@ -297,8 +372,19 @@ def join_choices(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _parse_number(said: str) -> object:
-    plain = said.strip()
+def _read_number(least: float, most: float | None = None) -> Callable[[object], float]:
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidValue
+        if not value >= least or (most is not None and value > most):  # also rejects NaN
+            raise InvalidValue
+        return float(value)
+
+    return read
+
+
+def _parse_number(text: str) -> object:
+    plain = text.strip()
     if _INT.fullmatch(plain):
         return int(plain)
     try:
@@ -307,16 +393,32 @@ def _parse_number(said: str) -> object:
         return plain
 
 
-def _split_commas(said: str) -> list[str]:
-    return [part.strip() for part in said.split(",")] if said.strip() else []
+def _split_commas(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
+def _parse_pairs(text: str) -> dict[str, str]:
+    """`a=1, b=2`."""
+    pairs = (part.partition("=") for part in _split_commas(text))
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _parse_pair(text: str) -> dict[str, str]:
+    """One `name=command`: a command may contain commas."""
+    name, _, value = text.partition("=")
+    return {name.strip(): value.strip()} if text.strip() else {}
 
 
 def _reject() -> NoReturn:
     raise InvalidValue
 
 
-def _require_text(said: object) -> str:
+def _require_text(value: object) -> str:
     """A text that a file can hold and a command line can carry."""
-    if not isinstance(said, str) or "\0" in said or any("\ud800" <= char <= "\udfff" for char in said):
+    if not isinstance(value, str) or "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
         raise InvalidValue
-    return said
+    return value
+
+
+def _require_nonempty(value: object) -> str:
+    return _require_text(value).strip() or _reject()

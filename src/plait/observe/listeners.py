@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait import __version__
-from plait.config.config import Config, NotifyConfig
+from plait.config.config import Config
+from plait.config.notify_keys import NotifyConfig
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 from plait.observe.interfaces import RecordListener

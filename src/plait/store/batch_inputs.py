@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from plait.agents.interface import AgentSpec
-from plait.config.key import ForgeKind
+from plait.config.git_keys import ForgeKind
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task

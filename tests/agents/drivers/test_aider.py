@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from plait.agents.drivers.aider import Aider
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Price
 from plait.agents.retry_after import RetryAfter
+from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, parse_output

@@ -7,8 +7,9 @@ from json import dumps
 import pytest
 
 from plait.agents.drivers.claude import Claude
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
 from plait.agents.retry_after import RetryAfter
+from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import PRINTED_AT, make_context, mangle_event, parse_output

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.drivers.cline import Cline
-from plait.agents.interface import ActivityKind, AgentSpec, Permission
+from plait.agents.interface import ActivityKind, AgentSpec
+from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.drivers.cn import Continue
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
+from plait.config.agent_keys import Permission
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output
 

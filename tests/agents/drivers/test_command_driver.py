@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.agents.drivers.command import CommandAgent, build_command_spec, check_command, split_command
-from plait.agents.interface import AgentSpec, AttemptContext, PromptDelivery
+from plait.agents.interface import AgentSpec, AttemptContext
 from plait.agents.templates import COMMAND_PLACEHOLDERS, fill_word
+from plait.config.agent_keys import PromptDelivery
 from plait.core.errors import ConfigError
 from plait.core.task import Attempt, Step, Task
 
@@ -177,17 +178,17 @@ def test_a_command_without_words_is_refused_also_when_it_comes_from_a_kit() -> N
 @pytest.mark.parametrize(
     ("text", "asked", "stdin"),
     [
-        ("tool", None, "/state/prompt.md"),
-        ("tool {title}", None, "/state/prompt.md"),
-        ("tool {task_file}", None, None),
-        ("tool {prompt_file}", None, None),
-        ("tool {{task_file}}", None, "/state/prompt.md"),
+        ("tool", PromptDelivery.AUTO, "/state/prompt.md"),
+        ("tool {title}", PromptDelivery.AUTO, "/state/prompt.md"),
+        ("tool {task_file}", PromptDelivery.AUTO, None),
+        ("tool {prompt_file}", PromptDelivery.AUTO, None),
+        ("tool {{task_file}}", PromptDelivery.AUTO, "/state/prompt.md"),
         ("tool {task_file}", PromptDelivery.STDIN, "/state/prompt.md"),
         ("tool", PromptDelivery.FILE, None),
     ],
 )
 def test_the_prompt_is_on_standard_input_unless_a_file_is_named_or_asked_for(
-    text: str, asked: PromptDelivery | None, stdin: str | None
+    text: str, asked: PromptDelivery, stdin: str | None
 ) -> None:
     for shell in (False, True):
         assert (

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from plait.agents.drivers.copilot import Copilot
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
 from plait.agents.retry_after import NO_RETRY_AFTER
+from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output

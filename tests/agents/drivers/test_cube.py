@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.drivers.plain_text_tools import Cube
-from plait.agents.interface import AgentSpec, CostReporting, Permission
+from plait.agents.interface import AgentSpec, CostReporting
+from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, parse_output

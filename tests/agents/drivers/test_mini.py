@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.drivers.mini import Mini
-from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting
 from plait.agents.retry_after import RetryAfter
+from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from plait.agents.drivers.pi import Pi
-from plait.agents.interface import ActivityKind, AgentSpec, Permission
+from plait.agents.interface import ActivityKind, AgentSpec
 from plait.agents.retry_after import RetryAfter
+from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, mangle_event, parse_output

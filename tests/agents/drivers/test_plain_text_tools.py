@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.interface import AgentSpec, Permission
+from plait.agents.interface import AgentSpec
 from plait.agents.table import AGENTS_BY_NAME, load_agent
+from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
 from plait.testing.contracts.agent import make_context, parse_output

@@ -21,7 +21,8 @@ from plait.core.task import Attempt, ModelJob, Step, Task
 from plait.runtime.model_job.chat_client import ChatClient
 from plait.runtime.model_job.job_output import JobError, JobReporter
 
-SPEC = AgentSpec("model", model="coder", options=encode_options({"base_url": "https://api.example.org/v1", "key": "K"}))
+OPTIONS = encode_options(ModelConfig(base_url="https://api.example.org/v1", key="K"))
+SPEC = AgentSpec("model", model="coder", options=OPTIONS)
 
 
 def brief(task: Task, feedback: str = "") -> AttemptContext:

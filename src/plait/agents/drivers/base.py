@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.agents.interface import AgentSpec, AttemptContext, CostReporting, Permission
+from plait.agents.interface import AgentSpec, AttemptContext, CostReporting
 from plait.agents.prices import Tokens, compute_spend, find_price
+from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 

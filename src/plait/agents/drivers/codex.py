@@ -20,7 +20,6 @@ from plait.agents.interface import (
     Command,
     CostReporting,
     OutputParser,
-    Permission,
     ProviderRefused,
 )
 from plait.agents.output_parser import (
@@ -33,6 +32,7 @@ from plait.agents.output_parser import (
     spend_since,
 )
 from plait.agents.prices import Tokens
+from plait.config.agent_keys import Permission
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category

@@ -6,14 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from plait.agents.interface import (
-    AgentSpec,
-    AttemptContext,
-    Command,
-    CostReporting,
-    OutputParser,
-    PromptDelivery,
-)
+from plait.agents.interface import AgentSpec, AttemptContext, Command, CostReporting, OutputParser
 from plait.agents.output_parser import PlainTextParser
 from plait.agents.plain_text import truncate
 from plait.agents.templates import (
@@ -23,6 +16,7 @@ from plait.agents.templates import (
     find_placeholders,
     substitute,
 )
+from plait.config.agent_keys import PromptDelivery
 from plait.core.errors import ConfigError
 from plait.core.settings import NO_SPEND, Spend
 
@@ -60,13 +54,15 @@ class CommandAgent:
 
 
 def build_command_spec(
-    text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery | None = None
+    text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery = PromptDelivery.AUTO
 ) -> AgentSpec:
     """A command as a person writes it; raises ConfigError. The prompt is on standard input, unless it names a file."""
     words = (text.strip(),) if shell else split_command(text)
     check_command(words, shell=shell)
-    by_itself = PromptDelivery.FILE if find_placeholders(words) & _FILE_PLACEHOLDERS else PromptDelivery.STDIN
-    return AgentSpec(name, words, shell, prompt_by or by_itself)
+    if prompt_by is PromptDelivery.AUTO:
+        names_file = bool(find_placeholders(words) & _FILE_PLACEHOLDERS)
+        prompt_by = PromptDelivery.FILE if names_file else PromptDelivery.STDIN
+    return AgentSpec(name, words, shell, prompt_by)
 
 
 def split_command(text: str) -> tuple[str, ...]:

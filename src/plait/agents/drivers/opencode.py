@@ -9,15 +9,7 @@ from json import dumps
 from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
 from plait.agents.drivers.base import MultiProviderTool
 from plait.agents.drivers.provider_errors import make_provider_error
-from plait.agents.interface import (
-    ActivityKind,
-    AgentEvent,
-    AttemptContext,
-    Command,
-    CostReporting,
-    OutputParser,
-    Permission,
-)
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, CostReporting, OutputParser
 from plait.agents.output_parser import (
     Json,
     JsonLinesParser,
@@ -29,6 +21,7 @@ from plait.agents.output_parser import (
 )
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
+from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool, reject_edits_permission
-from plait.agents.interface import AgentSpec, AttemptContext, Command, CostReporting, OutputParser, Permission
+from plait.agents.interface import AgentSpec, AttemptContext, Command, CostReporting, OutputParser
 from plait.agents.output_parser import PlainTextParser
+from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND, Spend
 
 

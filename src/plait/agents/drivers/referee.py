@@ -12,19 +12,10 @@ from dataclasses import asdict, replace
 from json import dumps, loads
 
 from plait.agents.drivers.plait_protocol import PlaitProtocolParser, get_text
-from plait.agents.interface import (
-    AgentEvent,
-    AgentSpec,
-    AttemptContext,
-    Command,
-    CostReporting,
-    OutputParser,
-    Permission,
-    Price,
-    PromptDelivery,
-)
+from plait.agents.interface import AgentEvent, AgentSpec, AttemptContext, Command, CostReporting, OutputParser, Price
 from plait.agents.output_parser import Json, get_count
 from plait.agents.plain_text import to_plain_text
+from plait.config.agent_keys import Permission, PromptDelivery
 from plait.core.contest import REFEREE
 from plait.core.decisions import Candidate
 from plait.core.errors import ConfigError

@@ -6,41 +6,20 @@ Which files a job writes. Whatever else an answer names is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from json import dumps, loads
 from typing import Any
 from urllib.parse import urlsplit
 
+from plait.config.agent_keys import ModelConfig
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
-
-OLLAMA_URL = "http://localhost:11434/v1"
-
 
 JOB_SPEC_FILE = "job.json"
 
 
 JOB_RESULT_FILE = "result.json"  # what came of it, in the attempt's folder
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """As `[model]` has them, each under the same name and with the same default."""
-
-    base_url: str = OLLAMA_URL
-    key: str | None = None
-    context_tokens: int = 16_000
-    context_lines: int = 1000
-    output_lines: int = 900
-    stall_timeout: float = 300.0
-    verify_replies: bool = True
-    verify_model: str | None = None
-    checks: tuple[str, ...] = ()
-    fixes: int = 2
-    temperature: float | None = None
-    start_ollama: bool = True
-    prompts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +39,23 @@ class ModelJobSpec:
     job: ModelJob | None = None
     touches: tuple[str, ...] = ()
     source: str = ""
-    settings: ModelSettings = ModelSettings()
+    settings: ModelConfig = ModelConfig()
 
 
-_SETTING_NAMES = tuple(field.name for field in fields(ModelSettings))
+# `name` is not among them: it is the spec's `model`.
+_SETTINGS = {key.field: key for key in ModelConfig.keys if key is not ModelConfig.name}
 
 
-def encode_options(values: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """Settings as an agent carries them: those that differ from the defaults."""
-    default = ModelSettings()
-    told = {name: value for name, value in values.items() if name in _SETTING_NAMES}
-    return tuple((name, dumps(value)) for name, value in told.items() if value != getattr(default, name))
+def encode_options(settings: ModelConfig) -> tuple[tuple[str, str], ...]:
+    """The settings that differ from the defaults, as an `AgentSpec` carries them."""
+    values = ((name, settings.values[name], key.default) for name, key in _SETTINGS.items())
+    return tuple((name, dumps(value)) for name, value, default in values if value != default)
 
 
-def decode_settings(carried: Iterable[tuple[str, str]]) -> ModelSettings:
-    """Raises ConfigError for what is none; a name of another version is passed over."""
+def decode_settings(options: Iterable[tuple[str, str]]) -> ModelConfig:
+    """Raises ConfigError for invalid values; a name of another version is ignored."""
     try:
-        return _build_settings({name: loads(text) for name, text in carried})
+        return _build_settings({name: loads(text) for name, text in options})
     except (ValueError, TypeError, RecursionError) as error:
         raise ConfigError(f"the settings of the model can't be read: {error}") from error
 
@@ -87,7 +66,8 @@ def find_server(carried: Iterable[tuple[str, str]]) -> str:
 
 
 def encode_spec(spec: ModelJobSpec) -> str:
-    return dumps(asdict(spec))
+    settings = {name: spec.settings.values[name] for name in _SETTINGS}
+    return dumps(asdict(spec) | {"settings": settings})
 
 
 def decode_spec(text: str | bytes) -> ModelJobSpec:
@@ -100,10 +80,8 @@ def decode_spec(text: str | bytes) -> ModelJobSpec:
         raise ValueError(error) from error
 
 
-def _build_settings(told: Mapping[str, Any]) -> ModelSettings:
-    """Any: JSON that this module wrote."""
-    known = {name: value for name, value in told.items() if name in _SETTING_NAMES}
-    return ModelSettings(**{**known, "checks": tuple(known.get("checks", ()))})
+def _build_settings(values: Mapping[str, object]) -> ModelConfig:
+    return ModelConfig(**{name: key.value_type.read(values[name]) for name, key in _SETTINGS.items() if name in values})
 
 
 def _build_job(told: Mapping[str, Any]) -> ModelJob:

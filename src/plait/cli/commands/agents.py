@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from plait.agents.interface import Permission
 from plait.cli.output import OK, Page, print_json
 from plait.client.installed_agents import InstalledAgent, LoggedIn, agent_json, list_agents
 from plait.client.project_state import load_settings
+from plait.config.agent_keys import Permission
 
 _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"}
 

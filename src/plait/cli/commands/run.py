@@ -26,7 +26,7 @@ from plait.client.project_state import PastBatches
 from plait.client.repository import has_remote
 from plait.client.session import Session
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY
-from plait.config.key import WhenDone
+from plait.config.git_keys import WhenDone
 from plait.core.errors import UserError
 from plait.core.plan import Plan
 from plait.core.settings import Publish

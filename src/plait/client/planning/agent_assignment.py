@@ -15,7 +15,7 @@ from plait.agents.prices import find_price
 from plait.agents.table import AGENTS_BY_NAME
 from plait.client.agent_specs import explain_missing
 from plait.client.planning.plan_preview import PlanPreview
-from plait.config.config import AgentsConfig
+from plait.config.agent_keys import AgentsConfig, is_dotted_path
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem, Severity
 from plait.core.settings import Budget, Settings
@@ -66,7 +66,7 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
     """Settings of agents that there are not. A permission that nobody has would be one that somebody lacks."""
     found: list[Problem] = []
     for name in agents.configured_agents:
-        if name in table.AGENTS or table.is_dotted_path(name):
+        if name in table.AGENTS or is_dotted_path(name):
             continue
         try:
             table.load_agent(AgentSpec(name))
@@ -117,7 +117,7 @@ class _AgentAssigner:
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
         """Whose limits everybody runs into who may be given a task, now or by a person later."""
         # A module for which something is set is named by nobody yet: loading it would run it.
-        known = (name for name in (*self._specs, *AGENTS_BY_NAME) if not table.is_dotted_path(name))
+        known = (name for name in (*self._specs, *AGENTS_BY_NAME) if not is_dotted_path(name))
         found: dict[str, str] = {}
         for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *known)):
             with suppress(PlaitError):  # who can't be loaded is given no task

@@ -5,7 +5,6 @@ Preflight: whether the server is there, and the model on it. Ollama is started w
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -26,7 +25,7 @@ from plait.core.status import Category
 from plait.runtime import cgroup
 from plait.runtime.model_job.job_output import JobError, JobReporter
 from plait.system import process_identity
-from plait.system.atomic_files import make_private_folder
+from plait.system.locks import hold_lock
 from plait.system.processes import read_process
 
 OLLAMA_PORT = 11434
@@ -176,17 +175,12 @@ def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
     from platformdirs import user_cache_path  # only where there is something to start
 
     folder = user_cache_path("plait", appauthor=False) / "ollama"
-    make_private_folder(folder)
-    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            reporter.report_activity("another job is starting Ollama", ActivityKind.WAITS)
-            fcntl.flock(fd, fcntl.LOCK_EX)
+
+    def report_wait() -> None:
+        reporter.report_activity("another job is starting Ollama", ActivityKind.WAITS)
+
+    with hold_lock(folder / "lock", on_wait=report_wait):
         yield folder
-    finally:
-        os.close(fd)
 
 
 def _is_ollama(url: str) -> bool:
