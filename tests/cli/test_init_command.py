@@ -315,7 +315,7 @@ def test_a_person_may_want_none_of_it(repo: Path, path: Callable[..., str]) -> N
 def test_an_answer_that_cannot_be_is_asked_for_again(repo: Path) -> None:
     init = Init(terminal=True)
     init(repo, ask=answers("taks", "tasks", "a,,b", "claude", ""))
-    assert "taks: nothing to read" in init.output
+    assert "taks: no such source" in init.output
     assert "this must be" in init.output
     assert settings(repo).sources.paths == ("tasks",)
 

@@ -1,5 +1,5 @@
 # ruff: noqa: FBT002 - a verb's options are its parameters
-"""The verbs about batches that are there: to look at them and to steer them. What a verb needs is imported when it runs."""
+"""Commands about existing batches: status, logs, control. A command's own module is imported when it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BatchArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[BATCH]",
-        help="Its id, or the beginning of it; none: the newest.",
+        help="Batch id or a unique prefix; default: the newest batch.",
         autocompletion=complete_batches,
     ),
 ]
@@ -24,7 +24,7 @@ TasksArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BATCH] [TASK...]",
-        help="Their ids, or the beginnings of them; no batch: the newest.",
+        help="Ids or unique prefixes; without a batch: the newest.",
         autocompletion=complete_batches_and_tasks,
     ),
 ]
@@ -32,7 +32,7 @@ TaskArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BATCH] TASK",
-        help="Their ids, or the beginnings of them; no batch: the newest.",
+        help="Ids or unique prefixes; without a batch: the newest.",
         autocompletion=complete_batches_and_tasks,
     ),
 ]
@@ -42,10 +42,10 @@ TaskArgument = Annotated[
 def status(
     context: typer.Context,
     batch: BatchArgument = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it again whenever something changes.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep watching and print changes.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """Show where all batches stand, or one with its tasks."""
+    """Show the status of all batches, or of one with its tasks."""
     from plait.cli.commands.status import status_command
 
     raise typer.Exit(status_command(context.obj, batch, watch=watch, as_json=json))
@@ -55,19 +55,23 @@ def status(
 def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     context: typer.Context,
     words: TaskArgument = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task has ended.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="All that was printed, byte for byte.")] = False,
-    attempt: Annotated[int | None, typer.Option("--attempt", metavar="N", help="This attempt, not the newest.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing until the task ends.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the raw output, byte for byte.")] = False,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", metavar="N", help="Show this attempt instead of the newest.")
+    ] = None,
     step: Annotated[
-        str | None, typer.Option("--step", metavar="write|verify", help="The attempts at this step.")
+        str | None, typer.Option("--step", metavar="write|verify", help="Only attempts at this step.")
     ] = None,
     gate: Annotated[
         bool,
-        typer.Option("--gate", help="The batch's newest gate (--attempt: another), or the one a task ended by."),
+        typer.Option(
+            "--gate", help="Show the batch's newest gate run (--attempt: another one), or the one that ended a task."
+        ),
     ] = False,
     json: opt.Json = False,
 ) -> None:
-    """Show what a task's newest attempt prints."""
+    """Show the output of a task's newest attempt."""
     from plait.cli.commands.logs import LogsArguments, logs_command
 
     wish = LogsArguments(follow, raw, attempt, step, json, gate)
@@ -76,7 +80,7 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
 
 @verbs.command()
 def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json = False) -> None:
-    """Show why a task is where it is, what it has been through, and what would make it run."""
+    """Explain a task's status: its history, and what would make it run."""
     from plait.cli.commands.explain import explain_command
 
     raise typer.Exit(explain_command(context.obj, words or (), as_json=json))
@@ -84,7 +88,7 @@ def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json =
 
 @verbs.command()
 def history(context: typer.Context, json: opt.Json = False) -> None:
-    """Show all batches: when, how long, and how they ended."""
+    """List all batches: when they ran, how long, and how they ended."""
     from plait.cli.commands.history import history_command
 
     raise typer.Exit(history_command(context.obj, as_json=json))
@@ -94,10 +98,10 @@ def history(context: typer.Context, json: opt.Json = False) -> None:
 def cancel(
     context: typer.Context,
     words: TasksArgument = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't prompt.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """Give up tasks, or a whole batch; what runs is ended."""
+    """Cancel tasks, or a whole batch; running agents are stopped."""
     from plait.cli.commands.control import cancel_command
 
     raise typer.Exit(cancel_command(context.obj, words or (), yes=yes, as_json=json))
@@ -105,7 +109,7 @@ def cancel(
 
 @verbs.command()
 def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
-    """Start nothing new in a batch; what runs goes on."""
+    """Pause a batch: running tasks continue, nothing new starts."""
     from plait.cli.commands.control import pause_command
 
     raise typer.Exit(pause_command(context.obj, words or (), as_json=json))
@@ -113,7 +117,7 @@ def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = 
 
 @verbs.command()
 def unpause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
-    """Let a paused batch go on."""
+    """Continue a paused batch."""
     from plait.cli.commands.control import unpause_command
 
     raise typer.Exit(unpause_command(context.obj, words or (), as_json=json))
@@ -123,12 +127,10 @@ def unpause(context: typer.Context, words: TasksArgument = None, json: opt.Json 
 def approve(
     context: typer.Context,
     words: TasksArgument = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="This one and all that come after it: ask no more.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Approve this task and all later ones.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """Let the next task of a queue start, or the ones named."""
+    """Approve the next task of a queue, or the named ones."""
     from plait.cli.commands.control import approve_command
 
     raise typer.Exit(approve_command(context.obj, words or (), everything=everything, as_json=json))
@@ -138,10 +140,10 @@ def approve(
 def retry(
     context: typer.Context,
     words: TasksArgument = None,
-    agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Let this agent do it.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="Use this agent.")] = None,
     json: opt.Json = False,
 ) -> None:
-    """Take up tasks that have ended, or all that failed, with what they held back."""
+    """Retry failed tasks and the ones they blocked."""
     from plait.cli.commands.control import retry_command
 
     raise typer.Exit(retry_command(context.obj, words or (), agent=agent, as_json=json))
@@ -149,7 +151,7 @@ def retry(
 
 @verbs.command()
 def resume(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
-    """Go on with a batch that was stopped: interrupted steps again, done tasks not."""
+    """Resume a stopped batch; finished tasks are not run again."""
     from plait.cli.commands.control import resume_command
 
     raise typer.Exit(resume_command(context.obj, words or (), as_json=json))
@@ -165,7 +167,7 @@ def pr(  # noqa: PLR0913, PLR0917 - its options
     body_file: opt.BodyFile = None,
     json: opt.Json = False,
 ) -> None:
-    """Push a batch's branch and open its pull request, or bring the one that is open up to date."""
+    """Push a batch's branch and open or update its pull request."""
     from plait.cli.commands.pr import PrArguments as Said, pr_command
     from plait.cli.commands.run_options import choose_publish_mode
     from plait.core.settings import Publish
@@ -177,7 +179,7 @@ def pr(  # noqa: PLR0913, PLR0917 - its options
 
 @verbs.command()
 def drop(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
-    """Go on without tasks: what they merged is taken out again."""
+    """Drop tasks and remove their changes from the batch branch."""
     from plait.cli.commands.control import drop_command
 
     raise typer.Exit(drop_command(context.obj, words or (), as_json=json))
@@ -190,13 +192,13 @@ def feedback(
         list[str],
         typer.Argument(
             metavar="[BATCH] TASK TEXT",
-            help="The text last; - reads it from the standard input.",
+            help="The task, then the text; - reads it from standard input.",
             autocompletion=complete_batches_and_tasks,
         ),
     ],
     json: opt.Json = False,
 ) -> None:
-    """Give a task words for a new attempt, or the answer to its question."""
+    """Retry a task with feedback, or answer its question."""
     from plait.cli.commands.control import feedback_command
 
     raise typer.Exit(feedback_command(context.obj, words, as_json=json))

@@ -1,6 +1,4 @@
-"""The verbs about tasks that are not in a batch yet: to look at them and to run them. What a verb needs is imported when
-it runs.
-"""
+"""Commands about tasks that are not in a batch yet: plan, next, run, demo. A command's own module is imported when it runs."""
 # ruff: noqa: FBT002, PLR0913, PLR0917 - a verb's options are its parameters
 
 from __future__ import annotations
@@ -33,14 +31,14 @@ def plan(
     max_parallel: opt.MaxParallel = None,
     phase_gate: opt.PhaseGate = None,
     agent: opt.Agent = None,
-    shape: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")] = "text",
+    shape: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="Output format.")] = "text",
     prompt: Annotated[
         str | None,
-        typer.Option("--prompt", metavar="TASK", help="Show what the agent of this task would be given."),
+        typer.Option("--prompt", metavar="TASK", help="Show the prompt that this task's agent would get."),
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
+    """Show the plan: waves, dependencies with reasons, shared files, critical path, problems."""
     from plait.cli.commands.plan import PlanFormat, plan_command
     from plait.sources.planning import PlanOptions
 
@@ -66,7 +64,7 @@ def next_(
     context: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[N] [SOURCE...]", help="How many, and from which sources."),
+        typer.Argument(metavar="[N] [SOURCE...]", help="How many tasks, and from which sources."),
     ] = None,
     select: opt.Select = None,
     source_format: opt.SourceFormat = None,
@@ -142,7 +140,7 @@ def run_(
     yes: opt.Yes = False,
     json: opt.Json = False,
 ) -> None:
-    """Run tasks, and watch them until all is over."""
+    """Run tasks and watch them until the batch ends."""
     from plait.cli.commands.run import run_command
     from plait.cli.commands.run_options import RunOptions, choose_agents, choose_publish_mode
     from plait.sources.planning import PlanOptions
@@ -199,7 +197,7 @@ def run_(
 
 @verbs.command()
 def demo() -> None:
-    """Make a small repository in a temporary folder and run its tasks, for real: no keys, no network."""
+    """Create a small repository in a temporary folder and run its tasks for real; no keys, no network."""
     from plait.cli.commands.demo import demo_command
 
     raise typer.Exit(demo_command())
