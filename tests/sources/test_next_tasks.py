@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from plait.core.settings import Settings
 from plait.core.task import Need, Origin, Task
-from plait.sources.next_tasks import NextTask, list_next_tasks
-from plait.sources.planning import PlanOptions, plan_tasks
+from plait.sources.planning import NextTask, PlanOptions, list_next_tasks, plan_tasks
 from plait.sources.source_model import Reading, SourceEntry, SourceStatus
 from plait.sources.source_set import combine_sources
 

@@ -82,9 +82,8 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
         overrides=overrides,
         cache=cache,
     )
-    readings = [(source.format, source.path, source.reading) for source in found]
     pile = combine_sources(
-        readings,
+        found,
         conflicts=config.sources.file_conflicts,
         aliases=_build_path_aliases(place, [entry for source in found for entry in source.reading.entries], config),
         tag=config.sources.tag,

@@ -15,6 +15,7 @@ from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Severity
 from plait.git.location import RepoLocation
+from plait.system.safe_read import get_nested, read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +86,5 @@ def find_installed_agents(path: str) -> tuple[str, ...]:
     return tuple(name for name in (*PREFERRED_AGENTS, *OTHER_AGENTS) if shutil.which(name, path=path))
 
 
-def scan_project(place: RepoLocation, path: str) -> RepoScan:
-    """What `plait init` goes by; `path` is the PATH that agents are looked for on."""
-    return scan_repo(place, path)
-
-
-def inspect_source(place: RepoLocation, name: str) -> FoundSource:
-    """A source by its name."""
-    return examine_source(place, name)
-
-
 def has_settings_in_pyproject(top: Path) -> bool:
-    from plait.system.safe_read import get_nested, read_toml
-
     return get_nested(read_toml(top / PYPROJECT), "tool", "plait") is not None

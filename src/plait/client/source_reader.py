@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from plait.client.source_cache import SourceCache
 from plait.core.errors import Bug, PlaitError, UserError
-from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.git.location import RepoLocation
@@ -30,8 +30,7 @@ from plait.sources.formats import (
     get_entry,
     load_format,
 )
-from plait.sources.problem_reports import check_text
-from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles
+from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles, check_text
 from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
 from plait.system import safe_read
@@ -49,7 +48,7 @@ def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
 
 
 def report_missing(value: str) -> Problem:
-    what = "nothing fits this pattern" if glob.has_magic(value) else "there is no such file or folder"
+    what = "no file matches this pattern" if glob.has_magic(value) else "no such file or folder"
     return Problem(Severity.WARNING, f"{what}: skipped", Origin(value))
 
 
@@ -85,9 +84,8 @@ MAX_SOURCE_BYTES = 64 * 1024 * 1024  # bytes; a longer list of tasks is some oth
 _CHECKLIST = "checklist"  # the format that is content with any box
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSource:
-    """A source that was read: its format, its path as messages name it, and what it says."""
+class LoadedSource(NamedTuple):
+    """A source that was read: its format, its path as messages name it, and its content."""
 
     format: str
     path: str
@@ -121,8 +119,7 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     found = [loader.read(material) for material in loader.group(materials)]
     if not found:
         names = ", ".join(said or '""' for said in named)
-        what = f"{names} {'is' if len(named) == 1 else 'are'}"
-        raise UserError(f"nothing to read: {what} not there", hint="Name a folder, a file or a glob that exists.")
+        raise UserError(f"no such source: {names}", hint="Name a folder, a file or a glob that exists.")
     return found, problems
 
 

@@ -12,13 +12,13 @@ A task that is a file of its own, changed: what the draft does not name stays, t
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from plait.client.api_errors import FieldError, StateError
-from plait.client.checkout_files import create_text_file, lock_folder_names, read_text_file, replace_text
 from plait.client.planning.submission_checks import iter_task_keys
 from plait.client.project_sources import LoadedSources, read_sources
 from plait.client.task_drafts import TaskDraft, validate_draft
@@ -42,6 +42,10 @@ from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceSet
 from plait.sources.text import BOM, TextLines, encode, find_invalid_utf8_line
+from plait.store.project_files import LOCKS_FOLDER
+from plait.system import file_exchange
+from plait.system.atomic_files import create_file
+from plait.system.status_files import hold_file_lock, replace_file_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +239,13 @@ def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet |
 def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: str, before: SourceSet | None) -> Path:
     ids = before.by_id if before is not None else ()
     try:
-        with lock_folder_names(location, folder):
+        naming_lock = location.state / LOCKS_FOLDER / "naming.lock"
+        with hold_file_lock(naming_lock, folder, time.sleep, "no file was made"):
             folder.mkdir(parents=True, exist_ok=True)
             there = [each.name for each in folder.iterdir()]
             for name in iter_file_names(there, draft.title or "", ids):
                 with suppress(FileExistsError):
-                    create_text_file(folder / name, text, replace=False)
+                    create_file(folder / name, text.encode(), mode=0o666, durable=True)
                     return folder / name
     except OSError as error:
         raise WorldError(
@@ -299,7 +304,7 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
     new = _make_new_text(told, text, draft)
     after = read_sources(location, config, overrides={told.file: new})
     then = check_written_task(after, told.file, draft, before=told, unknown=needs.unknown)
-    if new != text and not replace_text(location, path, text, new):
+    if new != text and not replace_file_text(path, text, new, locks=location.state / LOCKS_FOLDER):
         raise _changed_error(told)
     return make_saved_task(after, then, new)
 
@@ -307,7 +312,7 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
 def read_task_file(path: Path, file: str) -> str:
     """Raises WorldError."""
     try:
-        return read_text_file(path)
+        return file_exchange.read_snapshot(path).text
     except OSError as error:
         hint = "It may have been moved or removed just now."
         raise WorldError(f"{file} can't be read: {error.strerror or error}", hint=hint) from error
@@ -326,7 +331,7 @@ def _make_new_text(located: LocatedTask, text: str, draft: TaskDraft) -> str:
 
 def _changed_error(located: LocatedTask) -> StateError:
     return StateError(
-        f"{located.file} was changed meanwhile, and nothing was written",
+        f"{located.file} has changed since you opened it; nothing saved",
         state=CHANGED_STATE,
-        hint="Look at what it says now, and put your change into that.",
+        hint="Reload it and apply your change again.",
     )

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from plait.client.api_errors import StateError
-from plait.client.checkout_files import resolve_checkout_path
 from plait.client.task_file_text import FOLDER_FORMAT
+from plait.client.task_lookup import resolve_checkout_path
 from plait.config.config import Config
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation

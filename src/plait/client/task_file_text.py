@@ -16,7 +16,7 @@ from plait.client.api_errors import FieldError, StateError
 from plait.client.task_drafts import TaskDraft
 from plait.core.fast_dataclass import dataclass
 from plait.sources.formats import load_format
-from plait.sources.front_matter import FrontMatterKeys, FrontMatterValue, compose_yaml
+from plait.sources.front_matter import FrontMatterKeys, FrontMatterValue, compose_yaml, normalize_key
 from plait.sources.markdown import Block, BlockKind
 from plait.sources.source_model import Document
 from plait.sources.task_files import read_task_title as heading_of
@@ -149,7 +149,7 @@ def _make_pair(document: Document, first: int, key: yaml.ScalarNode, value: yaml
         begin = end = stop + 1
         plain = document.text[stop:end] == ":"
     last = lines.starts[lines.line_at(max(begin, end - 1)) + 1]
-    return _KeyValue(_normalize_key(key.value), (start, stop), (begin, end), (start, last), plain)
+    return _KeyValue(normalize_key(key.value), (start, stop), (begin, end), (start, last), plain)
 
 
 def _find_end(node: yaml.Node) -> int:
@@ -158,11 +158,6 @@ def _find_end(node: yaml.Node) -> int:
         last = node.value[-1]
         return _find_end(last[1] if isinstance(last, tuple) else last)
     return int(node.end_mark.index)
-
-
-def _normalize_key(key: str) -> str:
-    """As `Keys` compares them."""
-    return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def _check_others_unchanged(path: str, before: str, after: str, names: Sequence[str]) -> None:

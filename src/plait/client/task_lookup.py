@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 
 from plait.client.api_errors import NotFoundError, StateError
-from plait.client.checkout_files import resolve_checkout_path
 from plait.client.project_sources import LoadedSources
 from plait.config.config import Layer
 from plait.core.fast_dataclass import dataclass
@@ -60,6 +59,15 @@ def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
 def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
     """The task of a file that holds one."""
     return next((told for told in iter_located_tasks(source_set) if told.file == file), None)
+
+
+def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
+    """Where a path of the checkout really leads; None: out of it, or to what is git's or plait's own."""
+    real, top = (Path(os.path.realpath(each)) for each in (path, place.top))
+    if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(place.state)):
+        return None
+    own = any(part.casefold() == ".git" for part in real.relative_to(top).parts)
+    return None if own else real
 
 
 class EditableCheck:

@@ -186,21 +186,17 @@ def write_checkboxes(
     places = status_changes.TaskIndex(
         range(len(sheet.boxes)), lambda n: sheet.boxes[n].id, lambda n: sheet.boxes[n].title
     )
-    problems = []
+    matched, problems = places.match(changes)
     signs: dict[int, str] = {}
     marks: dict[int, SourceStatus] = {}
-    for change in changes:
-        place = places.find(change)
-        if place is None:
-            problems.append(status_changes.report_missing_task(change))
-            continue
+    for place, change in matched:
         sign = sheet.character_for(sheet.boxes[place].status, change.status)
         if sign is not None:
             signs[place] = sign
             marks[place] = change.status if change.status in sheet.characters else SourceStatus.TODO
     signs.update(_update_groups(sheet, marks))
     edits = [make_tick_edit(sheet.markdown, sheet.boxes[place].block, sign) for place, sign in signs.items()]
-    return Rewrite(apply_edits(text, edits), tuple(problems))
+    return Rewrite(apply_edits(text, edits), problems)
 
 
 def _update_groups(sheet: CheckboxFile, marks: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:

@@ -18,8 +18,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources import vocabulary
-from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import Document
+from plait.sources.source_model import Document, make_warning
 from plait.sources.text import BOM, to_printable
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -180,7 +179,7 @@ class FrontMatterKeys:
         self._document = document
         self._values: dict[str, tuple[str, FrontMatterValue]] = {}
         for key, value in self.front_matter.values.items():
-            self._values[_normalize_key(key)] = (key, value)
+            self._values[normalize_key(key)] = (key, value)
 
     def has(self, *names: str) -> bool:
         return all(name in self._values for name in names)
@@ -207,7 +206,7 @@ class FrontMatterKeys:
         said = self.text(name)
         if said is None or said.lower() in _TRUE_WORDS | _FALSE_WORDS:
             return None if said is None else said.lower() in _TRUE_WORDS
-        self.warn(name, f"is neither true nor false: {_shorten(said)}", f"Write {name}: true, or {name}: false.")
+        self.warn(name, f"must be true or false: {vocabulary.shorten(said)}", f"Write {name}: true, or {name}: false.")
         return None
 
     def integer(self, name: str, least: int) -> int | None:
@@ -216,7 +215,7 @@ class FrontMatterKeys:
             return None
         number = int(said) if _WHOLE.match(said) else None
         if number is None or number < least:
-            what = f"is not a whole number from {least} on: {_shorten(said)}"
+            what = f"must be an integer, at least {least}: {vocabulary.shorten(said)}"
             self.warn(name, what, f"Write it as {name}: {max(least, 2)}.")
             return None
         return number
@@ -228,7 +227,7 @@ class FrontMatterKeys:
             return None
         length = float(said) if _SECONDS.match(said) else vocabulary.parse_duration(said)
         if not length:
-            what = f"is not a length of time: {_shorten(said)}"
+            what = f"is not a duration: {vocabulary.shorten(said)}"
             self.warn(name, what, f"Write it as {name}: 20m, or in seconds.")
             return None
         return length
@@ -237,7 +236,7 @@ class FrontMatterKeys:
         said = self.text(name)
         weight = None if said is None else vocabulary.parse_weight(said)
         if said is not None and weight is None:
-            what = f"is neither low, medium nor high: {_shorten(said)}"
+            what = f"is neither low, medium nor high: {vocabulary.shorten(said)}"
             self.warn(name, what, f"Write it as {name}: medium, or as a number.")
         return weight
 
@@ -247,7 +246,7 @@ class FrontMatterKeys:
             return None
         found = int(said) if _WHOLE.match(said) else vocabulary.parse_priority(said)
         if found is None:
-            self.warn(name, f"is no priority: {_shorten(said)}", f"Write it as {name}: high, or P1.")
+            self.warn(name, f"is no priority: {vocabulary.shorten(said)}", f"Write it as {name}: high, or P1.")
         return found
 
     def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
@@ -279,13 +278,13 @@ class FrontMatterKeys:
             for part in parts:
                 piece = part.strip().strip("`\"'").strip()
                 if vocabulary.split_list(piece):
-                    found.append(NamedReference(piece, f"{key}: {_shorten(piece)}", value.line - 1))
+                    found.append(NamedReference(piece, f"{key}: {vocabulary.shorten(piece)}", value.line - 1))
         return found
 
     def warn(self, name: str, what: str, hint: str) -> None:
         """Once, however often the key is asked for."""
         key = self._values[name][0] if name in self._values else name
-        problem = make_warning(self._document, self.line(name), f"{_shorten(key)} {what}", hint)
+        problem = make_warning(self._document, self.line(name), f"{vocabulary.shorten(key)} {what}", hint)
         if problem not in self.problems:
             self.problems.append(problem)
 
@@ -296,7 +295,7 @@ class FrontMatterKeys:
                 continue
             near = get_close_matches(name[:40], known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"The keys are {', '.join(known)}."
-            message = f"{_shorten(key)} is not a key that means anything here; it was passed over"
+            message = f"{vocabulary.shorten(key)} is not a known key; ignored"
             self.problems.append(make_warning(self._document, self.line(name), message, hint))
 
     def _value(self, name: str) -> FrontMatterValue | None:
@@ -308,11 +307,6 @@ class _SplitFunction(Protocol):
     def __call__(self, text: str, /) -> list[str]: ...
 
 
-def _normalize_key(key: str) -> str:
+def normalize_key(key: str) -> str:
+    """Keys are compared without regard to case, hyphens and spaces."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
-
-
-def _shorten(value: str, most: int = 60) -> str:
-    """Enough of a text to know it by, on one line."""
-    line = " ".join(value[: most * 4].split())
-    return line if len(line) <= most else f"{line[: most - 1]}\u2026"

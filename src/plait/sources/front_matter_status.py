@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
 from plait.sources import vocabulary
 from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import Document, SourceStatus
+from plait.sources.source_model import Document, SourceStatus, make_warning
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
     StatusFileWriter,
-    find_changed_task,
+    TaskIndex,
     list_changed_files,
-    report_missing_task,
     select_file_changes,
 )
 from plait.sources.task_files import get_folder
@@ -56,8 +53,9 @@ class StatusKey:
         problems: list[Problem] = []
         for change in select_file_changes(path, changes):
             document = Document(path, to_printable(text))
-            if find_changed_task(change, [document], self.id_of, self.title_of) is None:
-                problems.append(report_missing_task(change))
+            matched, missing = TaskIndex([document], self.id_of, self.title_of).match([change])
+            problems += missing
+            if not matched:
                 continue
             edits = _make_edits(document, change, self)
             written = None if edits is None else apply_edits(text, edits)
@@ -95,7 +93,7 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
     edits = [_replace_value(document.text, value.span, _match_style(style.word_for(mark), value.text))]
     stamp = values.get(style.time_key) if style.time_key else None
     if stamp is not None and stamp.span is not None:
-        edits.append(_replace_value(document.text, stamp.span, format_utc_time(change.at)))
+        edits.append(_replace_value(document.text, stamp.span, vocabulary.format_time(change.at)))
     return edits
 
 
@@ -134,11 +132,6 @@ def _match_style(word: str, like: str) -> str:
     if like.islower():
         return word.lower()
     return word.upper() if like.isupper() else word.title() if like else word
-
-
-def format_utc_time(at: datetime) -> str:
-    """A time as it is written into files: `2026-03-14T09:26:53Z`."""
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _changes_only_status(before: Document, after: Document, style: StatusKey) -> bool:

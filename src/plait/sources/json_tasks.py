@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from plait.core.plan import Problem, Severity
 from plait.core.task import Need, Origin
-from plait.sources import problem_reports
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, make_error
 from plait.sources.text import TextLines
 
 _DECIMAL = re.compile(r"\d{1,9}\.\d{1,9}")
@@ -93,24 +92,24 @@ class JsonReader:
 def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode | None) -> None:
     """What is said of an entry that can't be told from others: it has no id, or that of another one."""
     if first is not None and name:
-        message = f"{name} is here a second time (first in line {reader.line(first)}): this one was passed over"
+        message = f"duplicate id {name} (first on line {reader.line(first)}); ignored"
         reader.warn(node, message, "Give it an id of its own.")
     elif isinstance(node.value, dict):
-        reader.warn(node, "an entry without an id was passed over", 'Give it an "id": a number or a text.')
+        reader.warn(node, "an entry without an id; ignored", 'Give it an "id": a number or a text.')
     else:
-        reader.warn(node, f"this is no task, and was passed over: {collapse_whitespace(node.source)[:40]}")
+        reader.warn(node, f"not a task; ignored: {collapse_whitespace(node.source)[:40]}")
 
 
 def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
     """The tasks that a list of ids names; what is no id costs itself."""
     said = node.get(key)
     if said is not None and not isinstance(said, list):
-        reader.warn(node[key], f"{key} is not a list, and was passed over", f'Write "{key}": [1, 2].')
+        reader.warn(node[key], f"{key} is not a list; ignored", f'Write "{key}": [1, 2].')
     for item in node[key].items if said and isinstance(said, list) else ():
         if on := parse_id(item):
             yield Need(on, reason=f"{key}: {on}", at=reader.origin(item))
         else:
-            reader.warn(item, f"{collapse_whitespace(item.source)[:40]} in {key} is not an id, and was passed over")
+            reader.warn(item, f"{collapse_whitespace(item.source)[:40]} in {key} is not an id; ignored")
 
 
 def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]], source: SourceFiles) -> Reading:
@@ -130,12 +129,12 @@ def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEn
 
 
 def _report_unreadable(document: Document, error: JsonSyntaxError) -> Problem:
-    message = f"this file is not JSON: {error.message} (column {error.column}); no task was read from it"
-    return problem_reports.make_error(document, error.line - 1, message, "Correct this place, or make the file anew.")
+    message = f"not valid JSON: {error.message} (column {error.column}); no tasks read"
+    return make_error(document, error.line - 1, message, "Fix the JSON here.")
 
 
 def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:
     """What is said of a file that is not JSON when statuses come to be written: it is left as it is."""
-    message = f"this file is not JSON any more: {error.message} (column {error.column}); no status was written"
+    message = f"not valid JSON: {error.message} (column {error.column}); no status was written"
     hint = "The statuses are kept in plait's own records."
     return Problem(Severity.WARNING, message, Origin(path, error.line), hint)

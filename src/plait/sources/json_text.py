@@ -136,6 +136,11 @@ def insert_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] =
     return TextEdit(member.node.stop, member.node.stop, new)
 
 
+def set_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] = ()) -> TextEdit:
+    """Replace the value of a key, or insert the key."""
+    return replace_value(node[key], value) if key in node.members else insert_key(node, key, value, after)
+
+
 def remove_key(node: JsonNode, key: str) -> TextEdit:
     """An object without a key that it has, and without the comma that set it off."""
     members = node.ordered_members

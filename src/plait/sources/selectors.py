@@ -272,8 +272,8 @@ def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool)
         yield Problem(Severity.INFO, f"{len(closed)} of {len(chosen)} tasks {verb} complete already")
     for entry in chosen:
         if entry.status is SourceStatus.STUCK and not resume:
-            message = f"{entry.task.id} was begun and did not end ({entry.status_text}): skipped"
-            yield Problem(Severity.INFO, message, entry.task.origin, "--resume takes it up again.")
+            message = f"{entry.task.id} was interrupted ({entry.status_text}): skipped"
+            yield Problem(Severity.INFO, message, entry.task.origin, "Use --resume to run it again.")
         elif entry.status is SourceStatus.UNREADABLE:
             message = f"{entry.task.id} can't be read: skipped"
             yield Problem(Severity.WARNING, message, entry.task.origin)

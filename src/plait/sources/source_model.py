@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.plan import Problem
-from plait.core.task import Phase, Task
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin, Phase, Task
+from plait.sources.text import find_invalid_utf8_line
 
 if TYPE_CHECKING:
     from plait.sources.markdown import Markdown
@@ -126,3 +127,53 @@ class Reading:
     entries: tuple[SourceEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+
+def make_warning(document: Document, line: int, message: str, hint: str = "") -> Problem:
+    """`line` counts from 0, as the parser does; people count from 1."""
+    return Problem(Severity.WARNING, message, Origin(document.path, line + 1), hint)
+
+
+def make_error(document: Document, line: int, message: str, hint: str = "") -> Problem:
+    return Problem(Severity.ERROR, message, Origin(document.path, line + 1), hint)
+
+
+def make_info(document: Document, line: int, message: str, hint: str = "") -> Problem:
+    return Problem(Severity.INFO, message, Origin(document.path, line + 1), hint)
+
+
+def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]]) -> Iterator[Problem]:
+    """Tasks that were given another id because theirs was there before: each one's line, what is written, and its id."""
+    first: dict[str, int] = {}
+    for line, written, name in named:
+        before = first.setdefault(written, line)
+        if name != written:
+            message = f"duplicate id {written} (first on line {before + 1}); using {name}"
+            yield make_warning(document, line, message, "Give it a number of its own.")
+
+
+def check_text(document: Document) -> list[Problem]:
+    """What is wrong with a file as a text, whatever its format."""
+    problems = []
+    line = find_invalid_utf8_line(document.text)
+    if line is not None:
+        message = "this line holds bytes that are not UTF-8; they are shown as \ufffd and kept as they are"
+        problems.append(make_warning(document, line - 1, message, "Save the file as UTF-8."))
+    if "\0" in document.text:
+        line = document.text.count("\n", 0, document.text.index("\0"))
+        problems.append(make_warning(document, line, "this line holds a NUL character", "Is this a text file?"))
+    if document.is_json:
+        return problems
+    if document.markdown.too_deep_line is not None:
+        message = "this line is nested too deep to be read; ignored"
+        problems.append(make_warning(document, document.markdown.too_deep_line, message, "Indent less."))
+    return problems
+
+
+def read_single_file(reader: Callable[[Document], Reading], source: SourceFiles) -> Reading:
+    """Read a source that is one file; a folder is an error."""
+    if len(source.documents) == 1:
+        return reader(source.document)
+    message = "this format reads one file at a time, and this is a folder"
+    problem = Problem(Severity.ERROR, message, Origin(source.path), "Name the file.")
+    return Reading(problems=(problem,))

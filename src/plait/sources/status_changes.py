@@ -39,21 +39,25 @@ class TaskIndex(Generic[T]):
                 return found[0] if len(found) == 1 else None
         return None
 
+    def match(self, changes: Iterable[StatusChange]) -> tuple[list[tuple[T, StatusChange]], tuple[Problem, ...]]:
+        """Each changed task with its last change, and a problem for each change whose task is gone."""
+        matched: dict[int, tuple[T, StatusChange]] = {}
+        problems = []
+        for change in changes:
+            task = self.find(change)
+            if task is None:
+                problems.append(_report_missing_task(change))
+            else:
+                matched[id(task)] = (task, change)
+        return list(matched.values()), tuple(problems)
 
-def find_changed_task(
-    change: StatusChange, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]
-) -> T | None:
-    """The place of one change (`Places.find`)."""
-    return TaskIndex(places, id_of, title_of).find(change)
 
-
-def report_missing_task(change: StatusChange) -> Problem:
-    """What is said of a change that found no place."""
+def _report_missing_task(change: StatusChange) -> Problem:
     return Problem(
         Severity.WARNING,
-        f"{change.id} is not in the file any more, or not only once: its status ({change.status}) was not written",
+        f"{change.id} was removed from the file or is ambiguous: status {change.status} not written",
         Origin(change.file),
-        "Its status is kept in plait's own records.",
+        "plait keeps the status in its own records.",
     )
 
 

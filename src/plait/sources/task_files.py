@@ -54,7 +54,7 @@ def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatterKeys]:
 def report_no_tasks(source: SourceFiles, what: str) -> Problem:
     """The error of a source that has no task at all."""
     message = f"there are no {what} in {source.path}"
-    hint = "It takes .md files directly inside; README.md and names with _ or . in front are passed over."
+    hint = "It takes .md files directly inside; README.md and names starting with _ or . are ignored."
     if source.options.exclude:
         hint += f" Excluded: {', '.join(source.options.exclude)}."
     return Problem(Severity.ERROR, message, Origin(source.path), hint)

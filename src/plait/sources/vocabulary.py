@@ -1,9 +1,10 @@
-"""Words that mean the same in every format: priorities, weights, durations, lists, statuses, ids made from titles."""
+"""Words that mean the same in every format: statuses, priorities, weights, durations, times, lists, ids made from titles."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from plait.core.lazy_pattern import pattern
@@ -115,3 +116,32 @@ def make_slug(title: str, words: int = 8, length: int = 48) -> str:
             break
         text = f"{text}-{part}"
     return text or "task"
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """Enough of a text to recognise it, on one line."""
+    line = " ".join(text[: most * 4].split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}\u2026"
+
+
+def strip_zeros(name: str) -> str:
+    """A number without its leading zeros; any other name unchanged."""
+    return name.lstrip("0") or "0" if name.isdecimal() else name
+
+
+def ensure_utc(at: datetime) -> datetime:
+    """A time without a zone is UTC."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def parse_time(value: object) -> datetime | None:
+    """An ISO 8601 time; None for anything else."""
+    try:
+        return ensure_utc(datetime.fromisoformat(value)) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def format_time(at: datetime, timespec: str = "seconds") -> str:
+    """`2026-03-14T09:26:53Z`."""
+    return ensure_utc(at).astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")

@@ -225,7 +225,7 @@ class TestRefused:
         version = walls.version("tasks/03-walls.md")
         theirs = TASK.replace("brick", "stone")
         walls.write("tasks/03-walls.md", theirs)
-        with pytest.raises(StateError, match="was changed meanwhile, and nothing was written") as refused:
+        with pytest.raises(StateError, match="has changed since you opened it; nothing saved") as refused:
             walls.edit("03-walls", version, title="Roof")
         assert refused.value.state == "changed"
         assert walls.text("tasks/03-walls.md") == theirs

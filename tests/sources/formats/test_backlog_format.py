@@ -228,7 +228,7 @@ class TestWriting:
         (writer,) = BACKLOG.writers("backlog/tasks", [other])
         rewrite = writer.apply(TASK, [other])
         assert rewrite.text == TASK
-        assert "task-77 is not in the file any more" in rewrite.problems[0].message
+        assert "task-77 was removed from the file or is ambiguous" in rewrite.problems[0].message
 
     def test_each_file_has_its_writer(self) -> None:
         changes = [StatusChange(str(n), SourceStatus.DONE, NOW, f"backlog/tasks/{n}.md") for n in (1, 2, 1)]

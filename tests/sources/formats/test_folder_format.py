@@ -81,7 +81,7 @@ class TestFiles:
     def test_a_file_that_says_nothing_is_known_by_name_only(self) -> None:
         reading = read({"a.md": " \n", "b.md": "---\nrun: make\n---\n"})
         assert [entry.status for entry in reading.entries] == [SourceStatus.UNREADABLE, SourceStatus.TODO]
-        assert format_problems(reading) == ["tasks/a.md:1: this file says nothing: it can't be run"]
+        assert format_problems(reading) == ["tasks/a.md:1: empty task file: it can't be run"]
 
     def test_no_status_is_written(self) -> None:
         assert FOLDER.writers("tasks", ()) == []
@@ -181,10 +181,10 @@ class TestFrontMatter:
     @pytest.mark.parametrize(
         ("line", "message"),
         [
-            ("retries: often", "retries is not a whole number from 0 on: often"),
-            ("slots: 0", "slots is not a whole number from 1 on: 0"),
-            ("timeout: soon", "timeout is not a length of time: soon"),
-            ("allow_empty: perhaps", "allow_empty is neither true nor false: perhaps"),
+            ("retries: often", "retries must be an integer, at least 0: often"),
+            ("slots: 0", "slots must be an integer, at least 1: 0"),
+            ("timeout: soon", "timeout is not a duration: soon"),
+            ("allow_empty: perhaps", "allow_empty must be true or false: perhaps"),
             ("weight: heavy", "weight is neither low, medium nor high: heavy"),
             ("priority: whenever", "priority is no priority: whenever"),
             ("env: A=1", "env is not a map of names and texts"),
@@ -202,8 +202,8 @@ class TestFrontMatter:
     def test_an_unknown_key_is_a_warning_with_a_suggestion(self) -> None:
         reading = read({"a.md": "---\ntouchs: a.py\ncolour: red\n---\n# A\n"})
         assert format_problems(reading) == [
-            "tasks/a.md:2: touchs is not a key that means anything here; it was passed over",
-            "tasks/a.md:3: colour is not a key that means anything here; it was passed over",
+            "tasks/a.md:2: touchs is not a known key; ignored",
+            "tasks/a.md:3: colour is not a known key; ignored",
         ]
         assert reading.problems[0].hint == "Did you mean touches?"
         assert "needs" in reading.problems[1].hint
@@ -215,7 +215,7 @@ class TestFrontMatter:
     def test_recipes_are_noted(self) -> None:
         reading = read({"a.md": "---\nrecipe: review\n---\n# A\n"})
         assert format_problems(reading, Severity.INFO) == [
-            "tasks/a.md:2: recipes are not there yet: this key was passed over"
+            "tasks/a.md:2: recipes are not supported yet; ignored"
         ]
 
     def test_front_matter_that_cannot_be_read_leaves_the_name_known(self) -> None:
@@ -275,7 +275,7 @@ class TestNames:
     def test_a_number_of_several_tasks_is_a_warning_that_names_them(self) -> None:
         reading = self.reading("08")
         assert index_by_id(reading)["me"].task.needs == ()
-        assert format_problems(reading) == ["tasks/me.md:2: 08 could be 08-a or 08-b: it was passed over"]
+        assert format_problems(reading) == ["tasks/me.md:2: 08 could be 08-a or 08-b; ignored"]
 
     def test_a_task_does_not_mean_itself_by_its_number(self) -> None:
         reading = read({"08-a.md": "# A\n", "08-b.md": "---\nneeds: [08]\n---\n# B\n"})
@@ -519,7 +519,7 @@ class TestPhasesTable:
             entry.status is SourceStatus.TODO for name, entry in index_by_id(reading).items() if name.startswith("08")
         )
         assert format_problems(reading, Severity.WARNING) == [
-            "tasks/PHASES.md:9: 08 could be 08-batch or 08-simplify-identity or 08-third: it was passed over"
+            "tasks/PHASES.md:9: 08 could be 08-batch or 08-simplify-identity or 08-third; ignored"
         ]
 
     def test_columns_may_be_in_any_order_and_case_with_others_between(self) -> None:

@@ -175,7 +175,7 @@ def test_a_task_that_has_the_number_of_another_costs_nobody_anything() -> None:
         ("1.1.1", ()),
     ]
     (problem,) = reading.problems
-    assert problem.message == "1.1 is there again (first on line 2): this one is called 1.1-2"
+    assert problem.message == "duplicate id 1.1 (first on line 2); using 1.1-2"
 
 
 def write(text: str, marks: dict[str, SourceStatus]) -> str:

@@ -176,7 +176,7 @@ def test_what_is_gone_is_said() -> None:
     assert len(writer.apply(FILE, changes).problems) == 1
     broken = writer.apply(FILE[:-4], changes)
     assert broken.text == FILE[:-4]
-    assert "not JSON any more" in broken.problems[0].message
+    assert "not valid JSON" in broken.problems[0].message
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,7 @@ class TestDependencies:
         assert [entry.task.id for entry in reading.entries] == ["T001", "T001-2", "T002"]
         assert needs(text) == {"T001": [], "T001-2": ["T001"], "T002": ["T001", "T001-2"]}
         (problem,) = reading.problems
-        assert "T001 is there again (first on line 2): this one is called T001-2" in problem.message
+        assert "duplicate id T001 (first on line 2); using T001-2" in problem.message
         assert str(problem.at).endswith(":3")
 
     def test_a_line_below_the_task(self) -> None:

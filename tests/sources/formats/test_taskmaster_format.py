@@ -459,7 +459,7 @@ def test_a_file_that_is_broken_when_statuses_come_stays_as_it_is() -> None:
     [writer] = taskmaster.FORMAT.writers(PATH, changes)
     rewrite = writer.apply(FILE[:-5], changes)
     assert rewrite.text == FILE[:-5]
-    assert "not JSON any more" in rewrite.problems[0].message
+    assert "not valid JSON" in rewrite.problems[0].message
 
 
 def test_bytes_that_are_not_utf_8_survive() -> None:

@@ -319,7 +319,7 @@ def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
         line("**Priority**: whenever")
         + 1: f"83 has a second status; the one on line {line('**Status**: [PLANNED]')} counts",
         first + 1: "86 is ticked, so it is taken as done, but its status says [IN PROGRESS]",
-        second: f"86 is there again (first on line {first}): this one is called 86.2",
+        second: f"duplicate id 86 (first on line {first}); using 86.2",
         second + 2: "84-83 runs backwards; ignored",
         line("**Dependencies**: Benefits"): "read as a note, not as a dependency: Benefits from Task 73",
     }

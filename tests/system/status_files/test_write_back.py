@@ -148,7 +148,7 @@ def test_a_task_that_is_gone_is_reported_and_the_others_are_written(site: Status
     written = site.write("one", "four")
     assert written.changed
     (problem,) = written.problems
-    assert "four is not in the file any more" in problem.message
+    assert "four was removed from the file or is ambiguous" in problem.message
     assert "one: completed" in site.text
     assert len(site.pauses) == 5, "it may be about to come back"
     assert sum(site.pauses) < 0.5

@@ -139,7 +139,7 @@ def test_lines_that_were_changed_twice_at_one_moment_are_kept(site: StatusFileSe
 @either_way
 def test_a_task_that_somebody_takes_out_meanwhile_stays_out(site: StatusFileSetup) -> None:
     (problem,) = site.write("two", exchanging=[lambda: site.save(site.text.replace("two: pending\n", ""))]).problems
-    assert "two is not in the file any more" in problem.message
+    assert "two was removed from the file or is ambiguous" in problem.message
     assert site.text == "# Tasks\none: pending\nthree: pending\n"
     assert site.hidden_files == []
 

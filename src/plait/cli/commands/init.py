@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from plait.cli import output
-from plait.client.checkout_files import create_text_file
-from plait.client.repo_scan import has_settings_in_pyproject, inspect_source, scan_project
+from plait.client.repo_scan import examine_source, has_settings_in_pyproject, scan_repo
 from plait.config.keys import KEYS_BY_NAME
 from plait.config.loading import PLAIT_TOML, PYPROJECT
 from plait.config.reference import render_config_template
@@ -25,6 +24,7 @@ from plait.config.value_types import InvalidValue
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
+from plait.system.atomic_files import create_file, replace_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def init_command(  # noqa: PLR0913 - the command line's own flags, and what test
     out = console or output.make_console()
     place = find_repo(where)
     _check_not_configured(place.top, force=force)
-    found = scan_project(place, os.environ.get("PATH", os.defpath) if path is None else path)
+    found = scan_repo(place, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:
         print_findings(out, place, found)
     quiet = yes or as_json or not out.is_terminal or (ask is None and not sys.stdin.isatty())
@@ -93,7 +93,8 @@ def _make_exists_error(message: str) -> UserError:
 
 def _write_config(top: Path, text: str, *, force: bool) -> None:
     try:
-        create_text_file(top / PLAIT_TOML, text, replace=force)
+        write = replace_file if force else create_file
+        write(top / PLAIT_TOML, text.encode(), mode=0o666, durable=True)
     except FileExistsError:
         raise _make_exists_error(f"somebody else has just made a {PLAIT_TOML}: it stays as it is") from None
     except OSError as error:
@@ -174,7 +175,7 @@ def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) 
 
     def sources(said: str) -> tuple[str, ...]:
         names = tuple(filter(None, map(str.strip, said.split(","))))
-        for seen in (inspect_source(place, name) for name in names):
+        for seen in (examine_source(place, name) for name in names):
             if seen.problem:
                 raise InvalidValue(quote_unprintable(f"{seen.path}: {seen.problem}"))
         return names

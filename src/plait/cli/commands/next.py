@@ -13,8 +13,7 @@ from plait.cli.output import OK, USAGE, Page, print_json, print_problems
 from plait.cli.prompts import is_interactive
 from plait.client.project_sources import load_sources
 from plait.core.plan import Plan, Severity
-from plait.sources.next_tasks import NextTask, list_next_tasks
-from plait.sources.planning import PlanOptions, plan_tasks
+from plait.sources.planning import NextTask, PlanOptions, list_next_tasks, plan_tasks
 from plait.sources.selectors import select_tasks
 
 _MAX_NAMES = 4  # tasks that are named together

@@ -11,8 +11,7 @@ from plait.core.task import Need, Origin, Task
 from plait.sources import front_matter_status
 from plait.sources.formats import Confidence, Format
 from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
 from plait.sources.task_files import (
     list_task_documents,
     read_task_body,
@@ -22,6 +21,7 @@ from plait.sources.task_files import (
     split_stem,
 )
 from plait.sources.task_paths import find_task_paths
+from plait.sources.vocabulary import strip_zeros
 
 _FILE = re.compile(r"(?P<id>[A-Za-z][A-Za-z_]*-?\d[\d.]*)(?:\s+-\s+(?P<title>.+))?\Z", re.DOTALL)
 _NUMBERED = re.compile(r"(?P<prefix>\D*)(?P<number>\d+(?:\.\d+)*)\Z")
@@ -90,7 +90,7 @@ def _normalize_id(name: str) -> str:
     found = _NUMBERED.match(name.strip().lstrip("#").casefold())
     if found is None:
         return name.strip().casefold()
-    return found["prefix"] + ".".join(part.lstrip("0") or "0" for part in found["number"].split("."))
+    return found["prefix"] + ".".join(strip_zeros(part) for part in found["number"].split("."))
 
 
 class _TaskFile:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from itertools import islice
 
@@ -20,18 +20,15 @@ from plait.sources.formats import Confidence, Format
 from plait.sources.json_text import (
     JsonNode,
     JsonSyntaxError,
-    insert_key,
     parse_json,
     remove_key,
-    replace_value,
+    set_key,
 )
-from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
     TaskIndex,
-    report_missing_task,
     select_file_changes,
     write_each_file,
 )
@@ -117,11 +114,11 @@ class IssueFile:
         name = json_tasks.read_id(node)
         if not name:
             what = "has no id" if isinstance(node.value, dict) else "is no issue"
-            self.problems.append(LineProblem(number, f"this line {what}, and was passed over"))
+            self.problems.append(LineProblem(number, f"this line {what}; ignored"))
             return
         before = self.by_id.pop(name, None)
         if before is not None:
-            message = f"{name} is here again in line {number + 1}, which counts: this line was passed over"
+            message = f"{name} is repeated on line {number + 1}; this line is ignored"
             self.problems.append(LineProblem(before.number, message, "Keep one of the lines."))
         self.non_task_ids.discard(name)
         if _is_not_task(node):
@@ -134,7 +131,7 @@ class IssueFile:
             message = "this line is a mark of git's, about two versions that were not merged"
             self.problems.append(LineProblem(number, message, "Resolve the conflict first."))
             return
-        message = f"this line is not JSON: {error.message} (column {error.column}); it was passed over"
+        message = f"this line is not JSON: {error.message} (column {error.column}); ignored"
         self.problems.append(LineProblem(number, message))
         found = _ID.search(line)
         if found and json_tasks.collapse_whitespace(found[1]):
@@ -155,10 +152,10 @@ def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
     if issue.status in {change.status, told} or finished_meanwhile:
         return
     node, now = issue.node, _format_time(change.at)
-    yield _set_key(node, "status", _STATUSES[change.status], ("title", "id"))
-    yield _set_key(node, "updated_at", now, ("status", "title", "id"))
+    yield set_key(node, "status", _STATUSES[change.status], ("title", "id"))
+    yield set_key(node, "updated_at", now, ("status", "title", "id"))
     if told is SourceStatus.DONE:
-        yield _set_key(node, "closed_at", now, ("updated_at", "status", "title", "id"))
+        yield set_key(node, "closed_at", now, ("updated_at", "status", "title", "id"))
     elif "closed_at" in node.members:
         yield remove_key(node, "closed_at")
 
@@ -171,23 +168,9 @@ def _is_not_task(node: JsonNode) -> bool:
     )
 
 
-def _set_key(node: JsonNode, key: str, value: str, after: tuple[str, ...]) -> TextEdit:
-    return replace_value(node[key], value) if key in node.members else insert_key(node, key, value, after)
-
-
 def _format_time(at: datetime) -> str:
     """As Beads writes times: RFC 3339."""
-    aware = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return aware.isoformat().replace("+00:00", "Z")
-
-
-def parse_time(value: object) -> datetime | None:
-    """A time as Beads writes it."""
-    try:
-        at = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
+    return vocabulary.ensure_utc(at).isoformat().replace("+00:00", "Z")
 
 
 _NAMES = ("issues.jsonl", "beads.jsonl")
@@ -269,11 +252,11 @@ class _IssueReader:
         """Who waits, for whom, and in which way; the older files that say no way mean `blocks`."""
         said = issue.node.get("dependencies")
         if said is not None and not isinstance(said, list):
-            self._warn(issue.number, f"{issue.id}: dependencies is not a list, and was passed over")
+            self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
         for item in said if isinstance(said, list) else ():
             on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
             if not on:
-                message = f"{issue.id}: a dependency without a depends_on_id was passed over"
+                message = f"{issue.id}: a dependency without a depends_on_id; ignored"
                 self._warn(issue.number, message)
                 continue
             yield (
@@ -301,7 +284,7 @@ class _IssueReader:
             allow_empty=issue.id in self._parents or node.get("issue_type") in _CONTAINERS,
             origin=self._origin(issue.number),
         )
-        since = parse_time(node.get("updated_at")) if issue.status is SourceStatus.DOING else None
+        since = vocabulary.parse_time(node.get("updated_at")) if issue.status is SourceStatus.DOING else None
         named = find_mentions(f"{title}\n{body}")
         return SourceEntry(task, issue.status, json_tasks.collapse_whitespace(status), named, since=since)
 
@@ -312,7 +295,7 @@ class _IssueReader:
             return said - 1
         found = vocabulary.parse_priority(said) if isinstance(said, str) else None
         if said is not None and found is None:
-            message = f"{issue.id}: priority is not a number from 0 to 4, and was passed over"
+            message = f"{issue.id}: priority is not a number from 0 to 4; ignored"
             self._warn(issue.number, message)
         return _DEFAULT_PRIORITY - 1 if found is None else found
 
@@ -336,18 +319,11 @@ def _read_estimate(minutes: object) -> float | None:
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     issues = IssueFile.parse(TextLines(to_printable(text))).by_id
     places = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
-    asked: dict[int, tuple[Issue, StatusChange]] = {}
-    problems: list[Problem] = []
-    for change in select_file_changes(path, changes):
-        issue = places.find(change)
-        if issue is None:
-            problems.append(report_missing_task(change))
-        else:
-            asked[issue.number] = (issue, change)
+    matched, problems = places.match(select_file_changes(path, changes))
     lines = list(TextLines(text).all)
-    for number, (issue, change) in asked.items():
-        lines[number] = apply_edits(lines[number], make_status_edits(issue, change))
-    return Rewrite("".join(lines), tuple(problems))
+    for issue, change in matched:
+        lines[issue.number] = apply_edits(lines[issue.number], make_status_edits(issue, change))
+    return Rewrite("".join(lines), problems)
 
 
 FORMAT = Format(detect, read, partial(write_each_file, _write_statuses))

@@ -11,8 +11,7 @@ from plait.sources import front_matter_status
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import SERIAL_GROUP
 from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.problem_reports import make_warning
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
 from plait.sources.task_files import (
     list_task_documents,
     read_task_body,
@@ -21,6 +20,7 @@ from plait.sources.task_files import (
     sample_keys,
 )
 from plait.sources.task_paths import find_task_paths
+from plait.sources.vocabulary import strip_zeros
 
 _EPICS = ".claude/epics/"
 _NON_TASK_STEMS = frozenset({"epic", "execution-status", "github-mapping", "progress"})
@@ -83,8 +83,7 @@ def _index_names(documents: Sequence[tuple[Document, FrontMatterKeys]]) -> dict[
 
 
 def _normalize_id(value: str) -> str:
-    name = value.strip().lstrip("#").removesuffix(".md").casefold()
-    return name.lstrip("0") or "0" if name.isdecimal() else name
+    return strip_zeros(value.strip().lstrip("#").removesuffix(".md").casefold())
 
 
 def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str]) -> SourceEntry:

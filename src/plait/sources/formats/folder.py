@@ -30,8 +30,15 @@ from plait.sources.formats.folder_task import (
 )
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.markdown import Block, BlockKind
-from plait.sources.problem_reports import make_info, make_warning
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    make_info,
+    make_warning,
+)
 from plait.sources.task_files import get_sibling_path, has_task_heading, list_task_documents, report_no_tasks
 
 _STATUS_COLUMNS = frozenset({"status", "blocks", "blocked by"})

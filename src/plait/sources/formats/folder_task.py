@@ -19,8 +19,7 @@ from plait.core.task import Need, Origin, Task
 from plait.sources import vocabulary
 from plait.sources.front_matter import FrontMatterKeys, NamedReference
 from plait.sources.markdown import BlockKind, BoldField, find_bold_fields
-from plait.sources.problem_reports import make_info, make_warning
-from plait.sources.source_model import Document, SourceEntry, SourceStatus
+from plait.sources.source_model import Document, SourceEntry, SourceStatus, make_info, make_warning
 from plait.sources.task_files import read_task_body, read_task_title
 from plait.sources.task_paths import TaskPaths, find_declared_paths, find_task_paths
 
@@ -91,7 +90,7 @@ class TaskNameIndex:
             if name in self._whole:
                 return tuple(self._whole[name])
         for name in names:
-            found = self._first.get(_strip_zeros(name), {})
+            found = self._first.get(vocabulary.strip_zeros(name), {})
             others = tuple(task for task in found if task != asking)
             if others:
                 return others
@@ -101,13 +100,8 @@ class TaskNameIndex:
 def _iter_prefixes(name: str) -> Iterator[str]:
     """`01-add-tests` begins with `1`, `01-add` and `01-add-tests`."""
     for boundary in _BOUNDARY.finditer(name[:_MAX_PREFIX_LENGTH]):
-        yield _strip_zeros(name[: boundary.start()])
-    yield _strip_zeros(name)
-
-
-def _strip_zeros(name: str) -> str:
-    """A number without its leading zeros; any other name as it is."""
-    return name.lstrip("0") or "0" if name.isdecimal() else name
+        yield vocabulary.strip_zeros(name[: boundary.start()])
+    yield vocabulary.strip_zeros(name)
 
 
 _LIST_SEPARATOR = re.compile(r"[,;]|\n")
@@ -227,7 +221,7 @@ def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
     keys = FrontMatterKeys(document)
     keys.warn_unknown(TASK_KEYS, IGNORED_KEYS)
     if keys.has("recipe"):
-        note = "recipes are not there yet: this key was passed over"
+        note = "recipes are not supported yet; ignored"
         keys.problems.append(make_info(document, keys.line("recipe"), note))
     own = _read_id(keys)
     return ParsedTaskFile(
@@ -265,7 +259,7 @@ def build_entry(
     mark, said = _resolve_status(draft, told)
     if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
         hint = "Write into it what is to be done."
-        draft.problems.append(make_warning(draft.document, 0, "this file says nothing: it can't be run", hint))
+        draft.problems.append(make_warning(draft.document, 0, "empty task file: it can't be run", hint))
         mark = SourceStatus.UNREADABLE
     return SourceEntry(task, mark, said, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
 
@@ -338,7 +332,7 @@ def read_exclusive_group(keys: FrontMatterKeys) -> str | None:
     if said is None or said.lower() in {"true", "false", "yes", "no"}:
         return SERIAL_GROUP if alone or (said or "").lower() in {"true", "yes"} else None
     if alone:
-        keys.warn("parallel", f"was passed over: the task is in the group {said}", "A task has one group.")
+        keys.warn("parallel", f"is ignored: the task is in the group {said}", "A task has one group.")
     return said
 
 
@@ -365,7 +359,7 @@ def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, said: NamedRefere
 
 def report_ambiguous(document: Document, line: int, value: str, found: Sequence[str]) -> Problem:
     """What is said of a name that could be that of several tasks."""
-    message = f"{value[:60]} could be {' or '.join(found[:10])}: it was passed over"
+    message = f"{value[:60]} could be {' or '.join(found[:10])}; ignored"
     return make_warning(document, line, message, "Write the whole name.")
 
 

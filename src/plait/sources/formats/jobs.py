@@ -21,8 +21,16 @@ from plait.sources.formats.jobs_status import (
     write_job_statuses as write_statuses,
 )
 from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.problem_reports import make_error, make_info, make_warning
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    make_error,
+    make_info,
+    make_warning,
+)
 from plait.sources.status_changes import StatusChange, StatusFileWriter, list_changed_files
 from plait.sources.task_files import (
     get_folder,

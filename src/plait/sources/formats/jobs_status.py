@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources import json_tasks
-from plait.sources.front_matter_status import format_utc_time
+from plait.sources import json_tasks, vocabulary
 from plait.sources.json_text import (
     JsonNode,
     JsonSyntaxError,
-    insert_key,
     parse_json,
     remove_key,
-    replace_value,
+    set_key,
 )
-from plait.sources.problem_reports import make_error, make_warning
-from plait.sources.source_model import Document, SourceStatus
+from plait.sources.source_model import Document, SourceStatus, make_error, make_warning
 from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.task_files import get_sibling_path
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
@@ -89,15 +86,7 @@ def _parse_job_status(node: JsonNode) -> JobStatus | None:
     if not isinstance(said, str):
         return None
     mark = SourceStatus.STUCK if said.startswith("pending") else _STATUS_BY_WORD.get(said)
-    return None if mark is None else JobStatus(mark, said, _parse_time(node.get("updated_at")))
-
-
-def _parse_time(value: object) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+    return None if mark is None else JobStatus(mark, said, vocabulary.parse_time(node.get("updated_at")))
 
 
 def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
@@ -144,20 +133,16 @@ def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:
     if mark is None:
         return []
     edits = [
-        _set_key(node, "status", "id", value=_WORD_BY_STATUS[mark]),
-        _set_key(node, "updated_at", "created_at", value=format_utc_time(change.at)),
+        set_key(node, "status", _WORD_BY_STATUS[mark], after=("id",)),
+        set_key(node, "updated_at", vocabulary.format_time(change.at), after=("created_at",)),
     ]
     if mark in {SourceStatus.FAILED, SourceStatus.PARTIAL} and change.reason:
-        edits.append(_set_key(node, "error", "updated_at", value=change.reason))
+        edits.append(set_key(node, "error", change.reason, after=("updated_at",)))
     elif "error" in node.members and node.get("error") is not None:
         edits.append(remove_key(node, "error"))
     if mark in _RAN_STATUSES and node.get("ran") is not True:
-        edits.append(_set_key(node, "ran", "error", value=True))
+        edits.append(set_key(node, "ran", value=True, after=("error",)))
     return edits
-
-
-def _set_key(node: JsonNode, key: str, after: str, *, value: str | bool) -> TextEdit:
-    return replace_value(node[key], value) if key in node.members else insert_key(node, key, value, (after,))
 
 
 def _make_append_edit(root: JsonNode, changes: Sequence[StatusChange], eol: str) -> TextEdit:
@@ -175,7 +160,7 @@ def _make_append_edit(root: JsonNode, changes: Sequence[StatusChange], eol: str)
 
 
 def _format_object(change: StatusChange, inside: str, between: str) -> str:
-    at = format_utc_time(change.at)
+    at = vocabulary.format_time(change.at)
     values: dict[str, str | bool] = {
         "id": change.id,
         "status": _WORD_BY_STATUS[change.status],

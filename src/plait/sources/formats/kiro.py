@@ -28,8 +28,17 @@ from plait.sources.checkboxes import (
 from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Checkbox, Markdown
 from plait.sources.outline import UniqueNames, make_title
-from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning, read_single_file
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    find_repeated_ids,
+    make_info,
+    make_warning,
+    read_single_file,
+)
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 

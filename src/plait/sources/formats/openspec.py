@@ -36,8 +36,16 @@ from plait.sources.outline import (
     strip_markup,
     walk_outline,
 )
-from plait.sources.problem_reports import find_repeated_ids, make_warning, read_single_file
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    find_repeated_ids,
+    make_warning,
+    read_single_file,
+)
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug

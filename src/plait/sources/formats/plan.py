@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
-from plait.sources import checkboxes, problem_reports
+from plait.sources import checkboxes
 from plait.sources.checkboxes import CheckboxFile, TaskBox
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.plan_notes import (
@@ -38,9 +38,18 @@ from plait.sources.formats.plan_status import (
     read_status_json as read_status,
     write_status_json as apply_record,
 )
-from plait.sources.problem_reports import make_error, make_warning
 from plait.sources.references import TaskIds, TaskRange
-from plait.sources.source_model import Chain, Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Chain,
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    make_error,
+    make_warning,
+    read_single_file,
+)
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_paths import find_mentions
 
@@ -233,7 +242,7 @@ def companions(path: str) -> tuple[str, ...]:
 
 def read(source: SourceFiles) -> Reading:
     told, problems = _read_recorded(source)
-    reading = problem_reports.read_single_file(partial(_read_document, told), source)
+    reading = read_single_file(partial(_read_document, told), source)
     return replace(reading, problems=(*reading.problems, *problems))
 
 

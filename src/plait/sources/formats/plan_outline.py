@@ -26,9 +26,8 @@ from plait.sources.formats.plan_notes import (
 )
 from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, parse_checkbox
 from plait.sources.outline import make_title
-from plait.sources.problem_reports import make_info, make_warning
 from plait.sources.references import DASH, TaskRange
-from plait.sources.source_model import Document
+from plait.sources.source_model import Document, make_info, make_warning
 from plait.sources.vocabulary import parse_priority, split_list
 
 _CODE = re.compile(r"`[^`]*`")

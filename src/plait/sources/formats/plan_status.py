@@ -9,18 +9,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources import vocabulary
 from plait.sources.formats.plan_notes import ID
 from plait.sources.json_text import JsonStyle, JsonSyntaxError, parse_json
 from plait.sources.references import Number, parse_number
 from plait.sources.source_model import Document, SourceStatus
 from plait.sources.status_changes import Rewrite, StatusChange, select_file_changes
 from plait.sources.text import BOM, find_invalid_utf8_line
+from plait.sources.vocabulary import ensure_utc, format_time, parse_status, parse_time
 
 Record = dict[str, object]
 STATUS_FILE = "status.json"
@@ -55,7 +55,7 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
     strange: list[str] = []
     for record in iter_task_records(root):
         name, said = str(record["id"]), str(record.get("status", "pending"))
-        mark = STATUS_JSON_WORDS.get(said) or vocabulary.parse_status(said)
+        mark = STATUS_JSON_WORDS.get(said) or parse_status(said)
         if mark is None:
             strange.append(f"{name}: {said[:40]}")
         else:
@@ -79,17 +79,6 @@ def iter_task_records(root: Record) -> Iterator[Record]:
     found = root["tasks"]
     assert isinstance(found, list)
     return (task for task in found if isinstance(task, dict) and isinstance(task.get("id"), str))
-
-
-def parse_time(value: object) -> datetime | None:
-    try:
-        return ensure_utc(datetime.fromisoformat(value)) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-def ensure_utc(at: datetime) -> datetime:
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
 
 
 def report_unreadable(path: str, error: JsonSyntaxError, effect: str) -> Problem:
@@ -244,11 +233,11 @@ def _status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, ob
     said, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
     yield "status", said
     if said == "in_progress":
-        yield "startedAt", format_milliseconds(at)
+        yield "startedAt", format_time(at, "milliseconds")
     elif said in _ENDED:
         if "startedAt" in task:
             yield "startedAt", task["startedAt"]
-        yield "completedAt", format_milliseconds(at)
+        yield "completedAt", format_time(at, "milliseconds")
         started = parse_time(task.get("startedAt"))
         if started is not None and started <= at:
             yield "duration", (at - started) // timedelta(milliseconds=1)
@@ -261,7 +250,7 @@ def _status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, ob
 def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
     """What follows from the tasks: when, where, how many, and by which runs."""
     listed = list(iter_task_records(root))
-    root["lastUpdatedAt"] = format_milliseconds(max(ensure_utc(change.at) for change in changed))
+    root["lastUpdatedAt"] = format_time(max(ensure_utc(change.at) for change in changed), "milliseconds")
     unfinished = [task for said in ("in_progress", "pending") for task in listed if task.get("status") == said]
     if unfinished:
         root["currentPhase"] = unfinished[0].get("phase")
@@ -280,21 +269,16 @@ def _update_run(runs: list[object], batch: str, moments: list[datetime], listed:
     """A run counts the tasks that ended since it began; it is over for as long as no task is in progress."""
     run = next((run for run in runs if isinstance(run, dict) and run.get("runId") == batch), None)
     if run is None:
-        run = {"runId": batch, "startedAt": format_milliseconds(min(moments))}
+        run = {"runId": batch, "startedAt": format_time(min(moments), "milliseconds")}
         runs.append(run)
     began = parse_time(run.get("startedAt")) or min(moments)
     ended = ((task, parse_time(task.get("completedAt"))) for task in listed)
     counts = Counter(_get_status_word(task) for task, at in ended if at is not None and at >= began)
     busy = any(_get_status_word(task) == "in_progress" for task in listed)
-    run["completedAt"] = None if busy else format_milliseconds(max(moments))
+    run["completedAt"] = None if busy else format_time(max(moments), "milliseconds")
     run["tasksCompleted"], run["tasksFailed"] = counts["completed"], counts["failed"]
 
 
 def _get_status_word(task: Record) -> str:
     said = task.get("status")
     return said if isinstance(said, str) and said in STATUS_JSON_WORDS else "pending"
-
-
-def format_milliseconds(at: datetime) -> str:
-    """ISO 8601 in UTC with milliseconds, as JavaScript writes it."""
-    return ensure_utc(at).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

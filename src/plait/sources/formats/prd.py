@@ -11,18 +11,17 @@ from plait.core.task import Task
 from plait.sources import json_tasks, vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
-from plait.sources.json_text import JsonNode, JsonSyntaxError, insert_key, parse_json, replace_value
+from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, set_key
 from plait.sources.source_model import SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
     TaskIndex,
-    report_missing_task,
     select_file_changes,
     write_each_file,
 )
 from plait.sources.task_paths import find_mentions
-from plait.sources.text import TextEdit, apply_edits, to_printable
+from plait.sources.text import apply_edits, to_printable
 
 _SECTIONS = {"acceptanceCriteria": "Acceptance criteria", "notes": "Notes"}
 _NEEDS = ("dependsOn", "dependencies")
@@ -89,7 +88,7 @@ def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
     )
     passes = node.get("passes")
     if passes is not None and not isinstance(passes, bool):
-        reader.warn(node["passes"], f"{name}: passes is neither true nor false, so it is taken for pending")
+        reader.warn(node["passes"], f"{name}: passes must be true or false, so it is taken for pending")
     return SourceEntry(
         task,
         SourceStatus.DONE if passes is True else SourceStatus.TODO,
@@ -107,7 +106,7 @@ def _read_priority(reader: JsonReader, node: JsonNode) -> int:
         case (int() | float()) as number if abs(number) < 1e6 and not isinstance(number, bool):
             return math.floor(number) - 1
         case _:
-            reader.warn(node["priority"], "priority is not a number, and was passed over", "1 goes first.")
+            reader.warn(node["priority"], "priority is not a number; ignored", "1 goes first.")
             return 1
 
 
@@ -117,25 +116,13 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     except JsonSyntaxError as flaw:
         return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
     places = TaskIndex(stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name))
-    asked: dict[str, bool] = {}
-    problems = []
-    for change in select_file_changes(path, changes):
-        name = places.find(change)
-        if name is None:
-            problems.append(report_missing_task(change))
-        elif change.status in _PASSES:
-            asked[name] = _PASSES[change.status]
-    edits = [edit for name, passes in asked.items() for edit in _make_edits(stories[name], passes=passes)]
-    return Rewrite(apply_edits(text, edits), tuple(problems))
-
-
-def _make_edits(node: JsonNode, *, passes: bool) -> Iterator[TextEdit]:
-    if (node.get("passes") is True) is passes:
-        return
-    if "passes" in node.members:
-        yield replace_value(node["passes"], passes)
-    else:
-        yield insert_key(node, "passes", passes, after=("priority", "acceptanceCriteria", "title"))
+    matched, problems = places.match(select_file_changes(path, changes))
+    edits = [
+        set_key(stories[name], "passes", _PASSES[change.status], after=("priority", "acceptanceCriteria", "title"))
+        for name, change in matched
+        if change.status in _PASSES and (stories[name].get("passes") is True) is not _PASSES[change.status]
+    ]
+    return Rewrite(apply_edits(text, edits), problems)
 
 
 FORMAT = Format(detect, partial(json_tasks.read_json_source, _read_entries), partial(write_each_file, _write_statuses))

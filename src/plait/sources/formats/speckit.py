@@ -48,9 +48,18 @@ from plait.sources.formats.speckit_grammar import (
 )
 from plait.sources.markdown import Block, BlockKind, Markdown
 from plait.sources.outline import PhaseBuilder, strip_markup, walk_outline
-from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning, read_single_file
 from plait.sources.references import TaskIds, TaskRange, make_key
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    find_repeated_ids,
+    make_info,
+    make_warning,
+    read_single_file,
+)
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.vocabulary import make_slug

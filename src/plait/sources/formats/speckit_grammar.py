@@ -17,6 +17,7 @@ from plait.sources.checkboxes import find_checkboxes, is_checkbox, read_checkbox
 from plait.sources.markdown import Block, Checkbox, Markdown
 from plait.sources.outline import UniqueNames, make_title, walk_outline
 from plait.sources.references import DASH, TO, TaskRange
+from plait.sources.vocabulary import shorten
 
 ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
 _ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
@@ -95,15 +96,10 @@ def parse_orders(text: str, *, fenced: bool = False, subject: str = "") -> Itera
     """
     about = [_Token("ref", 0, TaskRange(subject))] if subject else []
     for line, said, clause in _split_clauses(text, fenced=fenced):
-        shown = _shorten(said)
+        shown = shorten(said.strip("-*_ \n"), _MAX_SHOWN_LENGTH)
         for earlier, later in _parse_statements([*about, *clause]):
             yield OrderStatement(tuple(earlier), tuple(later), line, shown)
         about = []
-
-
-def _shorten(value: str) -> str:
-    words = " ".join(value[: 4 * _MAX_SHOWN_LENGTH].split()).strip("-*_ ")
-    return words if len(words) <= _MAX_SHOWN_LENGTH else f"{words[: _MAX_SHOWN_LENGTH - 1]}\u2026"
 
 
 def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[_Token]]]:

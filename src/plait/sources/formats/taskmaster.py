@@ -15,13 +15,12 @@ from plait.core.task import Need, Task
 from plait.sources import json_tasks, vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
-from plait.sources.json_text import JsonNode, JsonSyntaxError, insert_key, parse_json, replace_value
+from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, set_key
 from plait.sources.source_model import Reading, ReadOptions, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
     TaskIndex,
-    report_missing_task,
     select_file_changes,
     write_each_file,
 )
@@ -108,7 +107,7 @@ def _iter_tasks(
         if isinstance(node.get("subtasks"), list) and above is None:
             place.parts.extend(_iter_tasks(node["subtasks"], place, known, reader))
         elif node.get("subtasks") and reader is not None:
-            message = f"the subtasks of {name} are not a list, or lie too deep, and were passed over"
+            message = f"the subtasks of {name} are not a list or are nested too deep; ignored"
             reader.warn(node["subtasks"], message)
         yield place
 
@@ -128,7 +127,7 @@ def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEd
             new[whole] = becomes
     for place, mark in new.items():
         if mark is not place.own_status:
-            yield _make_edit(place.node, _STATUSES[mark])
+            yield set_key(place.node, "status", _STATUSES[mark], after=("title", "id"))
 
 
 def _parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
@@ -152,12 +151,6 @@ def _parent_status(whole: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> Sou
 def _are_finished(marks: Iterable[SourceStatus]) -> bool:
     marks = list(marks)
     return SourceStatus.DONE in marks and all(mark.is_closed for mark in marks)
-
-
-def _make_edit(node: JsonNode, status: str) -> TextEdit:
-    if "status" in node.members:
-        return replace_value(node["status"], status)
-    return insert_key(node, "status", status, after=("title", "id"))
 
 
 def detect(source: SourceFiles) -> Confidence:
@@ -274,7 +267,7 @@ def _read_priority(reader: JsonReader, node: JsonNode, otherwise: int) -> int:
     said = node.get("priority")
     found = vocabulary.parse_priority(said) if isinstance(said, str) else None
     if said is not None and found is None:
-        message = f"{json_tasks.collapse_whitespace(str(said))[:40]} is no priority, and was passed over"
+        message = f"{json_tasks.collapse_whitespace(str(said))[:40]} is no priority; ignored"
         reader.warn(node["priority"], message, "Write high, medium or low.")
     return otherwise if found is None else found
 
@@ -285,15 +278,13 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     except JsonSyntaxError as flaw:
         return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
     trees = {tag: [*_flatten(build_tree(tasks))] for tag, tasks in known.items()}
-    places = {tag: _index_tasks(trees, tag) for tag in {change.tag for change in changes}}
     asked: dict[TreeTask, SourceStatus] = {}
     problems: list[Problem] = []
-    for change in select_file_changes(path, changes):
-        place = places[change.tag].find(change)
-        if place is None:
-            problems.append(report_missing_task(change))
-        else:
-            asked[place] = change.status
+    own = select_file_changes(path, changes)
+    for tag in dict.fromkeys(change.tag for change in own):
+        matched, missing = _index_tasks(trees, tag).match(change for change in own if change.tag == tag)
+        asked |= {place: change.status for place, change in matched}
+        problems += missing
     return Rewrite(apply_edits(text, make_status_edits(asked)), tuple(problems))
 
 

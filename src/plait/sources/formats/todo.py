@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from plait.core.plan import Problem
@@ -27,9 +27,19 @@ from plait.sources.formats.todo_status import (
     parse_status_value,
     write_todo_statuses,
 )
-from plait.sources.problem_reports import find_repeated_ids, make_error, make_info, make_warning, read_single_file
 from plait.sources.references import TaskRange
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    find_repeated_ids,
+    make_error,
+    make_info,
+    make_warning,
+    read_single_file,
+)
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
 
@@ -164,7 +174,7 @@ class TodoNeeds:
         """At most one note for each task."""
         if soft and item.line not in self._noted:
             self._noted.add(item.line)
-            message = f"read as a note, not as a dependency: {shorten(text)}"
+            message = f"read as a note, not as a dependency: {vocabulary.shorten(text, _MAX_SHOWN_LENGTH)}"
             hint = "Write Task 12 for a task that must be done first."
             self.problems.append(make_info(self._document, placed.field.line, message, hint))
 
@@ -172,24 +182,18 @@ class TodoNeeds:
         if on in self._needs[task]:
             return
         if self._room == 0:
-            message = f"the dependencies of this file name more than {_MAX_EDGES:,} tasks: the rest is passed over"
+            message = f"the dependencies of this file name more than {_MAX_EDGES:,} tasks; the rest is ignored"
             self.problems.append(
                 make_error(self._document, placed.field.line, message, "Name fewer, or split the file.")
             )
         self._room -= 1
         if self._room >= 0:
-            reason = f"{placed.field.key.capitalize()}: {shorten(text)}"
+            reason = f"{placed.field.key.capitalize()}: {vocabulary.shorten(text, _MAX_SHOWN_LENGTH)}"
             at = Origin(self._document.path, placed.field.line + 1)
             self._needs[task][on] = Need(on, reason=reason, at=at)
 
     def _warn(self, placed: PlacedField, message: str) -> None:
         self.problems.append(make_warning(self._document, placed.field.line, message, "Write it as 63, 65-67."))
-
-
-def shorten(text: str) -> str:
-    """A text as a message may hold it."""
-    line = " ".join(text[: _MAX_SHOWN_LENGTH * 2].split())
-    return line if len(line) <= _MAX_SHOWN_LENGTH else f"{line[: _MAX_SHOWN_LENGTH - 1].rstrip()}…"
 
 
 _ENDINGS = (".md", ".markdown", ".mdown", ".txt")
@@ -290,13 +294,7 @@ def _find_since(item: TodoItem) -> datetime | None:
         else None
     )
     found = _DATE_TIME.match(said or (noted[1] if noted else ""))
-    if found is None:
-        return None
-    try:
-        at = datetime.fromisoformat(found[0])
-    except ValueError:
-        return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return vocabulary.parse_time(found[0]) if found else None
 
 
 def _find_problems(document: Document, found: list[TodoItem]) -> Iterator[Problem]:
@@ -305,7 +303,7 @@ def _find_problems(document: Document, found: list[TodoItem]) -> Iterator[Proble
         yield from _check_status(document, item)
         priority = item.find("priority")
         if priority and priority.text and vocabulary.parse_priority(priority.text[:_MAX_SEARCH_LENGTH]) is None:
-            message = f"not a priority: {shorten(priority.text)}"
+            message = f"not a priority: {vocabulary.shorten(priority.text, _MAX_SHOWN_LENGTH)}"
             yield make_warning(document, priority.field.line, message, "Write Critical, High, Medium or Low.")
 
 
@@ -316,13 +314,11 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
     status = statuses[0]
     known = parse_status_value(status.text)
     if known is None and not item.heading.is_ticked:
-        message = f"the status of {item.id} is not known, and taken as not started: {shorten(status.text) or 'nothing'}"
+        message = f"the status of {item.id} is not known, and taken as not started: {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
         yield make_warning(document, status.field.line, message, hint)
     elif known is not SourceStatus.DONE and item.heading.is_ticked:
-        message = (
-            f"{item.id} is ticked, so it is taken as done, but its status says {shorten(status.text) or 'nothing'}"
-        )
+        message = f"{item.id} is ticked, so it is taken as done, but its status says {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
         yield make_warning(document, status.field.line, message, "Take the tick off the title, or say COMPLETED.")
     for again in statuses[1:]:
         message = f"{item.id} has a second status; the one on line {status.field.line + 1} counts"

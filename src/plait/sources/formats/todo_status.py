@@ -28,7 +28,6 @@ from plait.sources.status_changes import (
     Rewrite,
     StatusChange,
     TaskIndex,
-    report_missing_task,
     select_file_changes,
 )
 from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
@@ -241,16 +240,9 @@ def write_todo_statuses(path: str, text: str, changes: Sequence[StatusChange]) -
     if not asked:
         return Rewrite(text)
     pen = _TodoEditor(text)
-    problems = []
-    places: dict[int, tuple[TodoItem, StatusChange]] = {}
-    for change in asked:
-        item = pen.places.find(change)
-        if item is None:
-            problems.append(report_missing_task(change))
-        else:
-            places[item.line] = (item, change)
-    edits = [edit for item, change in places.values() for edit in pen.make_edits(item, change)]
-    return Rewrite(apply_edits(text, edits), tuple(problems))
+    matched, problems = pen.places.match(asked)
+    edits = [edit for item, change in matched for edit in pen.make_edits(item, change)]
+    return Rewrite(apply_edits(text, edits), problems)
 
 
 class _TodoEditor:
