@@ -170,7 +170,7 @@ def test_a_second_engine_of_the_same_name_says_so_and_sees_the_others(engine: Op
     hold(engine("/same"), 1)
     second = engine("/same")
     assert elsewhere(second).slots == 2
-    assert "another engine of the same name is at work" in second.problem
+    assert "another engine of the same name is running" in second.problem
 
 
 def test_processes_of_an_earlier_start_of_the_machine_count_for_nothing(engine: Opened, folder: Path) -> None:

@@ -6,15 +6,20 @@ The tokens that the server asks for, and where they are kept.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.system.atomic_files import (
+    NotPrivateError,
+    create_file,
+    make_private_folder,
+    read_private_file,
+    replace_file,
+)
 
 _TOKEN_BYTES = 32
 
@@ -22,7 +27,7 @@ _TOKEN_BYTES = 32
 _VALID_TOKEN = re.compile(r"[0-9a-f]{64}")
 
 
-_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
+_MAX_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,9 @@ def read_or_create_token(path: Path) -> str:
     if found is not None:
         return found
     try:
-        _create(path)
+        make_private_folder(path.parent)
+        with suppress(FileExistsError):  # another process was faster: use its token
+            create_file(path, f"{token_hex(_TOKEN_BYTES)}\n".encode("ascii"), durable=True)
     except OSError as error:
         raise _build_storage_error(path, error) from error
     found = _read_valid(path)
@@ -70,18 +77,13 @@ def read_or_create_token(path: Path) -> str:
 
 def replace_token(path: Path) -> str:
     """Another token takes this one's place, whatever is there now; whole, or not at all."""
-    fresh, made = _build_temp_path(path), token_hex(_TOKEN_BYTES)
+    token = token_hex(_TOKEN_BYTES)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            _write(fresh, f"{made}\n")
-            fresh.replace(path)
-        finally:
-            fresh.unlink(missing_ok=True)
-        _fsync_folder(path.parent)
+        make_private_folder(path.parent)
+        replace_file(path, f"{token}\n".encode("ascii"), durable=True)  # a power cut must not bring the old one back
     except OSError as error:
         raise _build_storage_error(path, error) from error
-    return made
+    return token
 
 
 def _read_valid(path: Path) -> str | None:
@@ -97,65 +99,14 @@ def _read_valid(path: Path) -> str | None:
 
 def _read_private(path: Path) -> str | None:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        return read_private_file(path, _MAX_BYTES, follow_links=True).decode("ascii", "replace").strip()
     except FileNotFoundError:
         return None
-    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
-        mode = os.fstat(fd).st_mode
-        if not stat.S_ISREG(mode):
-            return ""
-        if mode & _OTHERS_MODE:
-            raise WorldError(
-                f"the token {path} could be read by others",
-                hint="Remove it: a new one is made the next time. Or, if nobody else is on this machine: chmod 600.",
-            )
-        return file.read(1024).decode("ascii", "replace").strip()
-
-
-def _create(path: Path) -> None:
-    """Whole under another name first: whoever reads it meanwhile finds all of it, or nothing."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh, text = _build_temp_path(path), f"{token_hex(_TOKEN_BYTES)}\n"
-    _write(fresh, text)
-    try:
-        with suppress(FileExistsError):  # somebody was quicker: then theirs holds
-            _link_or_write(fresh, path, text)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _link_or_write(fresh: Path, path: Path, text: str) -> None:
-    try:
-        path.hardlink_to(fresh)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links: the name is claimed first, and filled then
-        _write(path, text)
-
-
-def _build_temp_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{token_hex(4)}")
-
-
-def _write(path: Path, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
-            file.write(text)
-            file.flush()
-            os.fsync(fd)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-
-
-def _fsync_folder(folder: Path) -> None:
-    """A power cut must not bring the old one back."""
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    except NotPrivateError as error:
+        raise WorldError(
+            f"the token {path} could be read by others",
+            hint="Remove it: a new one is made the next time. Or, if nobody else is on this machine: chmod 600.",
+        ) from error
 
 
 def _build_storage_error(path: Path, error: OSError) -> WorldError:

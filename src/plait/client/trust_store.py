@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -22,7 +21,7 @@ from secrets import token_hex
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import create_file, make_private_folder, read_private_file, replace_file
 
 
 def open_trust_store(place: RepoLocation) -> TrustStore:
@@ -45,9 +44,6 @@ IDENTITY_FILE = "identity"
 
 
 _VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
-
-
-_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
 
 
 _MAX_BYTES = 1 << 20  # bytes; a command is no book
@@ -144,36 +140,18 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
 def _read_own_file(path: Path) -> str | None:
     """What a file of the owner's own says; None if there is none, or it could be somebody else's."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return read_private_file(path, _MAX_BYTES, must_own=True).decode("utf-8", "replace").strip()
     except OSError:
         return None
-    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
-        found = os.fstat(fd)
-        own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_MODE
-        return file.read(_MAX_BYTES).decode("utf-8", "replace").strip() if own else None
 
 
 def _read_or_create_identity(path: Path) -> str | None:
     """The repository's word, which is made where there is none. Of two who make it at once, both get the same one."""
     if not os.path.lexists(path):
         make_private_folder(path.parent)
-        fresh, word = path.with_name(f".{path.name}.{token_hex(4)}"), token_hex(16)
-        try:
-            _write(fresh, word)
-            with suppress(FileExistsError):  # somebody was quicker: then theirs holds
-                _link_or_write(fresh, path, word)
-        finally:
-            fresh.unlink(missing_ok=True)
+        with suppress(FileExistsError):  # another process was faster: use its identity
+            create_file(path, f"{token_hex(16)}\n".encode("ascii"), durable=True)
     return _read_own_file(path)
-
-
-def _link_or_write(fresh: Path, path: Path, word: str) -> None:
-    try:
-        path.hardlink_to(fresh)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links: the name is claimed first, and filled then
-        _write(path, word)
 
 
 def _write_command(path: Path, command: TrustedCommand) -> None:
@@ -184,20 +162,7 @@ def _write_command(path: Path, command: TrustedCommand) -> None:
         "value": command.value,
         "when": command.when,
     }
-    fresh = path.with_name(f".{path.name}.{token_hex(4)}")
-    try:
-        _write(fresh, json.dumps(told))
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
-        file.write(f"{text}\n")
-        file.flush()
-        os.fsync(fd)
+    replace_file(path, f"{json.dumps(told)}\n".encode("ascii"), durable=True)
 
 
 def _digest(*words: str) -> str:

@@ -19,7 +19,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 from plait.store.project_files import JOURNAL_FILE, has_journal
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import make_private_folder, read_regular_file
 from plait.system.process_identity import TAG_VARIABLE
 
 GO_SIGNAL = b"g"
@@ -161,15 +161,9 @@ class EngineHealthFile:
 def read_health(path: Path) -> str:
     """Empty if there is none. It is an engine's only while that engine lives: one that was killed could not clear it."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return read_regular_file(path, HEALTH_FILE_BYTES).decode("utf-8", "ignore").strip()
     except OSError:
         return ""
-    try:
-        return os.read(fd, HEALTH_FILE_BYTES).decode("utf-8", "ignore").strip()
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)
 
 
 LOG_FILE = "engine.log"

@@ -103,7 +103,7 @@ def open_mirror(
     git_dir = home / f"{remote.name}.git"
     own = _git_environment(environment, remote)
     try:
-        with hold_lock(home / _LOCK_FILE, lambda: report(f"Another plait is fetching {remote.url}.")):
+        with hold_lock(home / _LOCK_FILE, on_wait=lambda: report(f"Another plait is fetching {remote.url}.")):
             branch = _update(remote, git_dir, own, report)
     except OSError as error:
         raise WorldError(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from plait.git.command import Git, GitError
 from plait.git.refs import saved_ref
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.locks import hold_lock
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
     """Of this commit, exactly. One that was changed is made fresh, unless it is in use: then another one is made."""
     used = {os.path.realpath(path) for path in in_use}
     root = mirror.git_dir.parent / CHECKOUTS_FOLDER
-    with hold_lock(root / _LOCK_FILE, lambda: None):
+    with hold_lock(root / _LOCK_FILE):
         for folder in _candidates(root, commit):
             path = folder / mirror.name
             if not (folder / _READY_FILE).exists() or not path.is_dir():
@@ -65,7 +65,7 @@ def list_stale_checkouts(mirror: Mirror, in_use: Collection[Path], min_age: floa
 def remove_checkout(mirror: Mirror, path: Path) -> bool:
     """False if something in it can't be saved: then it stays."""
     ready = path.parent / _READY_FILE
-    with hold_lock(path.parent.parent / _LOCK_FILE, lambda: None):
+    with hold_lock(path.parent.parent / _LOCK_FILE):
         if ready.exists():
             own = mirror.git_at(path)
             commit = ready.read_text().strip()
@@ -88,9 +88,7 @@ def _make(mirror: Mirror, path: Path, commit: str) -> Path:
     # Twice --force: git may remember one of that name, and that it was being made.
     mirror.git.run("worktree", "add", "--force", "--force", "--detach", "--no-checkout", str(path), commit)
     mirror.git_at(path).run("reset", "--quiet", "--hard")
-    fresh = path.parent / f"{_READY_FILE}.{token_hex(4)}"
-    fresh.write_text(f"{commit}\n")
-    fresh.replace(path.parent / _READY_FILE)
+    replace_file(path.parent / _READY_FILE, f"{commit}\n".encode(), mode=0o666)
     return path
 
 

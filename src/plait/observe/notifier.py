@@ -8,12 +8,9 @@ What was told already, in a small file: no engine tells again what an earlier on
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 from threading import Condition, Thread
 
 from plait.core.events import Record
@@ -28,6 +25,7 @@ from plait.core.notifications import (
 from plait.core.settings import NotificationKind
 from plait.core.state import State
 from plait.observe.channels import DeliveryError, NotificationChannel, NotificationMessage, build_message
+from plait.system.atomic_files import replace_file
 
 MAX_WAIT_SECONDS = (
     75.0  # seconds after the last news for which an engine stays: all tries fit in, where receivers answer at all
@@ -292,16 +290,7 @@ class DeliveryLog:
 
     def _write(self) -> None:
         marks = {name: {"upto": mark.upto, "also": sorted(mark.also)} for name, mark in self._cursors.items()}
-        fresh = self._path.with_name(f".{self._path.name}.{token_hex(4)}")
-        try:
-            fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
-                json.dump({"journal": self._journal, "told": marks}, file)
-            fresh.replace(self._path)
-        except BaseException:
-            with suppress(OSError):
-                fresh.unlink(missing_ok=True)
-            raise
+        replace_file(self._path, json.dumps({"journal": self._journal, "told": marks}).encode("ascii"))
 
 
 def _read_cursors(path: Path, journal: str) -> dict[str, DeliveryCursor]:

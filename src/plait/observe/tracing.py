@@ -7,7 +7,6 @@ The cursor: up to which record of a journal all spans have arrived. The next eng
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import State
 from plait.observe.spans import Span, SpanBuilder
+from plait.system.atomic_files import replace_file
 
 CURSOR_FILE = "traces"
 
@@ -242,7 +242,5 @@ class TraceCursor:
             return None
 
     def write(self, seq: int) -> None:
-        fresh = self._path.with_suffix(".new")
         with suppress(OSError):
-            fresh.write_text(f"{self._journal} {seq}\n")
-            os.replace(fresh, self._path)  # noqa: PTH105 - by rename, so that it is whole
+            replace_file(self._path, f"{self._journal} {seq}\n".encode(), mode=0o666)

@@ -196,7 +196,7 @@ class ProjectCatalog:
             assert self._default is not None
             return self._default
         if project.url and not os.path.isdir(project.path):  # noqa: PTH112 - it never raises
-            return self.fetch_mirror(project)
+            return self.fetch_mirror(project.url)
         try:
             place = find_own_checkout(Path(project.path))
         except FieldError as error:
@@ -208,9 +208,9 @@ class ProjectCatalog:
             )
         return place
 
-    def fetch_mirror(self, project: Project, in_use: Collection[Path] = ()) -> RepoLocation:
+    def fetch_mirror(self, url: str, in_use: Collection[Path] = ()) -> RepoLocation:
         """Its mirror's checkout, as the remote is now. In a thread, and as long as it takes."""
-        found = open_mirrored_repo(project.url, in_use=in_use)
+        found = open_mirrored_repo(url, in_use=in_use)
         self._store_project(create_mirror_project(found))
         return found.place
 

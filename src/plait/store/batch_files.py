@@ -16,7 +16,7 @@ import msgspec
 from plait.agents.redaction import Redactor, build_env_redactor
 from plait.core.task import Task
 from plait.store.batch_inputs import BatchInputs, BatchInputsError, decode_inputs, encode_inputs
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.state_paths import StateFolder
 
 INPUTS_FILE = "kit.json"
@@ -27,14 +27,14 @@ ENVIRONMENT_FILE = "environment.json"
 
 def write_batch_files(folder: StateFolder, batch: str, kit: BatchInputs, environment: Mapping[str, str]) -> None:
     """Durable on return: a request for the batch may follow."""
-    _write_atomically(folder.batch(batch) / INPUTS_FILE, encode_inputs(kit))
+    _write_durably(folder.batch(batch) / INPUTS_FILE, encode_inputs(kit))
     write_batch_environment(folder, batch, environment)
 
 
 def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
     # A variable need not be text: bytes that are none travel as lone surrogates, which JSON can't hold.
     pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
-    _write_atomically(folder.batch(batch) / ENVIRONMENT_FILE, msgspec.json.encode(pairs))
+    _write_durably(folder.batch(batch) / ENVIRONMENT_FILE, msgspec.json.encode(pairs))
 
 
 def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
@@ -79,29 +79,9 @@ def delete_stale_environments(folder: StateFolder, keep: Collection[str], older:
                 path.unlink()
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
+def _write_durably(path: Path, data: bytes) -> None:
     make_private_folder(path.parent)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        with open(fd, "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
-            file.write(data)
-            file.flush()
-            os.fsync(fd)
-        fresh.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            fresh.unlink()
-        raise
-    _fsync_folder(path.parent)
-
-
-def _fsync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    replace_file(path, data, durable=True)
 
 
 def load_redactor(folder: StateFolder, batch: str) -> Redactor:

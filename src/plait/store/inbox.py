@@ -21,6 +21,7 @@ from plait.store.schema import (
     SCHEMA_VERSION,
     SELECT_WAITING,
 )
+from plait.system.locks import hold_lock
 
 # A write takes a few milliseconds, but fifty fronts may be in line, and SQLite's queue has no order. The engine, which
 # comes again soon, waits less for a front that was stopped in the middle of asking.
@@ -37,7 +38,8 @@ def open_inbox(path: Path) -> SqliteInbox:
     path = path.resolve()
     with error_mapping.map_inbox_errors(path):
         if not path.exists():
-            with journal_lock.wait_for_lock(path):
+            sqlite_files.make_durable_folder(path.parent)
+            with hold_lock(journal_lock.find_lock_file(path)):
                 # Somebody else may have been quicker.
                 if not path.exists():
                     sqlite_files.create_database(path, INBOX_APPLICATION_ID, INBOX_TABLES, lambda _: None)

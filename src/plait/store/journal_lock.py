@@ -5,16 +5,15 @@ The lock belongs to the open file, so a process forked without exec shares it: n
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.store import error_mapping, sqlite_files
 from plait.store.interfaces import JournalBusyError
+from plait.system import locks
 
 # A reader that asks whether anybody writes holds the lock for an instant; a writer waits that long for it.
 LOCK_TIMEOUT_SECONDS = 1.0
@@ -43,7 +42,7 @@ def acquire_lock(path: Path) -> JournalLock:
             fd = _open(path)
             try:
                 _wait(path, fd)
-                if _is_same_file(path, fd):
+                if locks.is_same_file(find_lock_file(path), fd):
                     _write_pid(fd)
                     return JournalLock(fd)
             except BaseException:
@@ -54,7 +53,7 @@ def acquire_lock(path: Path) -> JournalLock:
 
 def _wait(path: Path, fd: int) -> None:
     began = time.monotonic()
-    while not _try_flock(fd, fcntl.LOCK_EX):
+    while not locks.flock_nowait(fd):
         holder, waited = _read_pid(fd), time.monotonic() - began
         # A name may be left from a process that died; only who also holds on is taken for the writer.
         if waited > LOCK_TIMEOUT_SECONDS or (waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)):
@@ -64,31 +63,13 @@ def _wait(path: Path, fd: int) -> None:
 
 def is_still_held(path: Path, held: JournalLock) -> bool:
     """A lock on a file that was removed keeps nobody out."""
-    return _is_same_file(path, held.fd)
-
-
-def _is_same_file(path: Path, fd: int) -> bool:
-    try:
-        return os.path.samestat(os.fstat(fd), find_lock_file(path).stat())
-    except FileNotFoundError:
-        return False
+    return locks.is_same_file(find_lock_file(path), held.fd)
 
 
 def _write_pid(fd: int) -> None:
     with suppress(OSError):  # the name is only for people, and a full disk has no room for it
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
-
-
-@contextmanager
-def wait_for_lock(path: Path) -> Iterator[None]:
-    """Wait for as long as it takes; for what is over in a moment."""
-    fd = _open(path)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 def is_locked(path: Path) -> bool:
@@ -98,7 +79,7 @@ def is_locked(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _try_flock(fd, fcntl.LOCK_SH)
+        return not locks.flock_nowait(fd, shared=True)
     finally:
         os.close(fd)
 
@@ -106,14 +87,6 @@ def is_locked(path: Path) -> bool:
 def _open(path: Path) -> int:
     sqlite_files.make_durable_folder(path.parent)
     return os.open(find_lock_file(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _try_flock(fd: int, kind: int) -> bool:
-    try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _read_pid(fd: int) -> int | None:

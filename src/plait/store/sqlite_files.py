@@ -16,6 +16,7 @@ from contextlib import closing
 from pathlib import Path
 
 from plait.store.schema import PAGE_SIZE, SCHEMA_VERSION
+from plait.system.atomic_files import fsync_path
 
 Connection = sqlite3.Connection
 
@@ -41,7 +42,7 @@ def make_durable_folder(folder: Path) -> None:
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
-        _fsync(each.parent)
+        fsync_path(each.parent)
 
 
 def connect(path: Path, mode: str, *, timeout: float = BUSY_TIMEOUT_SECONDS) -> Connection:
@@ -92,17 +93,9 @@ def create_database(path: Path, application: int, tables: str, fill: Callable[[C
         connection.executescript(f"BEGIN; {tables} COMMIT;")
         fill(connection)
         connection.execute("PRAGMA journal_mode = WAL")
-    _fsync(new)
+    fsync_path(new)
     new.rename(path)
-    _fsync(path.parent)
-
-
-def _fsync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    fsync_path(path.parent)
 
 
 MIN_POLL_SECONDS = 0.001

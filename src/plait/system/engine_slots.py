@@ -18,7 +18,8 @@ from pathlib import Path
 import msgspec
 
 from plait.core.fast_dataclass import dataclass
-from plait.system import shared_files
+from plait.system import locks, shared_files
+from plait.system.atomic_files import open_regular_file
 from plait.system.processes import boot_id, start_time
 
 _SUFFIX = ".json"
@@ -75,7 +76,7 @@ class EngineRegistry:
 
     @property
     def is_registered(self) -> bool:
-        return self._fd is not None and shared_files.is_same_file(self._path, self._fd)
+        return self._fd is not None and locks.is_same_file(self._path, self._fd)
 
     def register(self) -> None:
         """What the last engine of this name held counts as this one's until it says otherwise; it adopts its attempts."""
@@ -84,7 +85,7 @@ class EngineRegistry:
         self._close()
         fd = shared_files.open_or_create(self._path, os.O_RDWR)
         try:
-            _lock_exclusively(fd)
+            _lock_entry(fd)
             left = _read_entry(fd)
             if left is None:
                 os.ftruncate(fd, 0)
@@ -117,7 +118,7 @@ class EngineRegistry:
 
     def _inspect(self, name: str, *, clean_up: bool) -> Iterator[OtherEngine]:
         path, its_id = self._folder / name, name.removesuffix(_SUFFIX)
-        fd = shared_files.open_regular_file(path)
+        fd = open_regular_file(path)
         try:
             alive, entry = not _is_unlocked(fd), _read_entry(fd)
             here = entry is not None and entry.boot == self._boot
@@ -125,7 +126,7 @@ class EngineRegistry:
             if alive or slots > 0:
                 waits = alive and here and entry is not None and entry.waiting
                 yield OtherEngine(its_id, entry.engine if entry else "", max(0, slots) if here else 0, waits)
-            elif clean_up and shared_files.is_same_file(path, fd):
+            elif clean_up and locks.is_same_file(path, fd):
                 path.unlink()
         finally:
             os.close(fd)
@@ -147,17 +148,13 @@ class EngineRegistry:
             self._fd = None
 
 
-def _lock_exclusively(fd: int) -> None:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise OSError(errno.EBUSY, "another engine of the same name is at work") from error
+def _lock_entry(fd: int) -> None:
+    if not locks.flock_nowait(fd):
+        raise OSError(errno.EBUSY, "another engine of the same name is running")
 
 
 def _is_unlocked(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not locks.flock_nowait(fd, shared=True):
         return False
     fcntl.flock(fd, fcntl.LOCK_UN)
     return True

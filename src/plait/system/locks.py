@@ -1,7 +1,4 @@
-"""Locks that die with their process, whoever kills it.
-
-One plait at a time; it dies with its process.
-"""
+"""Advisory file locks (flock). The operating system releases them when their holder dies, however it dies."""
 
 from __future__ import annotations
 
@@ -11,74 +8,78 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from plait.core.errors import WorldError
 from plait.system.atomic_files import make_private_folder
 
 
 @contextmanager
-def hold_short_lock(path: Path) -> Iterator[None]:
-    """One at a time, among all threads and processes. It is held for moments only, so it is waited for."""
+def hold_lock(path: Path, *, shared: bool = False, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold a lock file among all threads and processes, waiting as long as it takes; `on_wait` is called before waiting."""
+    fd = _acquire(path, shared=shared, wait=True, on_wait=on_wait)
+    assert fd is not None
     try:
-        make_private_folder(path.parent)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise WorldError(f"{path} can't be locked: {error.strerror}") from error
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
         yield
     finally:
         os.close(fd)
-
-
-def try_lock_folder(folder: Path) -> int | None:
-    """A folder's own lock, kept until the descriptor is closed; None if somebody else has it."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
 
 
 @contextmanager
-def hold_lock(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """However long another one takes: it may be cloning. `waiting` is called before it is waited for."""
-    fd = _acquire(path, on_wait)
+def try_lock(path: Path, *, shared: bool = False) -> Iterator[bool]:
+    """As hold_lock, but False instead of waiting."""
+    fd = _acquire(path, shared=shared, wait=False)
     try:
-        yield
+        yield fd is not None
     finally:
+        if fd is not None:
+            os.close(fd)
+
+
+def try_lock_folder(folder: Path) -> int | None:
+    """Lock a folder itself until the returned descriptor is closed; None if another process holds it."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        if flock_nowait(fd):
+            return fd
+    except BaseException:
         os.close(fd)
+        raise
+    os.close(fd)
+    return None
 
 
-def _acquire(path: Path, on_wait: Callable[[], None]) -> int:
+def flock_nowait(fd: int, *, shared: bool = False) -> bool:
+    """Lock an open file; False if another holder is in the way."""
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def is_same_file(path: Path, fd: int) -> bool:
+    """Whether the path still names the open file: a lock on a file that was removed excludes no one."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _acquire(path: Path, *, shared: bool, wait: bool, on_wait: Callable[[], None] | None = None) -> int | None:
+    """The locked descriptor; None if it is taken and `wait` is false. Starts over if the file was removed meanwhile."""
     while True:
         make_private_folder(path.parent)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            _flock(fd, on_wait)
-            if _still_exists(path, fd):
+            is_locked = flock_nowait(fd, shared=shared)
+            if not is_locked and wait:
+                if on_wait is not None:
+                    on_wait()
+                fcntl.flock(fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+                is_locked = True
+            if is_locked and is_same_file(path, fd):
                 return fd
         except BaseException:
             os.close(fd)
             raise
         os.close(fd)
-
-
-def _flock(fd: int, on_wait: Callable[[], None]) -> None:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        on_wait()
-        fcntl.flock(fd, fcntl.LOCK_EX)
-
-
-def _still_exists(path: Path, fd: int) -> bool:
-    """A lock on a file that somebody removed keeps nobody out."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False
+        if not is_locked:
+            return None

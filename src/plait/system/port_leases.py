@@ -16,6 +16,7 @@ import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.system import shared_files
+from plait.system.atomic_files import create_file, make_private_folder, read_regular_file, replace_file
 
 BLOCK_SIZE = 10
 DEFAULT_PORTS = range(20000, 30000)
@@ -114,7 +115,8 @@ class PortLeases:
         """True also where no file can be written: then leases are kept apart within this engine only."""
         path = self._folder / str(first)
         try:
-            shared_files.create_shared_file(path, msgspec.json.encode(lease))
+            make_private_folder(self._folder)
+            create_file(path, msgspec.json.encode(lease))
         except FileExistsError:
             found = self._read(path.name)
             mine = found is not None and found.key == lease.key
@@ -133,7 +135,7 @@ class PortLeases:
             found = self._read(str(first))
             given_up = found is None or found.engine not in {*living, self._engine}
             if given_up and first in self._blocks and _is_bindable(first):
-                shared_files.replace_shared_file(self._folder / str(first), msgspec.json.encode(lease))
+                replace_file(self._folder / str(first), msgspec.json.encode(lease))
                 return first
         return None
 
@@ -154,7 +156,7 @@ class PortLeases:
 
     def _read(self, name: str) -> PortLease | None:
         try:
-            return msgspec.json.decode(shared_files.read_regular_file(self._folder / name), type=PortLease)
+            return msgspec.json.decode(read_regular_file(self._folder / name), type=PortLease)
         except (OSError, *shared_files.DECODE_ERRORS):
             return None
 

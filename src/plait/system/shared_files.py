@@ -9,16 +9,16 @@ Small files that several engines read and write. Nothing is synced: what they te
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import os
-import stat
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import DecodeError
+
+from plait.system.atomic_files import make_private_folder
+from plait.system.locks import flock_nowait, is_same_file
 
 LOCK_TIMEOUT_SECONDS = 2.0  # seconds; on a busy machine somebody may be slow
 
@@ -79,13 +79,13 @@ class SharedLock:
         """It, or the signature of who has it."""
         fd = open_or_create(self.path, os.O_RDWR)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if is_same_file(self.path, fd):
+            if not flock_nowait(fd):
+                holder = os.pread(fd, _SIGNATURE_BYTES, 0) or b"unknown"
+            elif is_same_file(self.path, fd):
                 self._write_signature(fd)
                 return fd, b""
-            holder = b"nobody"  # the file was removed meanwhile
-        except BlockingIOError:
-            holder = os.pread(fd, _SIGNATURE_BYTES, 0) or b"unknown"
+            else:
+                holder = b"nobody"  # the file was removed meanwhile
         except BaseException:
             os.close(fd)
             raise
@@ -105,47 +105,18 @@ DECODE_ERRORS = (DecodeError, UnicodeError, RecursionError)
 _MAX_BYTES = 1 << 20  # bytes; no file of ours comes near it
 
 
-def ensure_folder(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 def open_or_create(path: Path, how: int) -> int:
     """For the owner's eyes; no link is followed, and the folder is made if it has to be."""
     how |= os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         return os.open(path, how, 0o600)
     except FileNotFoundError:
-        ensure_folder(path.parent)
+        make_private_folder(path.parent)
         return os.open(path, how, 0o600)
-
-
-def open_regular_file(path: Path | str) -> int:
-    """For reading. Raise OSError if it is no regular file: a pipe of that name would keep us waiting for ever."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, "this is not a regular file", str(path))
-    return fd
 
 
 def read_descriptor(fd: int) -> bytes:
     return os.pread(fd, _MAX_BYTES, 0)
-
-
-def read_regular_file(path: Path | str) -> bytes:
-    fd = open_regular_file(path)
-    try:
-        return read_descriptor(fd)
-    finally:
-        os.close(fd)
-
-
-def is_same_file(path: Path, fd: int) -> bool:
-    """Whether the open file still goes by its name: a lock on one that was removed keeps nobody out."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def digest_words(*words: str) -> str:
@@ -160,23 +131,6 @@ def make_printable(text: str) -> str:
     return shown.encode("utf-8", "replace").decode()
 
 
-def create_shared_file(path: Path, data: bytes) -> None:
-    """Raise FileExistsError if there is one already. Nothing half-written stays."""
-    fd = open_or_create(path, os.O_WRONLY | os.O_EXCL)
-    try:
-        _write_and_close(fd, data)
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
-
-
-def replace_shared_file(path: Path, data: bytes) -> None:
-    """In one step: whoever reads has the old or the new one."""
-    fresh = path.with_name(f"{path.name}.new")
-    _write_and_close(open_or_create(fresh, os.O_WRONLY | os.O_TRUNC), data)
-    fresh.replace(path)
-
-
 def overwrite_in_place(path: Path, data: bytes) -> None:
     """In place, in one write of a page or less, which nobody's death cuts: much cheaper than a new file."""
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
@@ -184,9 +138,3 @@ def overwrite_in_place(path: Path, data: bytes) -> None:
         os.pwrite(fd, data.ljust(os.fstat(fd).st_size), 0)
     finally:
         os.close(fd)
-
-
-def _write_and_close(fd: int, data: bytes) -> None:
-    """Close it too."""
-    with open(fd, "wb") as file:
-        file.write(data)

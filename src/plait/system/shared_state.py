@@ -16,6 +16,7 @@ import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.system import shared_files
+from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.engine_slots import EngineRegistry, OtherEngine
 from plait.system.interfaces import OtherEngines
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
@@ -150,7 +151,7 @@ class ProviderRefusals:
         except FileNotFoundError:
             standing = []
         rest = [each for each in standing if (each.engine, each.provider) != (told.engine, told.provider)]
-        shared_files.replace_shared_file(self._path, msgspec.json.encode([*rest, told]))
+        replace_file(self._path, msgspec.json.encode([*rest, told]))
 
     def read_others(self, now: float, *, clean_up: bool) -> dict[str, float]:
         """By provider, the longest; `tidy`: when the last one is over, the file goes too."""
@@ -167,7 +168,7 @@ class ProviderRefusals:
         return heard
 
     def _read_current(self, now: float) -> list[ProviderRefusal]:
-        return [each for each in _decode_refusals(shared_files.read_regular_file(self._path)) if each.until > now]
+        return [each for each in _decode_refusals(read_regular_file(self._path)) if each.until > now]
 
 
 def _decode_refusals(data: bytes) -> list[ProviderRefusal]:

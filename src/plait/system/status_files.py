@@ -19,7 +19,6 @@ than we look, and then goes on writing it; and what `exchange` says of systems t
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +33,7 @@ from plait.sources.status_changes import Rewrite, StatusChange, StatusFileWriter
 from plait.sources.text import encode
 from plait.system import file_exchange
 from plait.system.interfaces import SourceWriteError
+from plait.system.locks import try_lock
 from plait.system.merging_write import (
     MAX_REMEMBERED_VERSIONS,
     REREAD_DELAYS,
@@ -58,42 +58,16 @@ def hold_file_lock(
     lock: Path, path: Path, pause: Callable[[float], None], lost: str = "no status was written"
 ) -> Iterator[None]:
     """Raise SourceWriteError if it can't be had in half a minute."""
-    lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = _acquire(lock, pause)
-    if fd is None:
-        raise SourceWriteError(
-            f"another plait has been writing {path} for {_LOCK_ATTEMPTS * _LOCK_POLL_SECONDS:.0f} seconds: {lost}",
-            hint=f"look for a plait that hangs; the lock is {lock}",
-        )
-    try:
-        yield
-    finally:
-        os.close(fd)
-
-
-def _acquire(lock: Path, pause: Callable[[float], None]) -> int | None:
     for _ in range(_LOCK_ATTEMPTS):
-        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_current(lock, fd):
-                return fd
-        except BlockingIOError:
-            pass
-        except BaseException:
-            os.close(fd)
-            raise
-        os.close(fd)
+        with try_lock(lock) as is_held:
+            if is_held:
+                yield
+                return
         pause(_LOCK_POLL_SECONDS)
-    return None
-
-
-def _is_current(lock: Path, fd: int) -> bool:
-    """A lock on a file that somebody removed keeps nobody out."""
-    try:
-        return os.path.samestat(os.fstat(fd), lock.stat())
-    except FileNotFoundError:
-        return False
+    raise SourceWriteError(
+        f"another plait has been writing {path} for {_LOCK_ATTEMPTS * _LOCK_POLL_SECONDS:.0f} seconds: {lost}",
+        hint=f"look for a plait that hangs; the lock is {lock}",
+    )
 
 
 _NO_SPACE_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

@@ -5,20 +5,19 @@ A lock dies with its holder. Nothing in here is ever linked to: agents change wh
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from plait.system.atomic_files import make_private_folder
 from plait.system.copy_tree import TreeCopier, copy_metadata
 from plait.system.disk import measure_tree, remove_tree, tree_size
+from plait.system.locks import hold_lock, try_lock
 
 _KEY = re.compile(r"[0-9a-f]{40}\Z")
-_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class TreeCache:
@@ -26,21 +25,15 @@ class TreeCache:
         make_private_folder(folder)
         self._folder = folder
 
-    @contextmanager
-    def lock(self, key: str, *, shared: bool = False, on_wait: Callable[[], None] | None = None) -> Iterator[bool]:
-        """Alone, or with others who only read. `wait` is called before waiting; without one, False instead of waiting."""
-        path, how = self._folder / f"{key}.lock", fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        while True:
-            fd = os.open(path, _LOCK_FLAGS, 0o600)
-            try:
-                if not _try_lock(fd, how, on_wait):
-                    yield False
-                    return
-                if _still_exists(path, fd):
-                    yield True
-                    return
-            finally:
-                os.close(fd)
+    def lock(self, key: str, *, shared: bool = False, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Held alone, or shared with other readers. `on_wait` is called before waiting."""
+        return hold_lock(self._lock_path(key), shared=shared, on_wait=on_wait)
+
+    def try_lock(self, key: str) -> AbstractContextManager[bool]:
+        return try_lock(self._lock_path(key))
+
+    def _lock_path(self, key: str) -> Path:
+        return self._folder / f"{key}.lock"
 
     def tree_path(self, key: str) -> Path:
         return self._folder / key / "tree"
@@ -88,7 +81,7 @@ class TreeCache:
     def remove(self, key: str) -> None:
         """With its lock, for who holds that alone."""
         self.discard(key)
-        (self._folder / f"{key}.lock").unlink(missing_ok=True)
+        self._lock_path(key).unlink(missing_ok=True)
 
 
 def prune_tree_cache(folder: Path, max_bytes: int) -> int:
@@ -100,7 +93,7 @@ def prune_tree_cache(folder: Path, max_bytes: int) -> int:
         kept, freed = sum(sizes.values()), 0
         for key in sorted(sizes, key=lambda key: _last_used(folder / key)):
             if kept > max_bytes or not (folder / key).exists():
-                with cache.lock(key) as mine:
+                with cache.try_lock(key) as mine:
                     if mine:
                         cache.remove(key)
                         kept, freed = kept - sizes[key], freed + sizes[key]
@@ -118,22 +111,3 @@ def _last_used(entry: Path) -> float:
         return entry.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _try_lock(fd: int, mode: int, on_wait: Callable[[], None] | None) -> bool:
-    try:
-        fcntl.flock(fd, mode | fcntl.LOCK_NB)
-    except BlockingIOError:
-        if on_wait is None:
-            return False
-        on_wait()
-        fcntl.flock(fd, mode)
-    return True
-
-
-def _still_exists(path: Path, fd: int) -> bool:
-    """A lock on a file that was removed keeps nobody out."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False

@@ -7,10 +7,8 @@ Submitting a batch: nobody else's batch has its tasks, and two who submit at onc
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from plait.agents.interface import AgentSpec
@@ -29,6 +27,7 @@ from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.store.batch_inputs import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
+from plait.system.locks import hold_lock
 
 
 def select_agents(seen: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
@@ -122,14 +121,6 @@ def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngin
     return make_limit_request(found.survey.config, state, found.settings.max_parallel)
 
 
-@contextmanager
-def lock_submission(place: RepoLocation) -> Iterator[None]:
-    """Between the look at what is open and the batch that is opened nobody else opens one."""
-    folder = place.state / LOCKS_FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+def lock_submission(place: RepoLocation) -> AbstractContextManager[None]:
+    """No other batch is submitted between checking the open batches and submitting this one."""
+    return hold_lock(place.state / LOCKS_FOLDER / _LOCK_NAME)

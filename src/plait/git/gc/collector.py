@@ -252,7 +252,7 @@ def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, 
     repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(place), head)
     admin = repository.admin_folder(place.name)
     repository.git_at(admin, folder).run("read-tree", head)
-    replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
+    replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"), mode=0o666)
     write_worktree_path(admin, folder)
     (place / ".git").unlink()
     place.rmdir()

@@ -102,7 +102,8 @@ def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str
     _copy_worktree_config(repository, admin)
     if wanted:
         _patterns_path(admin).parent.mkdir(exist_ok=True)
-        replace_file(_patterns_path(admin), format_cone_patterns(wanted).encode("utf-8", "surrogateescape"))
+        patterns = format_cone_patterns(wanted).encode("utf-8", "surrogateescape")
+        replace_file(_patterns_path(admin), patterns, mode=0o666)
 
 
 def format_cone_patterns(wanted: tuple[str, ...]) -> str:

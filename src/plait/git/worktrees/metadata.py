@@ -10,11 +10,10 @@ import os
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
-from threading import get_native_id
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.system.atomic_files import replace_file, replace_private_file
+from plait.system.atomic_files import replace_file
 
 _LEASE_FILE = "plait.json"
 
@@ -62,7 +61,7 @@ def read_lease(admin: Path) -> LeaseMetadata | None:
 
 def write_lease(admin: Path, lease: LeaseMetadata) -> None:
     fields = {name: getattr(lease, name) for name in ("batch", "task", "base", "makes", "sparse", "filled")}
-    replace_file(admin / _LEASE_FILE, json.dumps(fields).encode(), suffix=f".{get_native_id()}")
+    replace_file(admin / _LEASE_FILE, json.dumps(fields).encode(), mode=0o666)
 
 
 SETUP_FILE = "plait-outfit"
@@ -103,7 +102,7 @@ def read_setup_metadata(workspace: Path) -> SetupMetadata:
 
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
     told = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
-    replace_private_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(told).encode())
+    replace_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(told).encode())
 
 
 def reset_setup_metadata(workspace: Path) -> None:

@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.system import locks
-from plait.system.atomic_files import replace_file
+from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.disk import remove_tree
 from plait.system.state_paths import safe_filename
 
@@ -133,9 +133,16 @@ class Repository:
         places = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder), **(variables or {})}
         return Git(folder, environment=self.environment, variables=places, settings=(*_SETTINGS, *settings))
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Git can't make two worktrees at once; and nobody else moves one meanwhile."""
-        return locks.hold_short_lock(self.plait_folder / "workspaces.lock")
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Git can't make two worktrees at once; held for moments only, also while one is moved."""
+        path = self.plait_folder / "workspaces.lock"
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locks.hold_lock(path))
+            except OSError as error:
+                raise WorldError(f"cannot lock {path}: {error.strerror}") from error
+            yield
 
     def resolve_commit(self, name: str) -> str | None:
         """The commit that a name stands for now."""
@@ -205,9 +212,9 @@ def find_worktree(repository: Repository, folder: Path) -> Worktree | None:
 def _repair(admin: Path, folder: Path) -> None:
     """What has no content of its own, and some git or agent that died has lost."""
     if not read_small_file(admin / "commondir"):
-        replace_file(admin / "commondir", b"../..\n")
+        replace_file(admin / "commondir", b"../..\n", mode=0o666)
     if is_real_folder(folder) and not os.path.lexists(folder / ".git"):
-        replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"))
+        replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"), mode=0o666)
 
 
 def read_gitdir_link(folder: Path) -> Path | None:
@@ -223,7 +230,7 @@ def read_worktree_path(admin: Path) -> Path | None:
 
 
 def write_worktree_path(admin: Path, folder: Path) -> None:
-    replace_file(admin / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"))
+    replace_file(admin / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"), mode=0o666)
 
 
 def _ensure_admin_names(admin: Path, folder: Path) -> bool:
@@ -238,17 +245,11 @@ def _ensure_admin_names(admin: Path, folder: Path) -> bool:
 
 
 def read_small_file(path: Path) -> str:
-    """One of git's small files, no link and nothing that blocks; empty if there is none."""
+    """One of git's small files; empty if it is missing, a symlink or not a regular file."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_regular_file(path, _MAX_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return ""
-        return os.read(fd, _MAX_BYTES).decode("utf-8", "surrogateescape")
-    finally:
-        os.close(fd)
 
 
 def is_real_folder(path: Path) -> bool:

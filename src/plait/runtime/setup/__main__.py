@@ -13,7 +13,7 @@ from typing import NoReturn
 from plait.core.errors import PlaitError, WorldError
 from plait.runtime.setup.preparation import prepare_workspace
 from plait.runtime.setup.spec import SETUP_FAILED_EXIT, read_spec
-from plait.system.atomic_files import replace_private_file
+from plait.system.atomic_files import replace_file
 from plait.system.stdout_messages import print_message, to_single_line
 
 _SHELL = "/bin/sh"
@@ -41,7 +41,7 @@ def _prepare(spec_file: Path) -> None:
     except (PlaitError, OSError) as error:
         why = to_single_line(str(error))
         with suppress(OSError):
-            replace_private_file(spec.failed, why.encode("utf-8", "replace"))
+            replace_file(spec.failed, why.encode("utf-8", "replace"))
         print_message(why)
         sys.exit(SETUP_FAILED_EXIT)
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.system.atomic_files import make_private_folder, replace_private_file
+from plait.system.atomic_files import make_private_folder, replace_file
 
 SETUP_FAILED_EXIT = 78  # how a process exits that could not fit the workspace out
 
@@ -83,7 +83,7 @@ def write_spec(path: Path, spec: SetupSpec) -> None:
     }
     make_private_folder(path.parent)
     spec.failed.unlink(missing_ok=True)
-    replace_private_file(path, json.dumps(told).encode())
+    replace_file(path, json.dumps(told).encode())
 
 
 def read_spec(path: Path) -> SetupSpec:

@@ -11,7 +11,7 @@ from threading import Barrier
 
 import pytest
 
-from plait.system.atomic_write import write_new_file
+from plait.system.atomic_files import NotPrivateError, create_file, read_private_file, read_regular_file, replace_file
 
 NOBODY = 65534
 
@@ -34,7 +34,7 @@ def names(folder: Path) -> list[str]:
 def test_a_new_file_is_as_open_as_others(tmp_path: Path) -> None:
     path = tmp_path / "new"
     (tmp_path / "other").touch()
-    write_new_file(path, "text é\n")
+    create_file(path, "text é\n".encode(), mode=0o666)
     assert path.read_bytes() == "text é\n".encode()
     assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
     assert names(tmp_path) == ["new", "other"]
@@ -44,7 +44,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(FileExistsError):
-        write_new_file(path, "new")
+        create_file(path, b"new")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["file"]
 
@@ -52,14 +52,14 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
 def test_a_link_that_leads_nowhere_is_there(tmp_path: Path) -> None:
     (tmp_path / "file").symlink_to("elsewhere")
     with pytest.raises(FileExistsError):
-        write_new_file(tmp_path / "file", "new")
+        create_file(tmp_path / "file", b"new")
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_what_is_there_can_be_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("a longer old text")
-    write_new_file(path, "new", replace=True)
+    replace_file(path, b"new")
     assert path.read_text() == "new"
     assert names(tmp_path) == ["file"]
 
@@ -67,7 +67,7 @@ def test_what_is_there_can_be_replaced(tmp_path: Path) -> None:
 def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("theirs")
     (tmp_path / "file").symlink_to("theirs")
-    write_new_file(tmp_path / "file", "ours", replace=True)
+    replace_file(tmp_path / "file", b"ours")
     assert (tmp_path / "theirs").read_text() == "theirs"
     assert not (tmp_path / "file").is_symlink()
 
@@ -79,7 +79,7 @@ def test_of_many_at_once_one_wins(tmp_path: Path) -> None:
     def run(number: int) -> bool:
         start.wait()
         try:
-            write_new_file(path, f"{number}" * 10_000)
+            create_file(path, f"{number}".encode() * 10_000)
         except FileExistsError:
             return False
         return True
@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_leaves_everything_as_it_was(tmp_path: Path, *, repl
         (tmp_path / "file").write_text("old")
     before = names(tmp_path)
     with pytest.raises(OSError, match="too large"):
-        write_new_file(tmp_path / "file", "new" * 1000, replace=replace)
+        (replace_file if replace else create_file)(tmp_path / "file", b"new" * 1000, durable=True)
     assert names(tmp_path) == before
     assert not replace or (tmp_path / "file").read_text() == "old"
 
@@ -109,9 +109,9 @@ def no_links(*_: object) -> None:
 
 def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", no_links)
-    write_new_file(tmp_path / "file", "new")
+    create_file(tmp_path / "file", b"new")
     with pytest.raises(FileExistsError):
-        write_new_file(tmp_path / "file", "newer")
+        create_file(tmp_path / "file", b"newer")
     assert (tmp_path / "file").read_text() == "new"
     assert names(tmp_path) == ["file"]
 
@@ -125,9 +125,48 @@ def test_a_folder_that_may_not_be_written_to_says_so(tmp_path: Path) -> None:
         os.seteuid(NOBODY)
     try:
         with pytest.raises(PermissionError):
-            write_new_file(tmp_path / "file", "new")
+            create_file(tmp_path / "file", b"new")
     finally:
         if root:
             os.seteuid(0)
         tmp_path.chmod(0o755)
     assert names(tmp_path) == []
+
+
+def test_by_default_only_the_owner_can_access_a_file(tmp_path: Path) -> None:
+    create_file(tmp_path / "one", b"")
+    replace_file(tmp_path / "two", b"")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_private_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    create_file(tmp_path / "file", b"secret")
+    assert read_private_file(tmp_path / "file", 4) == b"secr"
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o620, 0o604, 0o601])
+def test_a_file_that_others_can_access_is_not_read_as_private(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "file").chmod(mode)
+    with pytest.raises(NotPrivateError):
+        read_private_file(tmp_path / "file", 4)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_not_read_as_our_own(tmp_path: Path) -> None:
+    create_file(tmp_path / "file", b"theirs")
+    os.chown(tmp_path / "file", NOBODY, NOBODY)
+    assert read_private_file(tmp_path / "file", 100) == b"theirs"
+    with pytest.raises(NotPrivateError):
+        read_private_file(tmp_path / "file", 100, must_own=True)
+
+
+def test_neither_links_nor_pipes_are_read(tmp_path: Path) -> None:
+    create_file(tmp_path / "file", b"text")
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe", "."):
+        with pytest.raises(OSError):  # noqa: PT011 - each has an errno of its own
+            read_regular_file(tmp_path / name)
+    (tmp_path / "file").chmod(0o600)
+    assert read_private_file(tmp_path / "link", 100, follow_links=True) == b"text"
