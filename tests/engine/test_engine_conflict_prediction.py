@@ -18,10 +18,10 @@ from plait.core.task import Task
 from plait.engine.conflict_prediction import CHECK_SECONDS, ConflictPredictor
 from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.reactor import SelectReactor
-from plait.engine.worker_pool import WorkerPool
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.merge.branch_merger import GitBranchMerger
 from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
@@ -76,7 +76,7 @@ class World:
         folder = StateFolder(top / ".git" / "plait")
         batch_files.write_batch_files(folder, "b1", BatchInputs(str(top), ()), {})
         context = EngineContext(self.state, self.news.append, self.hands, BatchInputsCache(folder), folder)
-        self.foresight = ConflictPredictor(context, lambda: spaces, lambda: integrator)
+        self.foresight = ConflictPredictor(context, spaces.preview_commit, lambda: integrator)
         self.foresight.check_batches(0.0)
 
     def look(self) -> list[Report]:

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.runtime.executor import LaunchSpec
+from plait.git.interfaces import Workspaces
+from plait.runtime.executor import AttemptSpec
 from plait.runtime.local_executor import LocalExecutor
+from plait.runtime.local_workspaces import LocalWorkspaces
+from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 
 
@@ -20,6 +23,9 @@ class Speaker:
         sys.stdout.write(f"{attempt.task} {pid}\n")
         sys.stdout.flush()
 
+    def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
+        sys.exit(f"{attempt} did not start: {error}")
+
     def on_exited(self, attempt: Attempt, code: int) -> None:
         self.on_launched(attempt, code)
 
@@ -27,12 +33,18 @@ class Speaker:
         sys.exit(f"{attempt} was lost: {why}")
 
 
+def no_worktrees() -> Workspaces:
+    raise AssertionError("all attempts are in place")
+
+
 if __name__ == "__main__":
     state, workspace, *tasks, script = sys.argv[1:]
     reactor = SelectReactor()
-    executor = LocalExecutor(StateFolder(Path(state)), Speaker(), reactor)
+    folder = StateFolder(Path(state))
+    spaces = LocalWorkspaces(no_worktrees, WorkerPool(reactor), folder, folder.root)
+    executor = LocalExecutor(Speaker(), reactor, spaces)
     for task in tasks:
-        job = LaunchSpec(
+        job = AttemptSpec(
             Attempt("batch", task, Step.WRITE, 1),
             ("sh", "-c", script, "sh", task),
             workspace,

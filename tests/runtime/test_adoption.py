@@ -14,10 +14,13 @@ import pytest
 
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
+from plait.git.interfaces import Workspaces
 from plait.runtime import pidfile, supervisor
 from plait.runtime.executor import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.runtime.local_executor import LocalExecutor
+from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.supervisor import PROCESS_NAME
+from plait.runtime.worker_pool import WorkerPool
 from plait.system import processes
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import AttemptFolder, StateFolder
@@ -198,12 +201,18 @@ def test_an_exit_status_that_cannot_be_read_is_none(bare: ExecutorSetup, folder:
     assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
+def no_worktrees() -> Workspaces:
+    raise AssertionError("all attempts are in place")
+
+
 def test_the_state_folder_may_be_spelled_in_another_way(bare: ExecutorSetup, tmp_path: Path) -> None:
     attempt = bare.start(f"{UNTIL_GO}; exit 4")
     bare.executor.close()
     (tmp_path / "link").symlink_to(tmp_path / "state")
     with closing(SelectReactor()) as reactor:
-        executor = LocalExecutor(StateFolder(tmp_path / "link"), RecordedCallbacks(), reactor)
+        linked = StateFolder(tmp_path / "link")
+        spaces = LocalWorkspaces(no_worktrees, WorkerPool(reactor), linked, linked.root)
+        executor = LocalExecutor(RecordedCallbacks(), reactor, spaces)
         assert executor.adopt(attempt) == RunningProcess(bare.callbacks.launches[0][1])
         executor.close()
 

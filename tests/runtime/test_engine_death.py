@@ -71,7 +71,7 @@ def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(scene: Executor
         dying.wait()
     for name in names:
         job = scene.make_job(script, name)
-        scene.executor.start(type(job)(job.attempt, (*job.argv, "sh", name), job.cwd, job.env))
+        scene.executor.start(type(job)(job.attempt, (*job.argv, "sh", name), job.workspace, job.env))
     assert scene.wait_until(lambda: len(scene.callbacks.ends) == len(names))
     assert set(scene.callbacks.ends.values()) == {3}
     assert sorted((scene.workspace / "runs").read_text().split(), key=int) == names

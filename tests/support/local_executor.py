@@ -10,11 +10,14 @@ from pathlib import Path
 from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.engine.reactor import SelectReactor
+from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime import cgroup
 from plait.runtime.executor import Executor, ExecutorCallbacks
 from plait.runtime.local_executor import LocalExecutor
+from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.termination import GracePeriods
 from plait.runtime.transcript import MAX_DISK_BYTES
+from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import ExecutorSetup
 
@@ -30,7 +33,13 @@ def local_executor_setup(
     state = StateFolder(folder / "state")
 
     def site(witness: ExecutorCallbacks) -> Executor:
-        opened.append(LocalExecutor(state, witness, reactor, grace_periods=graces, cap=cap))
+        spaces = LocalWorkspaces(
+            lambda: GitWorkspaces(folder / "repository" / ".git", folder / "worktrees"),
+            workers,
+            state,
+            folder / "setups",
+        )
+        opened.append(LocalExecutor(witness, reactor, spaces, grace_periods=graces, cap=cap))
         return opened[-1]
 
     def until(over: Callable[[], bool]) -> bool:
@@ -39,7 +48,7 @@ def local_executor_setup(
             reactor.step(0.02)
         return over()
 
-    with closing(SelectReactor()) as reactor:
+    with closing(SelectReactor()) as reactor, closing(WorkerPool(reactor)) as workers:
         try:
             yield ExecutorSetup(site, until, folder / "a workspace, señor")
         finally:

@@ -44,7 +44,7 @@ from plait.core.reports import (
 from plait.core.requests import Request
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus
-from plait.core.task import Attempt, Step
+from plait.core.task import Attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +119,6 @@ class GateRun:
     passed: bool | None = None
     detail: str = ""
     dropped: bool = False
-
-
-def make_gate_attempt(batch: str, n: int) -> Attempt:
-    """A gate runs like an attempt at verifying, of no task."""
-    return Attempt(batch, "", Step.VERIFY, n)
 
 
 def choose_gate(batch: BatchState, number: int | None) -> int:

@@ -131,6 +131,16 @@ class Attempt:
     def __str__(self) -> str:
         return f"{self.batch}/{self.task}/{self.step}-{self.n}"
 
+    @property
+    def is_gate(self) -> bool:
+        """Whether it checks a batch's merged result, and so belongs to no task."""
+        return not self.task
+
+
+def make_gate_attempt(batch: str, n: int) -> Attempt:
+    """The n-th run of a batch's gate. In names on disk, its task is empty."""
+    return Attempt(batch, "", Step.VERIFY, n)
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:

@@ -13,7 +13,6 @@ from plait.config.layers import merge_layers
 from plait.config.loading import load_config
 from plait.core.errors import ConfigError
 from plait.engine.attempt_inputs import JobBuilder
-from plait.engine.attempt_workspaces import AttemptWorkspaces
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
@@ -25,11 +24,12 @@ from plait.engine.perform import Performer
 from plait.engine.reactor import SelectReactor
 from plait.engine.report_text import redact_reports
 from plait.engine.status_writeback import StatusWriter, open_source_writer
-from plait.engine.worker_pool import WorkerPool
 from plait.git.location import RepoLocation
 from plait.git.worktrees.paths import PIN_FILE, find_git_dir, find_setups_folder, find_worktrees_folder
 from plait.observe.listeners import open_listeners
 from plait.runtime.local_executor import LocalExecutor
+from plait.runtime.local_workspaces import LocalWorkspaces
+from plait.runtime.worker_pool import WorkerPool
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE, open_project_inbox, open_state_paths
@@ -66,25 +66,26 @@ def build_dependencies(
     workers = WorkerPool(reactor)
     context = EngineContext(engine.state, emit, workers, inputs, folder)
     merge_queue = MergeQueue(context, partial(open_integrator, place, config), partial(open_publisher, place))
-    workspaces = AttemptWorkspaces(
-        context,
+    workspaces = LocalWorkspaces(
         partial(open_workspaces, place, config),
-        merge_queue.write_conflict_file,
+        workers,
+        folder,
+        find_setups_folder(place, config),
         disk_cap=config.workspace.disk_cap,
     )
     cap = config.engine.transcript_cap
     attempts = Attempts(
         context,
-        JobBuilder(context, shared, find_setups_folder(place, config)),
-        workspaces,
-        lambda callbacks: LocalExecutor(folder, callbacks, reactor, cap=cap),
+        JobBuilder(context, shared),
+        merge_queue.write_conflict_file,
+        lambda callbacks: LocalExecutor(callbacks, reactor, workspaces, cap=cap),
     )
     sensors = MachineSensors((place.state, place.top, find_worktrees_folder(place, config)))
     return Dependencies(
         journal=journal,
         inbox=open_project_inbox(place),
         inputs=inputs,
-        performer=Performer(context, attempts, workspaces, merge_queue, shared),
+        performer=Performer(context, attempts, merge_queue, shared),
         attempts=attempts,
         status_writer=StatusWriter(open_source_writer(place), reactor, emit),
         capacity=CapacityReporter(sensors, str(place.top), disk_full_reason=lambda: workspaces.disk_full_reason),
@@ -92,8 +93,7 @@ def build_dependencies(
         sleep_inhibitor=SystemSleepInhibitor(enabled=config.engine.keep_awake),
         health=EngineHealthFile(place.state / HEALTH_FILE),
         workers=workers,
-        workspaces=workspaces,
-        conflict_predictor=ConflictPredictor(context, lambda: workspaces.workspaces, lambda: merge_queue.merger),
+        conflict_predictor=ConflictPredictor(context, workspaces.preview_commit, lambda: merge_queue.merger),
         listeners=tuple(open_listeners(place, config, journal.id)),
     )
 

@@ -32,46 +32,31 @@ from plait.config.layers import ATTEMPT_VARIABLES
 from plait.core.decisions import AttemptStarted
 from plait.core.task import Attempt, Step, Task
 from plait.engine.context import EngineContext
-from plait.runtime.executor import LaunchSpec
+from plait.runtime.executor import AttemptKind, AttemptSpec
 from plait.runtime.transcript import FileTranscript
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
 from plait.system.atomic_files import write_private_file
 from plait.system.interfaces import SharedState
 from plait.system.state_paths import StateFolder
 
-GATE_TASK = ""  # the name under which the merged result is checked: no task has it
-
-
-_WHOLE_RESULT = Task(GATE_TASK)
-
-
-_DEFAULT_RULES = PromptRules()
-
 
 class JobBuilder:
     """Builds what an executor starts from a decision and the inputs of its batch."""
 
-    def __init__(self, context: EngineContext, shared: SharedState, setups_folder: Path) -> None:
-        """`setups_folder` keeps what setup commands made, for later workspaces."""
+    def __init__(self, context: EngineContext, shared: SharedState) -> None:
         self._folder = context.folder
         self._inputs = context.inputs
         self._shared = shared
-        self._setups_folder = setups_folder
         self._agents: dict[AgentSpec, Agent] = {}
 
     def build_job(
-        self,
-        order: AttemptStarted,
-        workspace: str,
-        house: PromptRules = _DEFAULT_RULES,
-        *,
-        needs_setup: bool = False,
-    ) -> LaunchSpec:
-        """Raises PlaitError; makes the files that the attempt reads. `bare`: the workspace is to be fitted out first."""
+        self, order: AttemptStarted, kind: AttemptKind, workspace: str, rules: PromptRules, *, task_base: str = ""
+    ) -> AttemptSpec:
+        """Also writes the files that the attempt reads. Raises PlaitError."""
         attempt = order.attempt
-        kit = self._inputs.get_inputs(attempt.batch)
-        task = _find_task(kit, attempt)
-        command = self._build_command(order, kit, task, workspace, house)
+        inputs = self._inputs.get_inputs(attempt.batch)
+        task = Task("") if kind is AttemptKind.GATE else _find_task(inputs, attempt)
+        command = self._build_command(order, inputs, task, workspace, rules)
         env = build_environment(
             self._inputs.get_environment(attempt.batch),
             attempt=attempt,
@@ -82,8 +67,18 @@ class JobBuilder:
             extra=command.env,
             feedback_file=self._write_feedback(order),
         )
-        argv = self._wrap_with_setup(attempt, kit, workspace, command.argv) if needs_setup else command.argv
-        return LaunchSpec(attempt, argv, workspace, env, command.stdin)
+        return AttemptSpec(
+            attempt,
+            command.argv,
+            workspace,
+            env,
+            command.stdin,
+            kind,
+            checkout=inputs.top,
+            base=order.base,
+            task_base=task_base,
+            setup=inputs.gear.outfit,
+        )
 
     def create_parser(self, order: AttemptStarted) -> OutputParser:
         batch = order.attempt.batch
@@ -96,15 +91,6 @@ class JobBuilder:
 
     def create_check_parser(self, batch: str) -> OutputParser:
         return RedactingParser(CheckCommand().create_parser(), self._inputs.get_redactor(batch))
-
-    def find_setup_failure(self, attempt: Attempt) -> str | None:
-        """Why its workspace could not be fitted out, if that is what it ended by."""
-        spec = self._folder.attempt(attempt).setup_spec
-        if not spec.exists():
-            return None
-        from plait.runtime.setup import spec as spec_
-
-        return spec_.read_failure(spec)
 
     def _build_command(
         self, order: AttemptStarted, kit: BatchInputs, task: Task, workspace: str, house: PromptRules
@@ -148,18 +134,6 @@ class JobBuilder:
             write_private_file(here.prompt, f"{told_all}\n{build_reply_instructions()}\n" if spec.replies else told_all)
         return _wrap_reply_command(command, spec, told) if spec.replies else command
 
-    def _wrap_with_setup(
-        self, attempt: Attempt, kit: BatchInputs, workspace: str, argv: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        from plait.runtime.setup import spec as spec_  # only where a workspace is new
-
-        here = self._folder.attempt(attempt)
-        spec = spec_.SetupSpec(
-            Path(workspace), Path(kit.top), kit.gear.outfit, self._setups_folder, here.path / "outfit.failed"
-        )
-        spec_.write_spec(here.setup_spec, spec)
-        return spec_.wrap_with_setup(argv, here.setup_spec)
-
     def _write_feedback(self, order: AttemptStarted) -> Path | None:
         """For scripts, which read no prompt."""
         if not order.feedback:
@@ -175,7 +149,7 @@ class JobBuilder:
 
 
 def _find_task(inputs: BatchInputs, attempt: Attempt) -> Task:
-    task = inputs.tasks_by_id.get(attempt.task) if attempt.task != GATE_TASK else _WHOLE_RESULT
+    task = inputs.tasks_by_id.get(attempt.task)
     if task is None:
         raise BatchInputsError(f"the inputs of batch {attempt.batch} don't contain {attempt.task}")
     return task

@@ -1,8 +1,9 @@
 """Attempts, from decision to report: start, prepare, launch, watch, capture, report.
 
-`Attempts.start` takes a decision, prepares the workspace in a worker thread and launches the command. While it runs,
-its transcript is read in bounded pieces and becomes reports. When it has exited, what it changed is committed, and only
-then is its end reported. Every step can be done again after a crash: an attempt's name is its identity.
+`Attempts.start` takes a decision and gives the executor a spec; the executor prepares the workspace and launches the
+command. While it runs, its transcript is read in bounded pieces and becomes reports. When it has exited, what it changed
+is committed, and only then is its end reported. Every step can be done again after a crash: an attempt's name is its
+identity.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field
-from enum import Enum
+from dataclasses import field, replace
 from typing import assert_never
 
 from plait.agents.interface import (
@@ -26,8 +26,8 @@ from plait.agents.interface import (
 )
 from plait.agents.prompts import PromptRules
 from plait.agents.retry_after import RetryAfter
-from plait.core.decisions import AttemptStarted, GateEnding, GateStarted
-from plait.core.errors import Fault, PlaitError, describe_error
+from plait.core.decisions import AttemptStarted, GateStarted
+from plait.core.errors import AgentError, Fault, PlaitError, describe_error
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import (
     AttemptActive,
@@ -47,12 +47,21 @@ from plait.core.reports import (
 from plait.core.retry_policy import find_verify_command
 from plait.core.settings import Isolation
 from plait.core.status import Category
-from plait.core.task import Attempt, Step
-from plait.engine.attempt_inputs import GATE_TASK, JobBuilder
-from plait.engine.attempt_workspaces import AttemptWorkspaces, ReadyWorkspace
+from plait.core.task import Attempt, Step, make_gate_attempt
+from plait.engine.attempt_inputs import JobBuilder
+from plait.engine.commit_contents import build_author
 from plait.engine.context import EngineContext
 from plait.engine.transcript_reader import TranscriptReader
-from plait.runtime.executor import Executor, ExecutorCallbacks, ExitedProcess, LostProcess, RunningProcess
+from plait.git.interfaces import CapturedChange
+from plait.runtime.executor import (
+    AttemptKind,
+    CaptureSpec,
+    Executor,
+    ExecutorCallbacks,
+    ExitedProcess,
+    LostProcess,
+    RunningProcess,
+)
 from plait.store.batch_inputs import BatchInputsError
 from plait.system import log
 
@@ -61,14 +70,6 @@ DEFAULT_WAIT_SECONDS = 30.0  # assumed for a tool that waits by itself and doesn
 ACTIVITY_REPORT_SECONDS = 60.0  # at most one AttemptActive in this time; well within the idle timeout
 
 _GATE_AGENT = "gate"  # in the place of an agent's name
-
-
-class AttemptKind(Enum):
-    """Where an attempt works, and what its end means."""
-
-    IN_PLACE = "in place"  # in the checkout
-    WORKTREE = "worktree"  # in the task's own workspace
-    GATE = "gate"  # the batch's command, on exactly the commit that would be pushed
 
 
 @dataclass(slots=True)
@@ -92,14 +93,15 @@ class Attempts:
         self,
         context: EngineContext,
         jobs: JobBuilder,
-        workspaces: AttemptWorkspaces,
+        write_conflict_file: Callable[[AttemptStarted], None],
         open_executor: Callable[[ExecutorCallbacks], Executor],
     ) -> None:
         self._state = context.state
         self._emit = context.emit
         self._inputs = context.inputs
         self._jobs = jobs
-        self._workspaces = workspaces
+        self._write_conflict_file = write_conflict_file
+        self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
         self.executor = open_executor(self)
 
@@ -114,16 +116,16 @@ class Attempts:
 
     def start(self, decision: AttemptStarted | GateStarted) -> None:
         order, kind = self._identify(decision)
-        with self._reporting_failures(order, kind):
+        with self._reporting_failures(order.attempt):
             self._watch(order, kind, self._jobs.create_parser(order))
-            if kind is AttemptKind.IN_PLACE:
-                self._launch(order, ReadyWorkspace(self._inputs.get_inputs(order.attempt.batch).top))
-            else:
-                self._workspaces.prepare(
-                    order,
-                    self._find_first_base(order.attempt),
-                    lambda workspace: self._on_workspace_ready(order, kind, workspace),
-                    lambda error: self._on_workspace_failed(order, kind, error),
+            if order.repairs is None:
+                self._launch(self._watched[order.attempt])
+            else:  # its prompt quotes the conflict, which git has to describe first
+                self._workers.submit(
+                    ("conflict", order.attempt.batch, order.attempt.task),
+                    lambda: self._write_conflict_file(order),
+                    lambda _: self._launch_if_wanted(order.attempt),
+                    lambda error: self._launch_if_wanted(order.attempt, error),
                 )
 
     def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
@@ -145,13 +147,25 @@ class Attempts:
                 assert_never(found)
         return False
 
-    def end_gate(self, decision: GateEnding) -> None:
-        self.executor.terminate(_gate_attempt(decision), at_once=False)
-
     def on_launched(self, attempt: Attempt, pid: int) -> None:
         watched = self._watched.get(attempt)
         if watched is None or watched.kind is not AttemptKind.GATE:
             self._emit(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
+
+    def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
+        """A failure of the system may be temporary; any other would happen again, so the attempt has failed."""
+        if not isinstance(error, PlaitError | OSError):
+            log.write_traceback(error)
+        message = self._inputs.get_redactor(attempt.batch)(describe_error(error))
+        log.write_line(f"{attempt} could not be started: {message}")
+        is_temporary = isinstance(error, OSError) or (
+            isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, BatchInputsError)
+        )
+        if is_temporary or attempt.is_gate:
+            self.on_lost(attempt, f"it could not be started: {message}")
+        else:
+            self._watched.pop(attempt, None)
+            self._emit(AttemptExited(attempt, Outcome(Category.USAGE, detail=message)))
 
     def on_exited(self, attempt: Attempt, code: int) -> None:
         watched = self._watched.pop(attempt, None)
@@ -189,7 +203,7 @@ class Attempts:
 
     def _identify(self, decision: AttemptStarted | GateStarted) -> tuple[AttemptStarted, AttemptKind]:
         if isinstance(decision, GateStarted):
-            return _gate_order(decision), AttemptKind.GATE
+            return _make_gate_order(decision), AttemptKind.GATE
         isolated = self.is_isolated(decision.attempt.batch)
         return decision, AttemptKind.WORKTREE if isolated else AttemptKind.IN_PLACE
 
@@ -208,72 +222,93 @@ class Attempts:
 
     def _find_workspace(self, order: AttemptStarted, kind: AttemptKind) -> str:
         if kind is not AttemptKind.IN_PLACE:
-            return self._workspaces.path(order)
+            return self.executor.workspaces.path(order.attempt)
         with suppress(PlaitError):
             return self._inputs.get_inputs(order.attempt.batch).top
         return ""
 
-    def _find_first_base(self, attempt: Attempt) -> str:
-        """The commit that the task's change is made on, if one is known."""
+    def _launch_if_wanted(self, attempt: Attempt, error: Exception | None = None) -> None:
+        watched = self._watched.get(attempt)
+        if watched is None:
+            return  # it was cancelled meanwhile
+        with self._reporting_failures(attempt):
+            if error is not None:
+                raise error
+            self._launch(watched)
+
+    def _launch(self, watched: WatchedAttempt) -> None:
+        order, attempt = watched.order, watched.order.attempt
         batch = self._state.batches.get(attempt.batch)
         task = batch.find_task(attempt.task) if batch is not None else None
-        return (task.base or "") if task is not None else ""
-
-    def _on_workspace_ready(self, order: AttemptStarted, kind: AttemptKind, workspace: ReadyWorkspace) -> None:
-        if order.attempt in self._watched:  # else it was cancelled meanwhile
-            with self._reporting_failures(order, kind):
-                self._launch(order, workspace)
-
-    def _on_workspace_failed(self, order: AttemptStarted, kind: AttemptKind, error: Exception) -> None:
-        if order.attempt in self._watched:  # else it was cancelled meanwhile
-            self._report_start_failure(order, kind, error)
-
-    def _launch(self, order: AttemptStarted, workspace: ReadyWorkspace) -> None:
-        batch = self._state.batches.get(order.attempt.batch)
-        task = batch.find_task(order.attempt.task) if batch is not None else None
         verify = find_verify_command(batch, task) if batch is not None and task is not None else None
-        rules = PromptRules(self.is_isolated(order.attempt.batch), verify)
-        self.executor.start(self._jobs.build_job(order, workspace.path, rules, needs_setup=workspace.needs_setup))
+        rules = PromptRules(self.is_isolated(attempt.batch), verify)
+        workspace = watched.workspace or self._inputs.get_inputs(attempt.batch).top
+        task_base = (task.base or "") if task is not None else ""
+        self.executor.start(self._jobs.build_job(order, watched.kind, workspace, rules, task_base=task_base))
 
     @contextmanager
-    def _reporting_failures(self, order: AttemptStarted, kind: AttemptKind) -> Iterator[None]:
+    def _reporting_failures(self, attempt: Attempt) -> Iterator[None]:
         """One task's defect must not end the engine: the next engine would fail in the same way."""
         try:
             yield
         except Exception as error:  # noqa: BLE001
-            self._report_start_failure(order, kind, error)
-
-    def _report_start_failure(self, order: AttemptStarted, kind: AttemptKind, error: Exception) -> None:
-        """A failure of the system may be temporary; any other would happen again, so the attempt has failed."""
-        if not isinstance(error, PlaitError | OSError):
-            log.write_traceback(error)
-        message = self._inputs.get_redactor(order.attempt.batch)(describe_error(error))
-        log.write_line(f"{order.attempt} could not be started: {message}")
-        is_temporary = isinstance(error, OSError) or (
-            isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, BatchInputsError)
-        )
-        if is_temporary or kind is AttemptKind.GATE:
-            self.on_lost(order.attempt, f"it could not be started: {message}")
-        else:
-            self._watched.pop(order.attempt, None)
-            self._emit(AttemptExited(order.attempt, Outcome(Category.USAGE, detail=message)))
+            self.on_start_failed(attempt, error)
 
     def _finish(self, watched: WatchedAttempt, outcome: Outcome) -> None:
         """Report the end of an attempt; of one with a workspace, after its result was committed."""
-        attempt = watched.order.attempt
-        setup_failure = self._jobs.find_setup_failure(attempt) if outcome.exit_code else None
-        match watched.kind:
-            case AttemptKind.GATE if setup_failure is not None:  # not the fault of a task's change
+        order, attempt = watched.order, watched.order.attempt
+        if watched.kind is AttemptKind.IN_PLACE:
+            self._emit(AttemptExited(attempt, outcome))
+            return
+        workspaces = self.executor.workspaces
+        setup_failure = workspaces.find_setup_failure(attempt) if outcome.exit_code else None
+        if watched.kind is AttemptKind.GATE:
+            if setup_failure is not None:  # not the fault of a task's change
                 self._emit(GateLost(attempt.batch, attempt.n, setup_failure))
-            case AttemptKind.GATE:
+            else:
                 passed = outcome.category is Category.OK
                 self._emit(GateDone(attempt.batch, attempt.n, passed, "" if passed else outcome.detail))
-            case AttemptKind.WORKTREE if setup_failure is None:
-                self._workspaces.finish(watched.order, outcome, lambda final: self._emit(AttemptExited(attempt, final)))
-            case AttemptKind.WORKTREE:
-                self._emit(AttemptExited(attempt, Outcome(Category.USAGE, outcome.exit_code, setup_failure or "")))
-            case AttemptKind.IN_PLACE:
-                self._emit(AttemptExited(attempt, outcome))
+        elif setup_failure is not None:
+            self._emit(AttemptExited(attempt, Outcome(Category.USAGE, outcome.exit_code, setup_failure)))
+        elif attempt.step is Step.WRITE:
+            self._capture(order, outcome)
+        else:
+            workspaces.reset(
+                attempt,
+                order.base,
+                lambda: self._emit(AttemptExited(attempt, outcome)),
+                lambda error: self._report_despite_error(attempt, outcome, error),
+            )
+
+    def _capture(self, order: AttemptStarted, outcome: Outcome) -> None:
+        """Commit what an attempt left, whatever its end was; then report it."""
+        attempt = order.attempt
+        try:
+            inputs = self._inputs.get_inputs(attempt.batch)
+            spec = CaptureSpec(
+                attempt,
+                order.base,
+                build_author(inputs, attempt),
+                inputs.sources,
+                frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
+                inputs.gear.hooks,
+                inputs.gear.largest_file,
+            )
+            allow_empty = inputs.tasks_by_id[attempt.task].allow_empty
+        except (PlaitError, KeyError) as error:
+            self._emit(AttemptExited(attempt, _judge_uncommitted(outcome, error)))
+            return
+        self.executor.workspaces.capture(
+            spec,
+            lambda change: self._emit(
+                AttemptExited(attempt, _judge_change(attempt, outcome, change, allow_empty=allow_empty))
+            ),
+            lambda error: self._emit(AttemptExited(attempt, _judge_uncommitted(outcome, error))),
+        )
+
+    def _report_despite_error(self, attempt: Attempt, outcome: Outcome, error: Exception) -> None:
+        log.write_line(f"warning: can't reset the workspace after {attempt}: {describe_error(error)}")
+        self._emit(AttemptExited(attempt, outcome))
 
     def _report_signal(self, watched: WatchedAttempt, signal: AgentEvent) -> None:
         """Nothing is reported twice, except a wait: said again, it counts from now."""
@@ -289,13 +324,9 @@ class Attempts:
             self._emit(_to_report(watched.order.attempt, signal))
 
 
-def _gate_attempt(gate: GateStarted | GateEnding) -> Attempt:
-    return Attempt(gate.batch, GATE_TASK, Step.VERIFY, gate.n)
-
-
-def _gate_order(gate: GateStarted) -> AttemptStarted:
+def _make_gate_order(gate: GateStarted) -> AttemptStarted:
     return AttemptStarted(
-        _gate_attempt(gate),
+        make_gate_attempt(gate.batch, gate.n),
         _GATE_AGENT,
         _GATE_AGENT,
         gate.timeout,
@@ -303,6 +334,32 @@ def _gate_order(gate: GateStarted) -> AttemptStarted:
         base=gate.commit,
         command=gate.command,
     )
+
+
+def _judge_change(attempt: Attempt, outcome: Outcome, change: CapturedChange, *, allow_empty: bool) -> Outcome:
+    for path in change.reverted_sources:
+        log.write_line(f"{attempt} changed only statuses in {path}, which plait writes; they were restored")
+    outcome = replace(outcome, files=change.files, diffstat=change.diffstat)
+    if outcome.category is not Category.OK:
+        return outcome
+    if change.empty and not allow_empty:
+        return replace(outcome, category=Category.EMPTY)
+    return replace(outcome, tip=change.tip)
+
+
+def _judge_uncommitted(outcome: Outcome, error: Exception) -> Outcome:
+    """What can't be a result is the agent's to correct. Anything else needs a person: the work was paid for."""
+    if outcome.category is not Category.OK:
+        if not isinstance(error, AgentError):
+            log.write_line(f"warning: what a failed attempt left is not committed: {describe_error(error)}")
+        return outcome
+    if isinstance(error, AgentError):
+        return replace(outcome, category=Category.VERIFY, detail=error.message)
+    hint = error.hint if isinstance(error, PlaitError) else ""
+    detail = (
+        f"its result could not be committed: {describe_error(error)}; plait gc --list has what is saved of it. {hint}"
+    )
+    return replace(outcome, category=Category.USAGE, detail=detail.strip())
 
 
 def keep_latest(signals: Sequence[AgentEvent]) -> list[AgentEvent]:

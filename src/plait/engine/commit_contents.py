@@ -6,14 +6,13 @@ Statuses in the batch branch: a task's merge says in its source that it is done.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Task
-from plait.git.interfaces import CommitInfo, MergeMessage, RestoreStatuses
+from plait.git.interfaces import CommitInfo, MergeMessage
 from plait.sources.source_model import SourceStatus
-from plait.sources.source_set import SourceAddress
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.text import decode, encode
 from plait.sources.writeback_queue import BatchWriteback, PendingStatus, SourceUpdate
@@ -42,31 +41,6 @@ def build_author(kit: BatchInputs, attempt: Attempt) -> CommitInfo:
 def build_merge_message(kit: BatchInputs, batch: str, task: str, n: int, edit: EditFiles | None = None) -> MergeMessage:
     message = f"Merge {_build_subject(kit.tasks_by_id[task])}"
     return MergeMessage(message, (*_build_trailers(batch, task), ("Plait-Merge", str(n))), edit)
-
-
-def build_status_restorer(kit: BatchInputs) -> RestoreStatuses:
-    """For files that tasks were read from: the agent's text with the statuses that the base had."""
-    addresses = [SourceAddress.parse(source) for source in kit.sources]
-    files = {task.origin.file for task in kit.tasks if task.origin is not None}
-
-    def back(path: str, base: bytes, new: bytes) -> bytes:
-        address = _find_source(addresses, path)
-        if address is None:
-            return new
-        # Formats are many, and few agents touch sources.
-        from plait.sources.formats import get_entry
-        from plait.sources.status_restore import restore_statuses
-
-        if path not in files and path.rpartition("/")[2] != get_entry(address.format).status_file:
-            return new
-        return encode(restore_statuses(address.format, path, decode(base), decode(new)))
-
-    return back
-
-
-def _find_source(addresses: Sequence[SourceAddress], path: str) -> SourceAddress | None:
-    around = [each for each in addresses if each.path in {".", path} or path.startswith(f"{each.path}/")]
-    return max(around, key=lambda each: len(each.path), default=None)
 
 
 def _build_trailers(batch: str, task: str) -> tuple[tuple[str, str], ...]:

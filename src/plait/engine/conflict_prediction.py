@@ -13,7 +13,7 @@ from plait.core.settings import Isolation
 from plait.core.state import BatchState
 from plait.core.task import Step
 from plait.engine.context import EngineContext
-from plait.git.interfaces import BranchMerger, PredictedConflict, Workspaces
+from plait.git.interfaces import BranchMerger, PredictedConflict
 from plait.system import log
 
 CHECK_SECONDS = 30.0  # seconds between two looks at a batch
@@ -31,13 +31,16 @@ class UnmergedTask:
 
 class ConflictPredictor:
     def __init__(
-        self, context: EngineContext, workspaces: Callable[[], Workspaces], merger: Callable[[], BranchMerger]
+        self,
+        context: EngineContext,
+        preview_commit: Callable[[str, str, str], str | None],
+        merger: Callable[[], BranchMerger],
     ) -> None:
         self._state = context.state
         self._workers = context.workers
         self._load_inputs = context.inputs.get_inputs
         self._emit = context.emit
-        self._workspaces = workspaces
+        self._preview_commit = preview_commit
         self._merger = merger
         self._next: dict[str, float] = {}
 
@@ -73,7 +76,7 @@ class ConflictPredictor:
     def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:
         """None: it has changed nothing yet, or can't be seen just now."""
         try:
-            return each.tip or self._workspaces().preview_commit(batch, each.task, each.base)
+            return each.tip or self._preview_commit(batch, each.task, each.base)
         except WorldError:
             return None
 

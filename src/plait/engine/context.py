@@ -11,7 +11,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Report
 from plait.core.state import State
 from plait.core.task import Task
-from plait.engine.worker_pool import WorkerPool
+from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
 from plait.system import log

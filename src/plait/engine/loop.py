@@ -25,7 +25,6 @@ from plait.core.requests import ChangeEngineSettings, Request
 from plait.core.scheduler.rules import decide_due, fold_incoming, is_engine_needed
 from plait.core.scheduler.selection import has_batch_slots
 from plait.core.state import State
-from plait.engine.attempt_workspaces import AttemptWorkspaces
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
@@ -33,8 +32,8 @@ from plait.engine.context import BatchInputsCache
 from plait.engine.perform import Performer
 from plait.engine.report_text import make_utf8_safe
 from plait.engine.status_writeback import StatusWriter
-from plait.engine.worker_pool import WorkerPool
 from plait.observe.interfaces import RecordListener
+from plait.runtime.worker_pool import WorkerPool
 from plait.store.interfaces import Inbox, InboxError, Journal, JournalFullError, JournalReadOnlyError
 from plait.system import log
 from plait.system.interfaces import HealthFile, OtherEngines, SharedState, SleepInhibitor
@@ -62,7 +61,6 @@ class Dependencies:
     sleep_inhibitor: SleepInhibitor
     health: HealthFile
     workers: WorkerPool
-    workspaces: AttemptWorkspaces
     conflict_predictor: ConflictPredictor
     listeners: tuple[RecordListener, ...] = ()
 
@@ -129,8 +127,7 @@ class Engine:
             self.enqueue(settings_request)
         self._delete_stale_environments()
         adopted = parts.performer.recover()
-        parts.workspaces.release_leftovers(self.state)
-        log.write_line(f"engine {self._pid} took over at record {self.state.seq}, {adopted} attempts run on")
+        log.write_line(f"engine {self._pid} started at record {self.state.seq}; adopted {adopted} running attempts")
 
     def max_sleep(self) -> float:
         """How long the loop may sleep if nothing happens."""
@@ -248,7 +245,7 @@ class Engine:
             self.dependencies.attempts.poll_transcripts(now)
             self.dependencies.capacity.read_sensors(self.dependencies.attempts)
             self.dependencies.conflict_predictor.check_batches(now)
-            self.dependencies.workspaces.check_disk_usage(now)
+            self.dependencies.attempts.executor.workspaces.check_disk_usage(now)
             self._warn_once(self.dependencies.shared.problem)
 
     def _read_inbox(self) -> Sequence[Request]:

@@ -92,7 +92,7 @@ class MergeQueue:
         )
 
     def write_conflict_file(self, order: AttemptStarted) -> None:
-        """Both sides, in a file, for the attempt that is to repair it. Called by whoever prepares its workspace."""
+        """Both sides, in a file, for the attempt that is to repair it. Called from a worker thread."""
         name, change = order.attempt, order.repairs
         if change is not None:
             clash = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)

@@ -38,8 +38,9 @@ from plait.core.decisions import (
 from plait.core.events import Record
 from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
 from plait.core.scheduler.rules import list_outstanding
-from plait.engine.attempt_inputs import GATE_TASK
-from plait.engine.attempt_workspaces import AttemptWorkspaces
+from plait.core.settings import Isolation
+from plait.core.state import BatchState
+from plait.core.task import make_gate_attempt
 from plait.engine.attempts import Attempts
 from plait.engine.context import EngineContext
 from plait.engine.merge_queue import MergeQueue
@@ -52,7 +53,6 @@ class Performer:
         self,
         context: EngineContext,
         attempts: Attempts,
-        workspaces: AttemptWorkspaces,
         merge_queue: MergeQueue,
         shared: SharedState,
     ) -> None:
@@ -60,7 +60,7 @@ class Performer:
         self._inputs = context.inputs
         self._attempts = attempts
         self._executor = attempts.executor
-        self._workspaces = workspaces
+        self._workspaces = attempts.executor.workspaces
         self._merge_queue = merge_queue
         self._shared = shared
 
@@ -72,6 +72,9 @@ class Performer:
                 adopted += self._attempts.adopt(decision)
             else:
                 self.perform_decision(decision)
+        for batch in self._state.batches.values():
+            if batch.settings.isolation is Isolation.WORKTREE:
+                self._release_workspaces(batch)
         return adopted
 
     def perform(self, record: Record) -> None:
@@ -111,7 +114,7 @@ class Performer:
             case PublishStarted():
                 self._merge_queue.publish(decision)
             case GateEnding():
-                self._attempts.end_gate(decision)
+                self._executor.terminate(make_gate_attempt(decision.batch, decision.n), at_once=False)
             case (
                 RequestGranted()
                 | RequestRefused()
@@ -132,10 +135,14 @@ class Performer:
             case _:
                 assert_never(decision)
 
+    def _release_workspaces(self, batch: BatchState) -> None:
+        ended = [task.task.id for task in batch.tasks if task.status is not None]
+        self._workspaces.release_batch(batch.id, ended, has_ended=batch.ended is not None)
+
     def _end_batch(self, decision: BatchEnded) -> None:
         self._inputs.forget_batch(decision.batch)
         self.sweep()
         if self._attempts.is_isolated(decision.batch):
-            self._shared.release_ports(decision.batch, GATE_TASK)
-            self._workspaces.release_ended(self._state.batches[decision.batch])
+            self._shared.release_ports(decision.batch, "")  # the gate's
+            self._release_workspaces(self._state.batches[decision.batch])
         log.write_line(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")

@@ -78,7 +78,7 @@ class Workspaces(Protocol):
     """
 
     def path(self, batch: str, task: str) -> str:
-        """Where the task works, whether or not it is there yet."""
+        """Where the task works, or the gate (task ""), whether or not it is there yet."""
 
     def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
         """The task's worktree on its own branch: made from `base`, or, if it began there before, as its last attempt

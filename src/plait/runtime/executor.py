@@ -1,20 +1,29 @@
+"""The interface between the engine and wherever attempts run: this machine, or a cluster.
+
+In: a base commit, a workspace's setup, a command, an environment (`AttemptSpec`), and how to commit the result
+(`CaptureSpec`). Out: a transcript, an exit status, a commit. Workspaces are prepared, set up, captured and reset behind
+this interface; the engine never opens one. Time limits are the engine's: it calls `terminate`.
+"""
+
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from enum import Enum
 from typing import Protocol
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
+from plait.git.interfaces import CapturedChange, CommitInfo, WorkspaceSetup
 
 
 class Timer(Protocol):
     def cancel(self) -> None:
-        """Too late is no error."""
+        """No error if it has fired."""
 
 
 class Reactor(Protocol):
-    """The engine's one loop, as adapters see it. Everything but `post` is called from the loop's own thread."""
+    """The engine's loop. Everything but `call_soon` is called from the loop's own thread."""
 
     def watch(self, fd: int, ready: Callable[[], None]) -> None:
         """Call `ready` whenever there is something to read."""
@@ -24,18 +33,53 @@ class Reactor(Protocol):
     def call_later(self, seconds: float, then: Callable[[], None]) -> Timer: ...
 
     def call_soon(self, then: Callable[[], None]) -> None:
-        """From any thread: call it in the loop, soon."""
+        """From any thread: call it in the loop."""
+
+
+class AttemptKind(Enum):
+    """Where an attempt works, and what its end means."""
+
+    IN_PLACE = "in place"  # in the checkout that the batch was submitted from
+    WORKTREE = "worktree"  # in the task's own workspace
+    GATE = "gate"  # in the batch's own workspace, on exactly the commit that would be pushed
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchSpec:
-    """One attempt as an executor starts it. `env` is the whole environment, `stdin` a file (None: nothing to read)."""
+class AttemptSpec:
+    """One attempt as an executor runs it. `env` is the whole environment, `stdin` a file (None: nothing to read).
+
+    `workspace` is the folder that the command runs in: `checkout` itself, or what `AttemptWorkspaces.path` says. Unless
+    it is in place, the executor prepares it: at `base`, with ignored files of `checkout` and the result of the setup. A
+    workspace that is gone before a check is made again from `task_base`, the commit that the task's change is made on.
+    """
 
     attempt: Attempt
     argv: tuple[str, ...]
-    cwd: str
+    workspace: str
     env: Mapping[str, str] = field(repr=False)
     stdin: str | None = None
+    kind: AttemptKind = AttemptKind.IN_PLACE
+    checkout: str = ""
+    base: str = ""
+    task_base: str = ""
+    setup: WorkspaceSetup = WorkspaceSetup()
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSpec:
+    """How what an attempt left in its workspace is committed.
+
+    `sources` is where tasks are read from, `source_files` the files that they stand in: statuses there are plait's to
+    write, and an agent's changes of them are undone. `max_file_bytes` 0: files may have any size.
+    """
+
+    attempt: Attempt
+    base: str
+    commit: CommitInfo
+    sources: tuple[str, ...] = ()
+    source_files: frozenset[str] = frozenset()
+    run_hooks: bool = False
+    max_file_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +89,19 @@ class RunningProcess:
 
 @dataclass(frozen=True, slots=True)
 class ExitedProcess:
-    """`code` as a shell tells it: 128 + n after signal n."""
+    """`code` as in a shell: 128 + n after signal n."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class LostProcess:
-    """It was started, it does not run any more, and it left no exit status."""
+    """It was started, does not run any more, and left no exit status."""
 
     why: str
 
 
-# What a probe finds; None: it was never started.
+# What became of an attempt; None: it was never started.
 ProbeResult = RunningProcess | ExitedProcess | LostProcess | None
 
 
@@ -94,35 +138,86 @@ class Transcript(Protocol):
 
 
 class ExecutorCallbacks(Protocol):
-    """Who an executor tells what it sees, in the loop's thread. A fact may be told twice."""
+    """What an executor reports, in the loop's thread. A fact may be reported twice."""
 
     def on_launched(self, attempt: Attempt, pid: int) -> None: ...
+
+    def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
+        """Its workspace could not be prepared, or its command not be launched there."""
 
     def on_exited(self, attempt: Attempt, code: int) -> None: ...
 
     def on_lost(self, attempt: Attempt, why: str) -> None: ...
 
 
-class Executor(Protocol):
-    """How attempts reach a site. An attempt's name is its identity: whatever is done twice is done once."""
+OnError = Callable[[Exception], None]
 
-    def start(self, job: LaunchSpec) -> None:
-        """Start it, unless that was done before: then tell what became of it. Raise WorldError if it can't be started."""
+
+class AttemptWorkspaces(Protocol):
+    """The workspaces of an executor. Callbacks come in the loop's thread; calls about one workspace run in order.
+
+    Whatever is done twice, or again after a crash, has effect once. Work is committed before a workspace is reset,
+    released or made again.
+    """
+
+    @property
+    def disk_full_reason(self) -> str | None:
+        """Why no more workspaces may be made, as of the last check."""
+
+    def path(self, attempt: Attempt) -> str:
+        """Where the attempt's workspace is, whether or not it exists yet."""
+
+    def find_setup_failure(self, attempt: Attempt) -> str | None:
+        """Why the workspace could not be set up, if that is what the attempt ended by."""
+
+    def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
+        """Commit everything that a task's attempt left. AgentError: what it left can't be a result."""
+
+    def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
+        """After a check: the workspace as it was at this commit."""
+
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        """From any thread: what the task would leave if it stopped now; None: nothing yet. Raises WorldError."""
+
+    def release(self, batch: str, task: str) -> None:
+        """The task has ended."""
+
+    def release_batch(self, batch: str, ended_tasks: Sequence[str], *, has_ended: bool) -> None:
+        """Release what these tasks still have, and the gate's workspace if the batch has ended."""
+
+    def check_disk_usage(self, now: float) -> None:
+        """Measure from time to time what the workspaces take."""
+
+
+class Executor(Protocol):
+    """Runs attempts. An attempt's name is its identity: whatever is done twice has effect once."""
+
+    @property
+    def workspaces(self) -> AttemptWorkspaces: ...
+
+    def start(self, spec: AttemptSpec) -> None:
+        """Start it, unless that was done before: then report what became of it.
+
+        Raises WorldError if it is known at once that it can't be started, else `on_start_failed` is called.
+        """
 
     def adopt(self, attempt: Attempt) -> ProbeResult:
         """What became of an attempt that an earlier engine started; one that runs is watched from now on."""
 
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
-        """Ask the whole tree to end, ever more firmly; `now`: without grace. What is over already is told again."""
+        """Ask all its processes to end, then kill them; `at_once`: without grace. What is over is reported again.
+
+        One that was not started yet never starts.
+        """
 
     def open_transcript(self, attempt: Attempt) -> Transcript:
         """What the attempt prints, whether or not it has started yet."""
 
     def end_leftovers(self) -> int:
-        """End what outlived its attempts; how many processes are still being ended. Raise OSError if nobody can tell."""
+        """End what outlived its attempts. How many processes are still being ended. Raises OSError."""
 
     def measure_memory(self) -> Mapping[Attempt, int]:
-        """The memory, in bytes, that each running attempt's whole tree takes now."""
+        """The memory, in bytes, that all processes of each running attempt use now."""
 
     def close(self) -> None:
-        """Stop watching; what runs goes on."""
+        """Stop watching; what runs continues."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
@@ -15,15 +16,17 @@ from plait.core.errors import WorldError
 from plait.core.task import Attempt
 from plait.runtime import cgroup, pidfile, supervisor
 from plait.runtime.executor import (
+    AttemptKind,
+    AttemptSpec,
     ExecutorCallbacks,
     ExitedProcess,
-    LaunchSpec,
     LostProcess,
     ProbeResult,
     Reactor,
     RunningProcess,
     Timer,
 )
+from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.pidfile import PidFile
 from plait.runtime.process_tree import CgroupMover, LiveAttempt, ProcessTable, TreeRoot
 from plait.runtime.supervisor import (
@@ -48,19 +51,21 @@ class LocalExecutor:
 
     def __init__(
         self,
-        folder: StateFolder,
-        witness: ExecutorCallbacks,
+        callbacks: ExecutorCallbacks,
         reactor: Reactor,
+        workspaces: LocalWorkspaces,
         *,
         cap: int = MAX_DISK_BYTES,
         grace_periods: GracePeriods | None = None,
     ) -> None:
         # The folder's path is part of a warden's command line: one spelling, whatever engine looks for it.
-        self._folder = StateFolder(folder.root.resolve())
-        self._witness = witness
+        self._folder = StateFolder(workspaces.folder.root.resolve())
+        self._callbacks = callbacks
         self._reactor = reactor
+        self.workspaces = workspaces
+        self._preparing: set[Attempt] = set()
         self._cap = cap
-        self._prefix = tag_prefix(folder.root)
+        self._prefix = tag_prefix(workspaces.folder.root)
         self._table = ProcessTable(self._prefix)
         self._terminator = Terminator(
             reactor, self._table.find_trees, self._on_tree_ended, grace_periods or GracePeriods()
@@ -68,17 +73,41 @@ class LocalExecutor:
         self._cgroup_mover = CgroupMover(reactor, self._table)
         self._timer: Timer | None = None
 
-    def start(self, job: LaunchSpec) -> None:
-        live = self._get_live(job.attempt)
+    def start(self, spec: AttemptSpec) -> None:
+        if spec.kind is AttemptKind.IN_PLACE:
+            self._launch_once(spec)
+        else:
+            self._preparing.add(spec.attempt)
+            self.workspaces.prepare(spec, partial(self._on_prepared, spec), partial(self._on_prepare_failed, spec))
+
+    def _on_prepared(self, spec: AttemptSpec, argv: tuple[str, ...]) -> None:
+        if spec.attempt in self._preparing:  # else it was terminated meanwhile
+            self._preparing.discard(spec.attempt)
+            try:
+                self._launch_once(replace(spec, argv=argv))
+            except Exception as error:  # noqa: BLE001 - one attempt's defect must not end the others
+                self._callbacks.on_start_failed(spec.attempt, error)
+
+    def _on_prepare_failed(self, spec: AttemptSpec, error: Exception) -> None:
+        if spec.attempt in self._preparing:
+            self._preparing.discard(spec.attempt)
+            self._callbacks.on_start_failed(spec.attempt, error)
+
+    def _launch_once(self, spec: AttemptSpec) -> None:
+        live = self._get_live(spec.attempt)
         found = self._find(live)
         if found is None:
-            found = self._launch(live, job)
-        self._report(job.attempt, found)
+            make_attempt_folder(live.folder)
+            found = self._watch(
+                live, supervisor.supervisor_of_child(launch_supervisor(spec, live.folder, live.root.tag))
+            )
+        self._report(spec.attempt, found)
 
     def adopt(self, attempt: Attempt) -> ProbeResult:
         return self._find(self._get_live(attempt))
 
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
+        self._preparing.discard(attempt)
         live = self._get_live(attempt)
         found = self._find(live)
         if found is None:
@@ -109,6 +138,7 @@ class LocalExecutor:
         return sum(map(len, left.values()))
 
     def close(self) -> None:
+        self._preparing.clear()
         for live in self._table.live.values():
             if live.exit_watcher is not None:
                 live.exit_watcher.stop()
@@ -123,10 +153,6 @@ class LocalExecutor:
         if live is None:
             live = LiveAttempt(attempt, self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt)))
         return live
-
-    def _launch(self, live: LiveAttempt, job: LaunchSpec) -> RunningProcess:
-        make_attempt_folder(live.folder)
-        return self._watch(live, supervisor.supervisor_of_child(launch_supervisor(job, live.folder, live.root.tag)))
 
     def _find(self, live: LiveAttempt) -> ProbeResult:
         if live.attempt in self._table.live:
@@ -230,11 +256,11 @@ class LocalExecutor:
     def _report(self, attempt: Attempt, found: ProbeResult) -> None:
         match found:
             case RunningProcess(pid):
-                self._witness.on_launched(attempt, pid)
+                self._callbacks.on_launched(attempt, pid)
             case ExitedProcess(code):
-                self._witness.on_exited(attempt, code)
+                self._callbacks.on_exited(attempt, code)
             case LostProcess(why):
-                self._witness.on_lost(attempt, why)
+                self._callbacks.on_lost(attempt, why)
             case None:
                 pass
             case _:

@@ -17,7 +17,7 @@ from subprocess import Popen
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.runtime.executor import LaunchSpec, Reactor, Timer
+from plait.runtime.executor import AttemptSpec, Reactor, Timer
 from plait.runtime.pidfile import PidFile, make_signature
 from plait.system import process_identity, processes
 from plait.system.process_identity import Process
@@ -48,27 +48,27 @@ def read_script() -> str:
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
-def launch_supervisor(job: LaunchSpec, folder: AttemptFolder, tag: str) -> int:
+def launch_supervisor(spec: AttemptSpec, folder: AttemptFolder, tag: str) -> int:
     """The warden's pid. It is a child of this process."""
-    if not job.argv:
-        raise WorldError(f"{job.attempt} has no command to run")
-    if not os.path.isdir(job.cwd):  # noqa: PTH112 - a path is not needed for anything else
+    if not spec.argv:
+        raise WorldError(f"{spec.attempt} has no command to run")
+    if not os.path.isdir(spec.workspace):  # noqa: PTH112 - a path is not needed for anything else
         raise WorldError(
-            f"the workspace {job.cwd} is not there",
+            f"the workspace {spec.workspace} is not there",
             hint="it was moved or removed; put it back and retry the task",
         )
-    command = (_find_command(job.argv[0], job.env.get("PATH", os.defpath)), *job.argv[1:])
-    argv = [SHELL, "-c", read_script(), PROCESS_NAME, str(folder.path), job.cwd, make_signature(), *command]
+    command = (_find_command(spec.argv[0], spec.env.get("PATH", os.defpath)), *spec.argv[1:])
+    argv = [SHELL, "-c", read_script(), PROCESS_NAME, str(folder.path), spec.workspace, make_signature(), *command]
     environment = {
         process_identity.TAG_VARIABLE: tag,
-        **{k: v for k, v in job.env.items() if k != process_identity.TAG_VARIABLE},
+        **{k: v for k, v in spec.env.items() if k != process_identity.TAG_VARIABLE},
     }
     try:
-        return _spawn(argv, environment, job.stdin or os.devnull, str(folder.transcript))
+        return _spawn(argv, environment, spec.stdin or os.devnull, str(folder.transcript))
     except OSError as error:
-        raise _make_launch_error(job, folder, error) from error
+        raise _make_launch_error(spec, folder, error) from error
     except ValueError as error:  # a zero byte, a name with "=", what is no text
-        raise WorldError(f"{job.attempt} can't be started: its command or environment has {error}") from error
+        raise WorldError(f"{spec.attempt} can't be started: its command or environment has {error}") from error
 
 
 def _find_command(name: str, path: str) -> str:
@@ -143,8 +143,8 @@ def _resettable_signals() -> list[int]:
     return [number for number in signal.valid_signals() if number not in {signal.SIGKILL, signal.SIGSTOP}]
 
 
-def _make_launch_error(job: LaunchSpec, folder: AttemptFolder, error: OSError) -> WorldError:
-    what = f"{job.attempt} can't be started"
+def _make_launch_error(spec: AttemptSpec, folder: AttemptFolder, error: OSError) -> WorldError:
+    what = f"{spec.attempt} can't be started"
     match error.errno:
         case errno.E2BIG:
             return WorldError(
@@ -160,8 +160,8 @@ def _make_launch_error(job: LaunchSpec, folder: AttemptFolder, error: OSError) -
                 f"{what}: the system allows no more processes, or has no memory ({error.strerror})",
                 hint="lower max_parallel, or raise the limit (ulimit -u)",
             )
-        case errno.ENOENT | errno.EACCES if job.stdin and not os.access(job.stdin, os.R_OK):
-            return WorldError(f"{what}: {job.stdin}, which it should read, is not there or not readable")
+        case errno.ENOENT | errno.EACCES if spec.stdin and not os.access(spec.stdin, os.R_OK):
+            return WorldError(f"{what}: {spec.stdin}, which it should read, is not there or not readable")
     return WorldError(
         f"{what}: {error.strerror or error}",
         hint=f"look at {SHELL} and at the folder {folder.path}",

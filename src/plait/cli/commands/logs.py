@@ -88,7 +88,7 @@ def logs_command(where: Path, words: Sequence[str], arguments: LogsArguments) ->
 
 
 def _print_gate(desk: Session, words: Sequence[str], arguments: LogsArguments) -> None:
-    from plait.client.history import make_gate_attempt
+    from plait.core.task import make_gate_attempt
 
     if arguments.step is not None:
         raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
@@ -398,11 +398,11 @@ class _JsonWriter:
 
         assert self._attempt is not None
         name = self._attempt
-        more = {"step": name.step.value if name.task else "gate", "offset": offset, "entry": entry}
+        more = {"step": "gate" if name.is_gate else name.step.value, "offset": offset, "entry": entry}
         event = StreamEvent(None, time.time(), EventType.EXECUTION_LOG, name.batch, name.task or None, name.n, more)
         sys.stdout.write(f"{format_json_line(event)}\n")
 
 
 def format_attempt_name(attempt: Attempt) -> str:
     """`03-split write-2`; a gate is no task's."""
-    return f"{attempt.task} {format_attempt_label(attempt)}" if attempt.task else f"gate {attempt.n}"
+    return f"gate {attempt.n}" if attempt.is_gate else f"{attempt.task} {format_attempt_label(attempt)}"

@@ -48,7 +48,7 @@ def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step,
 
 
 def is_attempt_running(state: State, attempt: Attempt) -> bool:
-    if attempt.task:
+    if not attempt.is_gate:
         return state.find_attempt(attempt) is not None
     batch = state.batches.get(attempt.batch)
     return batch is not None and batch.gate is not None and batch.gate.n == attempt.n
@@ -67,7 +67,7 @@ def find_parser(place: RepoLocation, attempt: Attempt) -> OutputParser | None:
 def load_parser(place: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
     """That of the agent which made the attempt; of a check and a gate, nobody's."""
     agent = next((each.agent for each in attempts if each.attempt == attempt), None)
-    if agent is None or not attempt.task or attempt.step is Step.VERIFY:
+    if agent is None or attempt.is_gate or attempt.step is Step.VERIFY:
         return None
     try:
         return load_agent_parsers(project_files.load_batch_inputs(place, attempt.batch))(agent)

@@ -61,7 +61,7 @@ class GitWorkspaces:
         self._is_cleaned_up = False
 
     def path(self, batch: str, task: str) -> str:
-        return str(self._layout.task(batch, task))
+        return str(self._layout.workspace(batch, task))
 
     def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
         place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)

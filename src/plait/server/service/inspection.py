@@ -26,7 +26,7 @@ from plait.client.explain import (
     explanation_json,
     result_json,
 )
-from plait.client.history import HistoryIndex, PastAttempt, choose_gate, make_gate_attempt
+from plait.client.history import HistoryIndex, PastAttempt, choose_gate
 from plait.client.logs.attempt_output import choose_attempt, is_attempt_running, load_parser, strip_ansi
 from plait.client.logs.transcript_page import make_log_events, read_page
 from plait.client.session import Session
@@ -34,7 +34,7 @@ from plait.client.stream_event import format_json_line
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, State, TaskState
-from plait.core.task import Attempt, Step
+from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.core.views import find_batch_status, make_task_view
 from plait.git.command import GitError
 from plait.git.location import RepoLocation
@@ -80,14 +80,14 @@ async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
     attempt, StateError.
     """
 
-    def read(desk: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
-        state = desk.preview_state()
+    def read(client: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
+        state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch, task)
         name = _choose_attempt(state, found, of, step, attempt)
         return (
             name,
             is_attempt_running(state, name),
-            session.history.get_batch(found.id).attempts.list_attempts(of.task.id),
+            session.follower.history.get_batch(found.id).attempts.list_attempts(of.task.id),
         )
 
     name, working, past = await session.query(read)
@@ -105,8 +105,8 @@ async def read_gate_log(
 ) -> LogPart:
     """As `log`, of the batch's newest gate, or that of this number. Raises UnknownError if there is none."""
 
-    def read(desk: Session) -> tuple[Attempt, bool]:
-        state = desk.preview_state()
+    def read(client: Session) -> tuple[Attempt, bool]:
+        state = client.preview_state()
         name = _choose_gate(resolve_batch(state, batch), gate)
         return name, is_attempt_running(state, name)
 
@@ -116,25 +116,25 @@ async def read_gate_log(
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether what it prints is for programs: then people want to hear what it says and does instead."""
-    past = await session.query(lambda _: session.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task))
+    past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task))
     listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
     return isinstance(listener, JsonLinesParser)
 
 
 async def read_explanation(session: ProjectSession, batch: str | None, task: str) -> Json:
-    """As `explain --json`. Git is asked off the desk's thread, which has others to answer."""
+    """As `explain --json`. Git is asked off the client's thread, which has others to answer."""
 
-    def read(desk: Session) -> tuple[Json, TaskResultDetails | None]:
-        state = desk.preview_state()
+    def read(client: Session) -> tuple[Json, TaskResultDetails | None]:
+        state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch, task)
-        told = session.history.get_batch(found.id)
+        told = session.follower.history.get_batch(found.id)
         name = of.task.id
         past, gate, met = (
             told.attempts.list_attempts(name),
             told.gates.find_deciding(name),
             told.conflicts.find_last(name),
         )
-        known = build_explanation(desk.place, state, (found, of), past, gate, met)
+        known = build_explanation(client.place, state, (found, of), past, gate, met)
         return explanation_json(known), known.result
 
     told, expected = await session.query(read)
@@ -157,11 +157,11 @@ async def read_diff(
 async def read_task_conflict(session: ProjectSession, batch: str | None, task: str) -> Json:
     """With both sides of each file, as git merges them. Raises StateError if it is in none."""
 
-    def read(desk: Session) -> tuple[ConflictView, str]:
-        state = desk.preview_state()
+    def read(client: Session) -> tuple[ConflictView, str]:
+        state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch, task)
         status = make_task_view(state, found, of).status.value
-        met = view_conflict(found, of, session.history.get_batch(found.id).conflicts.find_last(of.task.id))
+        met = view_conflict(found, of, session.follower.history.get_batch(found.id).conflicts.find_last(of.task.id))
         if met is None:
             raise StateError(f"{of.task.id} is in no conflict", state=status)
         return met, status
@@ -180,8 +180,8 @@ async def find_comparison(
 ) -> tuple[str, DiffRange, str]:
     """The batch, what is compared, and the status of what it is the change of."""
 
-    def read(desk: Session) -> tuple[str, DiffRange, str]:
-        state = desk.preview_state()
+    def read(client: Session) -> tuple[str, DiffRange, str]:
+        state = client.preview_state()
         found = resolve_batch(state, batch)
         if task is None:
             status = find_batch_status(found)[0].value
@@ -190,7 +190,7 @@ async def find_comparison(
         of = resolve_task(found, task)
         status = make_task_view(state, found, of).status.value
         with _map_to_state_error(status):
-            return found.id, _compare_task(session.history, state, (found, of), attempt), status
+            return found.id, _compare_task(session.follower.history, state, (found, of), attempt), status
 
     return await session.query(read)
 

@@ -17,10 +17,10 @@ import pytest
 from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step
 from plait.runtime.executor import (
+    AttemptSpec,
     Executor,
     ExecutorCallbacks,
     ExitedProcess,
-    LaunchSpec,
     LostProcess,
     RunningProcess,
 )
@@ -36,6 +36,10 @@ class RecordedCallbacks:
 
     def on_launched(self, attempt: Attempt, pid: int) -> None:
         self.launches.append((attempt, pid))
+
+    def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
+        self.ends[attempt] = f"{error}"
+        self.count += 1
 
     def on_exited(self, attempt: Attempt, code: int) -> None:
         self.ends[attempt] = code
@@ -63,10 +67,10 @@ class ExecutorSetup:
         self.workspace.mkdir(parents=True)
         self.executor = self.open_executor(self.callbacks)
 
-    def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> LaunchSpec:
+    def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> AttemptSpec:
         """These lines of `sh`, in the workspace."""
         environment = {"PATH": os.environ["PATH"], **(env or {})}
-        return LaunchSpec(Attempt("batch", task, Step.WRITE, 1), ("sh", "-c", lines), str(self.workspace), environment)
+        return AttemptSpec(Attempt("batch", task, Step.WRITE, 1), ("sh", "-c", lines), str(self.workspace), environment)
 
     def start(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> Attempt:
         """Start a script, and wait until it says `: >up`."""
@@ -157,7 +161,7 @@ class ExecutorContract:
     def test_what_cannot_be_started_is_said_at_once(self, scene: ExecutorSetup) -> None:
         job = scene.make_job("true")
         with pytest.raises(WorldError, match="nowhere"):
-            scene.executor.start(replace(job, cwd="/nowhere/at all"))
+            scene.executor.start(replace(job, workspace="/nowhere/at all"))
         with pytest.raises(WorldError):
             scene.executor.start(replace(job, argv=("echo", "a\0b")))
         with pytest.raises(WorldError):

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from plait.engine.reactor import SelectReactor
-from plait.engine.worker_pool import WorkerPool
+from plait.runtime.worker_pool import WorkerPool
 
 LONG = 10.0
 

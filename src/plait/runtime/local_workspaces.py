@@ -1,0 +1,210 @@
+"""Workspaces of this machine's attempts: git worktrees, prepared and captured in worker threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from plait.core.errors import WorldError, describe_error
+from plait.core.task import Attempt, Step
+from plait.git.interfaces import CapturedChange, RestoreStatuses, Workspaces
+from plait.runtime.executor import AttemptKind, AttemptSpec, CaptureSpec, OnError
+from plait.runtime.worker_pool import WorkerPool
+from plait.sources.source_set import SourceAddress
+from plait.sources.text import decode, encode
+from plait.system import log
+from plait.system.state_paths import StateFolder
+
+DISK_CHECK_SECONDS = 60.0
+COMMIT_RETRY_PAUSES = (0.5, 2.0, 5.0, 15.0)  # seconds before a result that could not be committed is tried again
+
+T = TypeVar("T")
+Argv = tuple[str, ...]
+
+
+class LocalWorkspaces:
+    """An AttemptWorkspaces. The worktrees are opened when the first batch needs them."""
+
+    def __init__(
+        self,
+        open_worktrees: Callable[[], Workspaces],
+        workers: WorkerPool,
+        folder: StateFolder,
+        setups_folder: Path,
+        *,
+        disk_cap: int = 0,
+    ) -> None:
+        """`setups_folder` keeps what setup commands made; `disk_cap`: bytes that all workspaces may take."""
+        self._open_worktrees = open_worktrees
+        self._worktrees: Workspaces | None = None
+        self._workers = workers
+        self.folder = folder
+        self._setups_folder = setups_folder
+        self._disk_cap = disk_cap
+        self._measured_at = 0.0
+        self.disk_full_reason: str | None = None
+
+    @property
+    def worktrees(self) -> Workspaces:
+        if self._worktrees is None:
+            self._worktrees = self._open_worktrees()
+        return self._worktrees
+
+    def path(self, attempt: Attempt) -> str:
+        return self.worktrees.path(attempt.batch, attempt.task)
+
+    def prepare(self, spec: AttemptSpec, on_ready: Callable[[Argv], None], on_error: OnError) -> None:
+        """`on_ready` takes the command to launch: with the setup before it, where that is still to be done."""
+        self._submit(spec.attempt.batch, spec.attempt.task, lambda: self._prepare(spec), on_ready, on_error)
+
+    def find_setup_failure(self, attempt: Attempt) -> str | None:
+        spec = self.folder.attempt(attempt).setup_spec
+        if not spec.exists():
+            return None
+        from plait.runtime.setup.spec import read_failure  # only where a workspace was new
+
+        return read_failure(spec)
+
+    def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
+        self._submit(spec.attempt.batch, spec.attempt.task, lambda: self._capture(spec), on_done, on_error)
+
+    def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
+        self._submit(
+            attempt.batch,
+            attempt.task,
+            lambda: self.worktrees.reset(attempt, commit),
+            lambda _: on_done(),
+            on_error,
+        )
+
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        return self.worktrees.preview_commit(batch, task, base)
+
+    def release(self, batch: str, task: str) -> None:
+        self._submit_release(batch, task, lambda: self.worktrees.release(batch, task))
+
+    def release_batch(self, batch: str, ended_tasks: Sequence[str], *, has_ended: bool) -> None:
+        """One by one: a task that is retried meanwhile waits for its own workspace only."""
+        if not Path(self.worktrees.path(batch, "")).parent.is_dir():
+            return
+        for task in ended_tasks:
+            if Path(self.worktrees.path(batch, task)).is_dir():
+                self.release(batch, task)
+        if has_ended:
+            self._submit_release(batch, "", lambda: self.worktrees.release_gate(batch))
+
+    def check_disk_usage(self, now: float) -> None:
+        if self._worktrees is not None and now - self._measured_at >= DISK_CHECK_SECONDS:
+            self._measured_at = now
+            self._workers.submit("disk", self._measure_usage, self._record_usage, _log_disk_error)
+
+    def _measure_usage(self) -> int:
+        """Idle worktrees of the pool are removed first if there is too much."""
+        if (used := self.worktrees.measure_disk_usage()) > self._disk_cap:
+            self.worktrees.trim_pool()
+            used = self.worktrees.measure_disk_usage()
+        return used
+
+    def _record_usage(self, used: int) -> None:
+        mb = 1_000_000
+        self.disk_full_reason = (
+            f"worktrees take {used // mb:,} of {self._disk_cap // mb:,} MB (workspace.disk_cap);"
+            " plait gc shows what can go"
+            if used > self._disk_cap
+            else None
+        )
+
+    def _submit(
+        self, batch: str, task: str, job: Callable[[], T], on_done: Callable[[T], None], on_error: OnError
+    ) -> None:
+        self._workers.submit(("workspace", batch, task), job, on_done, on_error)
+
+    def _submit_release(self, batch: str, task: str, job: Callable[[], None]) -> None:
+        def log_error(error: Exception) -> None:
+            name = f"{batch} {task}" if task else f"batch {batch}"
+            log.write_line(
+                f"warning: could not release the workspace of {name}: {describe_error(error)}"
+                " (plait gc removes it later)"
+            )
+
+        self._submit(batch, task, job, lambda _: None, log_error)
+
+    def _prepare(self, spec: AttemptSpec) -> Argv:
+        batch, task = spec.attempt.batch, spec.attempt.task
+        if spec.kind is AttemptKind.GATE:
+            self.worktrees.checkout(batch, spec.base, spec.setup, top=spec.checkout)
+        elif spec.attempt.step is Step.VERIFY:
+            # The task's folder, with exactly what was captured in it; made again if it was removed.
+            if not Path(spec.workspace).is_dir():
+                self.worktrees.prepare(batch, task, spec.task_base or spec.base, spec.setup, top=spec.checkout)
+            self.worktrees.reset(spec.attempt, spec.base)
+        else:
+            self.worktrees.prepare(batch, task, spec.base, spec.setup, top=spec.checkout)
+        # Also before a check: what the agent changed may need another setup.
+        return self._add_setup(spec)
+
+    def _add_setup(self, spec: AttemptSpec) -> Argv:
+        """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
+        from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
+        from plait.runtime.setup.spec import SetupSpec, wrap_with_setup, write_spec
+
+        workspace, checkout = Path(spec.workspace), Path(spec.checkout)
+        if not is_setup_needed(workspace, checkout, spec.setup):
+            return spec.argv
+        here = self.folder.attempt(spec.attempt)
+        write_spec(
+            here.setup_spec,
+            SetupSpec(workspace, checkout, spec.setup, self._setups_folder, here.path / "outfit.failed"),
+        )
+        return wrap_with_setup(spec.argv, here.setup_spec)
+
+    def _capture(self, spec: CaptureSpec) -> CapturedChange:
+        """Tried again after failures that may pass: the agent's work was paid for."""
+        from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
+        from plait.git.worktrees.attempt_commit import SigningError
+
+        restore = _build_status_restorer(spec)
+        pauses = iter(COMMIT_RETRY_PAUSES)
+        while True:
+            try:
+                return self.worktrees.capture(
+                    spec.attempt,
+                    spec.base,
+                    spec.commit,
+                    restore,
+                    hooks=spec.run_hooks,
+                    largest=spec.max_file_bytes,
+                )
+            except (SigningError, WorktreeError):
+                raise  # the next try would fail in the same way
+            except WorldError as error:
+                if (pause := next(pauses, None)) is None:
+                    raise
+                log.write_line(f"warning: can't commit the result of {spec.attempt}: {error.message}")
+                time.sleep(pause)  # in a worker thread
+
+
+def _build_status_restorer(spec: CaptureSpec) -> RestoreStatuses:
+    """Gives a source's new text the statuses that it has at the base."""
+    addresses = [SourceAddress.parse(source) for source in spec.sources]
+
+    def restore(path: str, base: bytes, new: bytes) -> bytes:
+        around = [each for each in addresses if each.path in {".", path} or path.startswith(f"{each.path}/")]
+        address = max(around, key=lambda each: len(each.path), default=None)
+        if address is None:
+            return new
+        # Formats are many, and few agents touch sources.
+        from plait.sources.formats import get_entry
+        from plait.sources.status_restore import restore_statuses
+
+        if path not in spec.source_files and path.rpartition("/")[2] != get_entry(address.format).status_file:
+            return new
+        return encode(restore_statuses(address.format, path, decode(base), decode(new)))
+
+    return restore
+
+
+def _log_disk_error(error: Exception) -> None:
+    log.write_line(f"warning: can't measure what workspaces take: {describe_error(error)}")
