@@ -237,8 +237,8 @@ def test_what_holds_no_secret_is_said_to(tmp_path: Path) -> None:
         "none": "can't be read: No such file",
         "empty": "holds no secret",
         "large": "holds no secret",
-        "pipe": "is no regular file",
-        ".": "is no regular file",
+        "pipe": "not a regular file",
+        ".": "not a regular file",
     }.items():
         with pytest.raises(DeliveryError, match=said) as caught:
             read_secret(tmp_path / name)

@@ -12,8 +12,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
-import stat
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -28,6 +26,7 @@ from plait.config.notify_keys import mask_to_host, mask_to_scheme
 from plait.core.fast_dataclass import dataclass
 from plait.core.notifications import Notification
 from plait.core.settings import NotificationKind
+from plait.system.atomic_files import NotPrivateError, read_private_file
 
 TEST_TYPE = "test"
 
@@ -213,25 +212,15 @@ def _is_local(url: str) -> bool:
 _MAX_SECRET_BYTES = 4096  # bytes
 
 
-_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
-
-
 def read_secret(path: Path) -> bytes:
     """Without the white space around it. Raises Undelivered: what can't be signed is not sent."""
     try:
-        fd = os.open(path.expanduser(), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        found = read_private_file(path.expanduser(), _MAX_SECRET_BYTES + 1, follow_links=True).strip()
+    except NotPrivateError:
+        raise DeliveryError(f"the secret {path} could be read by others", hint=f"chmod 600 {path}") from None
     except (OSError, RuntimeError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise DeliveryError(f"the secret {path} can't be read: {why}", hint=_build_hint(path)) from None
-    try:
-        mode = os.fstat(fd).st_mode  # of what is read, whatever happens to its name
-        if not stat.S_ISREG(mode):
-            raise DeliveryError(f"the secret {path} is no regular file", hint=_build_hint(path))
-        if mode & _OTHERS_MODE:
-            raise DeliveryError(f"the secret {path} could be read by others", hint=f"chmod 600 {path}")
-        found = os.read(fd, _MAX_SECRET_BYTES + 1).strip()
-    finally:
-        os.close(fd)
     if not found or len(found) > _MAX_SECRET_BYTES:
         raise DeliveryError(f"{path} holds no secret", hint=_build_hint(path))
     return found
