@@ -1,21 +1,26 @@
-"""The options that several verbs share, in one place and in the same words.
-
-What a shell offers after Tab: the ids of batches and of the newest one's tasks.
-"""
+"""Options that several commands share, those made from settings, and completion of batch and task ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from functools import update_wrapper
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from plait.config.key import AnyKey
+
+# What `takes_settings` passes: the values of settings that were given as options, by key.
+Flags = dict[str, object]
 
 Sources = Annotated[
     list[str] | None,
     typer.Argument(metavar="[SOURCE...]", help="Folders, files or globs; none: those of plait.toml, else those found."),
 ]
-
 
 Select = Annotated[
     str | None,
@@ -27,58 +32,11 @@ Select = Annotated[
     ),
 ]
 
-
 WithNeeds = Annotated[bool, typer.Option("--with-needs", help="Pull in what the selected tasks need.")]
-
 
 IgnoreNeeds = Annotated[bool, typer.Option("--ignore-needs", help="Go without needs that are not selected.")]
 
-
 Resume = Annotated[bool, typer.Option("--resume", help="Take up tasks that an earlier run began and did not end.")]
-
-
-SourceFormat = Annotated[
-    str | None,
-    typer.Option("--source-format", metavar="NAME", help="The sources' format, if it should not be detected."),
-]
-
-
-Tag = Annotated[str | None, typer.Option("--tag", metavar="NAME", help="The tag of a Task Master file.")]
-
-
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option("--exclude", metavar="GLOB", help="Task files to leave out; may be given several times."),
-]
-
-
-UnknownNeeds = Annotated[
-    str | None,
-    typer.Option("--unknown-needs", metavar="done|fail", help="What a need on a task that no source knows means."),
-]
-
-
-FileConflicts = Annotated[
-    str | None,
-    typer.Option("--file-conflicts", metavar="inferred|declared|off", help="Which files keep tasks apart."),
-]
-
-
-MaxParallel = Annotated[
-    str | None, typer.Option("--max-parallel", "-p", metavar="N|auto", help="Attempts at once in the batch.")
-]
-
-
-PhaseGate = Annotated[
-    str | None,
-    typer.Option("--phase-gate", metavar="SHARE", help="How much of the earlier phases opens a phase."),
-]
-
-
-Agent = Annotated[
-    str | None, typer.Option("--agent", "-a", metavar="NAME,...", help="The agents for tasks that name none.")
-]
-
 
 Contest = Annotated[
     str | None,
@@ -87,170 +45,91 @@ Contest = Annotated[
     ),
 ]
 
-
 Times = Annotated[
     int, typer.Option("--times", "-n", metavar="N", help="Every task so often by each agent, as a contest.")
 ]
-
-
-Judge = Annotated[str | None, typer.Option("--judge", metavar="NAME", help="The agent that decides a contest.")]
-
-
-Score = Annotated[
-    str | None,
-    typer.Option("--score", metavar="COMMAND", help="Decides a contest: prints a number, and the highest wins."),
-]
-
-
-Mode = Annotated[
-    str | None,
-    typer.Option("--mode", metavar="parallel|queue", help="Many at a time, or one by one after approval."),
-]
-
-
-AutoApprove = Annotated[
-    bool | None, typer.Option("--auto-approve", help="In a queue, start the next task without approval.")
-]
-
-
-AgentCommand = Annotated[
-    str | None,
-    typer.Option(
-        "--agent-command",
-        metavar="COMMAND",
-        help="Any command as the agent: 'tool {task_file}'. Also {prompt_file}, {task_id}, {title}, {workspace}, {batch}.",
-    ),
-]
-
-
-AgentShell = Annotated[
-    bool | None,
-    typer.Option("--agent-shell", help="Have a shell run the agent's command: pipes and redirections work."),
-]
-
-
-Verify = Annotated[str | None, typer.Option("--verify", metavar="COMMAND", help="Must pass before a task counts.")]
-
-
-Timeout = Annotated[str | None, typer.Option("--timeout", metavar="SPAN", help="How long an attempt may take: 60m.")]
-
-
-IdleTimeout = Annotated[
-    str | None,
-    typer.Option("--idle-timeout", metavar="SPAN", help="How long it may show no sign of life: 30m."),
-]
-
-
-Retries = Annotated[str | None, typer.Option("--retries", metavar="N", help="How often a failed task is tried again.")]
-
-
-Budget = Annotated[
-    str | None,
-    typer.Option("--budget", metavar="AMOUNT", help="Start nothing that could cost more: 20usd, 500ktok."),
-]
-
-
-TaskBudget = Annotated[
-    str | None,
-    typer.Option("--task-budget", metavar="AMOUNT", help="Ask before one task could cost more: 2usd, 100ktok."),
-]
-
-
-Fallback = Annotated[
-    str | None,
-    typer.Option(
-        "--fallback",
-        metavar="NAME,...",
-        help="Who takes over while the provider of a task's own agent refuses.",
-    ),
-]
-
-
-Model = Annotated[
-    str | None, typer.Option("--model", "-m", metavar="NAME", help="The model, for tasks that name none.")
-]
-
-
-StopOnFail = Annotated[bool | None, typer.Option("--stop-on-fail", help="Start nothing more once a task has failed.")]
-
-
-Order = Annotated[
-    str | None,
-    typer.Option("--order", metavar="critical-path|quick-first|fifo", help="Which ready task goes first."),
-]
-
-
-Isolation = Annotated[
-    str | None,
-    typer.Option("--isolation", metavar="worktree|in-place", help="A worktree for each task, or all in the checkout."),
-]
-
-
-Base = Annotated[
-    str | None,
-    typer.Option("--base", metavar="REF", help="The commit to start from; none: the one checked out."),
-]
-
-
-Gate = Annotated[str | None, typer.Option("--gate", metavar="COMMAND", help="Must pass on the merged result.")]
-
-
-OnConflict = Annotated[
-    str | None,
-    typer.Option(
-        "--on-conflict",
-        metavar="skip|fail|repair",
-        help="What a merge conflict means: leave the task out, stop, or have an agent repair it.",
-    ),
-]
-
 
 Repo = Annotated[
     str | None,
     typer.Option("--repo", metavar="URL", help="Work on another repository, from a mirror that plait keeps."),
 ]
 
-
 Pr = Annotated[bool | None, typer.Option("--pr/--no-pr", help="Push the result and open a pull request; or do not.")]
-
 
 Draft = Annotated[bool, typer.Option("--draft", help="Open the pull request as a draft.")]
 
-
 Push = Annotated[bool, typer.Option("--push", help="Push the result, without a pull request.")]
-
 
 Title = Annotated[
     str | None,
     typer.Option("--title", metavar="TEXT", help="The pull request's title, now and from now on."),
 ]
 
-
 BodyFile = Annotated[
     str | None,
     typer.Option("--body-file", metavar="FILE", help="Its text, in markdown; - reads the standard input."),
 ]
 
-
 Executor = Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")]
-
 
 ResumeBatch = Annotated[bool, typer.Option("--resume", help="Go on with the newest unfinished batch of these sources.")]
 
-
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and start nothing.")]
-
 
 Detach = Annotated[bool, typer.Option("--detach", help="Start it, and leave it to itself.")]
 
-
 Web = Annotated[bool, typer.Option("--web", help="Serve the page meanwhile, and print a link to it.")]
-
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Ask nothing.")]
 
-
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+
+
+def takes_settings(*patterns: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for each setting with a flag whose key fits one of these globs, as its `flags`."""
+    return lambda command: _SettingsCommand(command, patterns)
+
+
+class _SettingsCommand:
+    """The options are made when typer asks for the signature: the other commands don't load the settings."""
+
+    def __init__(self, command: Callable[..., None], patterns: tuple[str, ...]) -> None:
+        update_wrapper(self, command)
+        self._command, self._patterns = command, patterns
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self._command, eval_str=True)
+        options = [_make_parameter(key) for key in self._list_keys()]
+        parameters = [
+            each for name, own_one in own.parameters.items() for each in (options if name == "flags" else [own_one])
+        ]
+        return own.replace(parameters=[each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters])
+
+    def __call__(self, **given: Any) -> None:  # Any: what typer has parsed
+        values = {key.name: given.pop(_parameter_name(key)) for key in self._list_keys()}
+        self._command(**given, flags={name: value for name, value in values.items() if value is not None})
+
+    def _list_keys(self) -> list[AnyKey]:
+        from plait.config.keys import KEYS
+
+        return [key for pattern in self._patterns for key in KEYS if key.flag and fnmatch(key.name, pattern)]
+
+
+def _make_parameter(key: AnyKey) -> inspect.Parameter:
+    from plait.config.value_types import ValueKind
+
+    kind = bool if key.value_type.kind is ValueKind.SWITCH else list[str] if key.repeatable else str
+    names = [key.short_flag, key.flag] if key.short_flag else [key.flag]
+    text = f"{key.summary} May be repeated." if key.repeatable else key.summary
+    option = typer.Option(*names, metavar=key.metavar or None, help=text)
+    return inspect.Parameter(
+        _parameter_name(key), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option]
+    )
+
+
+def _parameter_name(key: AnyKey) -> str:
+    return key.name.replace(".", "_")
 
 
 def complete_batches(context: typer.Context, incomplete: str) -> list[str]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ verbs = typer.Typer()
 
 
 @verbs.command()
+@opt.takes_settings("sources.*", "run.max_parallel", "run.phase_gate", "run.agent")
 def plan(
     context: typer.Context,
     sources: opt.Sources = None,
@@ -23,14 +23,8 @@ def plan(
     with_needs: opt.WithNeeds = False,
     ignore_needs: opt.IgnoreNeeds = False,
     resume: opt.Resume = False,
-    source_format: opt.SourceFormat = None,
-    tag: opt.Tag = None,
-    exclude: opt.Exclude = None,
-    unknown_needs: opt.UnknownNeeds = None,
-    file_conflicts: opt.FileConflicts = None,
-    max_parallel: opt.MaxParallel = None,
-    phase_gate: opt.PhaseGate = None,
-    agent: opt.Agent = None,
+    *,
+    flags: opt.Flags,
     shape: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="Output format.")] = "text",
     prompt: Annotated[
         str | None,
@@ -44,22 +38,13 @@ def plan(
 
     if shape not in set(PlanFormat):
         raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}.")
-    flags = {
-        "sources.format": source_format,
-        "sources.tag": tag,
-        "sources.exclude": exclude,
-        "sources.unknown_needs": unknown_needs,
-        "sources.file_conflicts": file_conflicts,
-        "run.max_parallel": max_parallel,
-        "run.phase_gate": phase_gate,
-        "run.agent": agent,
-    }
     wish = PlanOptions(select, with_needs, ignore_needs, resume)
     chosen = PlanFormat.JSON if json else PlanFormat(shape)
-    raise typer.Exit(plan_command(context.obj, sources or (), wish, _drop_unset(flags), chosen, prompt))
+    raise typer.Exit(plan_command(context.obj, sources or (), wish, flags, chosen, prompt))
 
 
 @verbs.command("next")
+@opt.takes_settings("sources.format", "sources.tag", "sources.exclude", "sources.file_conflicts", "run.phase_gate")
 def next_(
     context: typer.Context,
     words: Annotated[
@@ -67,11 +52,8 @@ def next_(
         typer.Argument(metavar="[N] [SOURCE...]", help="How many tasks, and from which sources."),
     ] = None,
     select: opt.Select = None,
-    source_format: opt.SourceFormat = None,
-    tag: opt.Tag = None,
-    exclude: opt.Exclude = None,
-    file_conflicts: opt.FileConflicts = None,
-    phase_gate: opt.PhaseGate = None,
+    *,
+    flags: opt.Flags,
     json: opt.Json = False,
 ) -> None:
     """Show the tasks that would start now, and why."""
@@ -80,54 +62,22 @@ def next_(
 
     names = list(words or ())
     limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
-    flags = {
-        "sources.format": source_format,
-        "sources.tag": tag,
-        "sources.exclude": exclude,
-        "sources.file_conflicts": file_conflicts,
-        "run.phase_gate": phase_gate,
-    }
     wish = PlanOptions(select, with_needs=True)
-    raise typer.Exit(next_command(context.obj, names, wish, _drop_unset(flags), limit, as_json=json))
+    raise typer.Exit(next_command(context.obj, names, wish, flags, limit, as_json=json))
 
 
 @verbs.command("run")
+@opt.takes_settings("sources.*", "run.*")
 def run_(
     context: typer.Context,
     sources: opt.Sources = None,
     select: opt.Select = None,
     with_needs: opt.WithNeeds = False,
     ignore_needs: opt.IgnoreNeeds = False,
-    source_format: opt.SourceFormat = None,
-    tag: opt.Tag = None,
-    exclude: opt.Exclude = None,
-    unknown_needs: opt.UnknownNeeds = None,
-    file_conflicts: opt.FileConflicts = None,
-    max_parallel: opt.MaxParallel = None,
-    mode: opt.Mode = None,
-    auto_approve: opt.AutoApprove = None,
-    order: opt.Order = None,
-    phase_gate: opt.PhaseGate = None,
-    agent: opt.Agent = None,
-    model: opt.Model = None,
-    fallback: opt.Fallback = None,
+    *,
+    flags: opt.Flags,
     contest: opt.Contest = None,
     times: opt.Times = 1,
-    judge: opt.Judge = None,
-    score: opt.Score = None,
-    agent_command: opt.AgentCommand = None,
-    agent_shell: opt.AgentShell = None,
-    verify: opt.Verify = None,
-    gate: opt.Gate = None,
-    timeout: opt.Timeout = None,
-    idle_timeout: opt.IdleTimeout = None,
-    retries: opt.Retries = None,
-    budget: opt.Budget = None,
-    task_budget: opt.TaskBudget = None,
-    stop_on_fail: opt.StopOnFail = None,
-    on_conflict: opt.OnConflict = None,
-    isolation: opt.Isolation = None,
-    base: opt.Base = None,
     repo: opt.Repo = None,
     pr: opt.Pr = None,
     draft: opt.Draft = False,
@@ -145,42 +95,15 @@ def run_(
     from plait.cli.commands.run_options import RunOptions, choose_agents, choose_publish_mode
     from plait.sources.planning import PlanOptions
 
-    flags = {
-        "sources.format": source_format,
-        "sources.tag": tag,
-        "sources.exclude": exclude,
-        "sources.unknown_needs": unknown_needs,
-        "sources.file_conflicts": file_conflicts,
-        "run.max_parallel": max_parallel,
-        "run.mode": mode,
-        "run.auto_approve": auto_approve,
-        "run.order": order,
-        "run.phase_gate": phase_gate,
-        "run.agent": choose_agents(contest, agent),
-        "run.model": model,
-        "run.fallback": fallback,
-        "run.judge": judge,
-        "run.score": score,
-        "run.agent_command": agent_command,
-        "run.agent_shell": agent_shell,
-        "run.verify": verify,
-        "run.gate": gate,
-        "run.timeout": timeout,
-        "run.idle_timeout": idle_timeout,
-        "run.retries": retries,
-        "run.budget": budget,
-        "run.task_budget": task_budget,
-        "run.stop_on_fail": stop_on_fail,
-        "run.on_conflict": on_conflict,
-        "run.isolation": isolation,
-        "run.base": base,
+    values = flags | {
+        "run.agent": choose_agents(contest, flags.get("run.agent")),
         "pr.when_done": choose_publish_mode(pr=pr, draft=draft, push=push),
     }
     options = RunOptions(
         context.obj,
         tuple(sources or ()),
         PlanOptions(select, with_needs, ignore_needs),
-        _drop_unset(flags),
+        {key: value for key, value in values.items() if value is not None},
         repo=repo,
         executor=executor,
         resume=resume,
@@ -201,7 +124,3 @@ def demo() -> None:
     from plait.cli.commands.demo import demo_command
 
     raise typer.Exit(demo_command())
-
-
-def _drop_unset(flags: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in flags.items() if value is not None}

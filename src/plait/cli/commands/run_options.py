@@ -83,7 +83,7 @@ class RunOptions:
             )
 
 
-def choose_agents(contest: str | None, agent: str | None) -> str | None:
+def choose_agents(contest: str | None, agent: object) -> object:
     """The agents, from the two flags that name some."""
     if contest is not None and agent is not None:
         raise UserError(

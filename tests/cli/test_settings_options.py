@@ -1,0 +1,44 @@
+"""The options of settings are made from their keys."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from plait.cli.app import make_app
+from plait.cli.arguments import options
+from plait.config.key import AnyKey
+from plait.config.keys import KEYS
+
+
+def squeeze(text: str) -> str:
+    """Without spaces: help is wrapped."""
+    return "".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def run_help() -> str:
+    return squeeze(CliRunner().invoke(make_app(["run"]), ["run", "--help"]).output)
+
+
+@pytest.mark.parametrize(
+    "key", [key for key in KEYS if key.flag and key.table in {"run", "sources"}], ids=lambda key: key.name
+)
+def test_a_setting_with_a_flag_is_an_option_of_run_with_the_same_help(key: AnyKey, run_help: str) -> None:
+    assert squeeze(f"{key.flag} {key.metavar} {key.summary}") in run_help
+
+
+def test_a_command_gets_the_settings_that_were_given_and_no_others() -> None:
+    seen = []
+
+    @options.takes_settings("sources.*", "run.retries", "run.auto_approve")
+    def command(*, flags: options.Flags) -> None:
+        seen.append(flags)
+
+    app = typer.Typer()
+    app.command()(command)
+    words = ["--exclude", "a.md", "--exclude", "b.md", "--retries", "3", "--auto-approve"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert CliRunner().invoke(app, []).exit_code == 0
+    assert seen == [{"sources.exclude": ["a.md", "b.md"], "run.retries": "3", "run.auto_approve": True}, {}]
