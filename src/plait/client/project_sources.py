@@ -1,4 +1,4 @@
-"""What there is to do here: settings, sources, and what history knows of them."""
+"""The sources of a project, read by its settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from plait.sources.source_set import PathAliases, SourceSet, combine_sources
 
 
 class SourcesMissingError(UserError):
-    """Nobody named a source, and none was found."""
+    """No source was named or found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,9 @@ def load_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     vet: Callable[[Config], None] | None = None,
     cache: SourceCache | None = None,
 ) -> LoadedSources:
-    """Read the sources that were named, else those of the settings, else those that are found.
+    """Read the named sources, else those of the settings, else those that are found.
 
-    `vet` raises if the settings name code that nobody trusts: it is asked before any of it is loaded. `kept` is what was read
-    before, for those who ask again and again.
+    `vet` raises if the settings name untrusted code; it is called before any of that is loaded.
     """
     place = place or find_repo(where)
     saved, unsaved = read_saved_settings(place)
@@ -74,13 +73,7 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     base, names = _choose_sources(place, where or place.top, source_names, config)
     options = ReadOptions(config.sources.tag, config.sources.exclude)
     found, problems = read_named_sources(
-        place,
-        names,
-        where=base,
-        format_name=config.sources.format,
-        options=options,
-        overrides=overrides,
-        cache=cache,
+        place, names, where=base, format_name=config.sources.format, options=options, overrides=overrides, cache=cache
     )
     pile = combine_sources(
         found,
@@ -92,7 +85,7 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 
 
 def _find_ignored_settings(place: RepoLocation, where: Path) -> Iterator[Problem]:
-    """Settings that somebody would expect to count."""
+    """Settings below the top of the repository."""
     own = where.resolve() / PLAIT_TOML
     if own.parent != place.top and own.is_file():
         message = f"{place.relative_name(own)} is not read: the settings of a repository are those at its top"

@@ -1,4 +1,4 @@
-"""What `plait init` goes by: the sources, the agents and the tests that are there."""
+"""What `plait init` finds: sources, agents, tests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import shutil
 from pathlib import Path
 
 from plait.client.source_reader import discover_sources, read_named_sources
-from plait.client.verify_suggestions import (
-    CommandSuggestion,
-    suggest_test_command,
-)
+from plait.client.verify_suggestions import CommandSuggestion, suggest_test_command
 from plait.config.loading import PYPROJECT
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
@@ -35,7 +32,7 @@ PREFERRED_AGENTS = ("claude", "codex", "gemini", "opencode", "aider")
 
 @dataclass(frozen=True, slots=True)
 class RepoScan:
-    """`agent` is the first of those that plait takes without being told to, `preferred`."""
+    """`agent` is the first of the `preferred` ones that is installed."""
 
     sources: tuple[FoundSource, ...]
     agents: tuple[str, ...]

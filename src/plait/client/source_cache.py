@@ -1,8 +1,7 @@
-"""What was read of sources, kept for as long as it is what stands there: whoever asks again and again pays for what changed.
+"""A cache of what was read from sources.
 
-Two laws make that safe. A file is taken to be the same by its signature only when its last change was over before it was read:
-what is written twice within one tick of a clock has the same times. And a format is a function of texts, so the same texts
-have the same reading.
+A file counts as unchanged by its signature only if its last change was over before it was read: two writes within one tick of
+the clock have the same times. A format is a function of texts, so equal texts have equal readings.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Signature = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CachedText:
-    """A file as it was read, and what is wrong with its text. `signature` None: it may change unnoticed."""
+    """A file as it was read, and its problems. Without a signature it must be read again."""
 
     signature: Signature | None
     document: Document
@@ -36,7 +35,7 @@ class CachedText:
 
 
 class SizedCache(Generic[K, V]):
-    """What was put there last, as much of it as there is room for. What is longer than that leaves the others alone."""
+    """The most recent values, up to a total size. A value larger than that is not kept."""
 
     def __init__(self, room: int) -> None:
         self._lock = Lock()
@@ -59,7 +58,7 @@ class SizedCache(Generic[K, V]):
 
 
 class SourceCache:
-    """May be used by several threads: each finds what is right, and the last one's is kept."""
+    """Safe for several threads; the last one's result is kept."""
 
     def __init__(self, now: Callable[[], float] = time.time, room: int = MAX_CHARACTERS) -> None:
         self._now = now
@@ -67,13 +66,9 @@ class SourceCache:
         self._readings = SizedCache[tuple[str, str], tuple[SourceFiles, Reading]](room)
 
     def read_text(
-        self,
-        path: Path,
-        name: str,
-        file_stat: os.stat_result,
-        read: Callable[[], tuple[Document, Sequence[Problem]]],
+        self, path: Path, name: str, file_stat: os.stat_result, read: Callable[[], tuple[Document, Sequence[Problem]]]
     ) -> tuple[Document, Sequence[Problem]]:
-        """`name` is what messages call it: the way to a path may change. `about` is what the file was before `read` is called."""
+        """`name` is used in messages, and several may lead to one path. `file_stat` was taken before `read` is called."""
         signature, known = _make_signature(file_stat), self._texts.get((path, name))
         if known is not None and known.signature == signature:
             return known.document, known.problems

@@ -1,11 +1,4 @@
-"""The checkout: where the repository is, which files it has, and which of them are sources.
-
-What a person named: files, folders and globs, as paths.
-
-Sources that are found without being named.
-
-From what a person named to readings: files, folders and globs.
-"""
+"""Find and read the sources a user named."""
 
 from __future__ import annotations
 
@@ -22,14 +15,7 @@ from plait.core.errors import Bug, PlaitError, UserError
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.git.location import RepoLocation
-from plait.sources.formats import (
-    FORMATS,
-    Format,
-    UnknownFormatError,
-    detect_format,
-    get_entry,
-    load_format,
-)
+from plait.sources.formats import FORMATS, Format, UnknownFormatError, detect_format, get_entry, load_format
 from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles, check_text
 from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
@@ -65,7 +51,7 @@ def expand_name(where: Path, value: str) -> list[Path]:
 
 
 def discover_sources(top: Path) -> list[Path]:
-    """What lies where sources usually lie. A folder counts if it has a markdown file."""
+    """Sources at the usual paths. A folder counts if it has a markdown file."""
     found = [path for row in FORMATS.values() if row.pointer for path in _follow_pointer(top, row.pointer)]
     for pattern in (pattern for row in FORMATS.values() for pattern in row.found_at):
         for path in sorted(top.glob(pattern.rstrip("/"))):
@@ -102,9 +88,9 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     overrides: Mapping[str, str] | None = None,
     cache: SourceCache | None = None,
 ) -> tuple[list[LoadedSource], list[Problem]]:
-    """Read the named sources; a missing one is a warning, all of them missing an error. Names are seen from `where`.
+    """Read the named sources; a missing one is a warning, all of them missing an error. Names are relative to `where`.
 
-    `instead` has texts of files, by path, that count and not what the files say. `kept` is what was read before.
+    `overrides` has texts of files, by path, to use instead of their content.
     """
     loader = _SourceLoader(location, options or ReadOptions(), format_name, overrides or {}, cache)
     problems: list[Problem] = []
@@ -125,7 +111,6 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
 
 @contextmanager
 def _explain_read_errors(name: str) -> Iterator[None]:
-    """A name that can't be read is told with the reason."""
     try:
         yield
     except OSError as error:
@@ -134,7 +119,7 @@ def _explain_read_errors(name: str) -> Iterator[None]:
 
 @contextmanager
 def _report_format_bug(what: str, path: str, hint: str = "") -> Iterator[None]:
-    """Formats don't raise, whatever a text says: one that does has a bug, and the file that shows it is worth telling."""
+    """Formats never raise, so an exception is a bug; report it with the file."""
     try:
         yield
     except PlaitError:
@@ -186,9 +171,9 @@ class _SourceLoader:
         return SourceFiles(self._relative_name(path), tuple(map(self._read_document, files)), options=self._options)
 
     def group(self, materials: Sequence[SourceFiles]) -> Iterator[SourceFiles]:
-        """Task files that lie in one folder are one source, at the place of the first of them.
+        """Combine task files in one folder into one source, at the position of the first of them.
 
-        Shells turn a pattern into names, so a file about a folder may be among them: it is no source beside others.
+        A shell expands a pattern, so a README may be among the names: it is not a source beside others.
         """
         single = self._find_task_files([each for each in materials if not each.folder and not _is_folder_file(each)])
         homes = {_parent_folder(path) for path in single}
@@ -256,7 +241,7 @@ class _SourceLoader:
         return LoadedSource(name, source.path, replace(reading, problems=wrong + reading.problems))
 
     def _read_cached(self, name: str, format_: Format, source: SourceFiles) -> Reading:
-        """A format of somebody else's may look at more than texts."""
+        """Only built-in formats are cached: others may depend on more than the texts."""
         if self._kept is None or name not in FORMATS:
             return format_.read(source)
         return self._kept.read_source(name, source, lambda: format_.read(source))
@@ -290,7 +275,7 @@ class _SourceLoader:
 
 
 def _make_document(name: str, text: str) -> tuple[Document, Sequence[Problem]]:
-    """And what is wrong with it."""
+    """The document and its problems."""
     return Document(name, to_printable(text)), check_text(Document(name, text))
 
 

@@ -1,7 +1,4 @@
-"""Steering: what a front checks before it asks the engine for something, and in which order it asks.
-
-What became of requests, as programs see it: granted, refused and why, or safe and not answered yet.
-"""
+"""Checks before a request to the engine, the order of several requests, and their answers as JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
 
 
 def check_answer(batch: BatchState, task: TaskState, text: str) -> None:
-    """Whether it may spend more is a question to which any words mean yes: who says no must not pay for it."""
+    """Reject a "no" to the question whether a task may spend more, because any feedback means yes."""
     if task.requested_spend is not None and text.strip(" .!\n").lower() in _NEGATIVE_ANSWERS:
         called = f"{batch.id} {task.task.id}"
         raise UserError(
@@ -58,7 +55,7 @@ def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskSt
 
 
 def check_agent(batch: BatchState, agent: str) -> None:
-    """Raises ConfigError: an agent that nobody knows is told now, not when the attempt fails."""
+    """Raises ConfigError for an unknown agent, before an attempt fails with it."""
     used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
     if agent not in used:
         from plait.agents.interface import AgentSpec  # only for those who choose another one
@@ -72,7 +69,7 @@ TaskAnswer = tuple[str | None, RequestAnswer]
 
 
 def answer_json(state: State, batch_id: str, result: TaskAnswer) -> dict[str, object]:
-    """`status` and `reason` are what is so now; of a refusal, `reason` says why, and of what no engine can answer, too."""
+    """`status` and `reason` are current; the `reason` of a refusal, or of a missing answer, explains it."""
     name, answer = result
     words = {True: "granted", False: "refused", None: "accepted"}
     status, reason = _find_status(state, batch_id, name or next(iter(answer.tasks), None))

@@ -1,4 +1,4 @@
-"""A draft: what a person says of a task, to make it or to change it. What can't be so is told with its field."""
+"""A draft of a task, to create or change it, and its validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEWLINES = re.compile(r"\r\n?")
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """None: nothing is said of it; an empty one takes it away. `text` is the whole file, and stands alone."""
+    """None leaves a field unchanged; an empty value removes it. `text` is the whole file and excludes all others."""
 
     title: str | None = None
     body: str | None = None
@@ -37,13 +37,13 @@ class TaskDraft:
 
     @property
     def lists(self) -> dict[str, list[str]]:
-        """Those that are said, by the key of the front matter."""
+        """The lists that are set, by front matter key."""
         said = {"needs": self.needs, "touches": self.touches}
         return {name: list(dict.fromkeys(value)) for name, value in said.items() if value is not None}
 
     @property
     def words(self) -> dict[str, str]:
-        """Those that are said, by the key of the front matter."""
+        """The values that are set, by front matter key."""
         said = {
             "phase": self.phase,
             "priority": self.priority,
@@ -88,9 +88,7 @@ def _validate_whole_text(draft: TaskDraft) -> str | None:
         return None
     if draft.title is not None or draft.body is not None or draft.lists or draft.words:
         raise FieldError(
-            "text is the whole file: nothing else can be said beside it",
-            field="text",
-            hint="Leave the others out.",
+            "text is the whole file: nothing else can be said beside it", field="text", hint="Leave the others out."
         )
     if not draft.text.strip():
         raise FieldError("an empty file is no task", field="text", hint="Write into it what is to be done.")

@@ -1,13 +1,4 @@
-"""Tasks made and edited as files.
-
-What came of a draft: the task as the sources tell it now, and what a person should know of it.
-
-Read back: what a draft asked for is what the sources say now. Else it is told which field is not so, and why.
-
-A new task, as a file in the folder of tasks.
-
-A task that is a file of its own, changed: what the draft does not name stays, to the byte.
-"""
+"""Create and edit task files. What is written is read back and compared with the draft."""
 
 from __future__ import annotations
 
@@ -24,13 +15,7 @@ from plait.client.project_sources import LoadedSources, read_sources
 from plait.client.task_drafts import TaskDraft, validate_draft
 from plait.client.task_file_names import find_task_folder, iter_file_names
 from plait.client.task_file_text import FOLDER_FORMAT, apply_draft, compose_task_file
-from plait.client.task_lookup import (
-    LocatedTask,
-    find_located_task,
-    find_task_of_file,
-    get_own_file,
-    spell_needs,
-)
+from plait.client.task_lookup import LocatedTask, find_located_task, find_task_of_file, get_own_file, spell_needs
 from plait.config.config import Config
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
@@ -126,9 +111,7 @@ def check_written_task(
         before is None or before.source_entry.status is not SourceStatus.UNREADABLE
     ):
         raise _make_field_error(
-            _likely_field(draft),
-            _find_file_problems(survey, file),
-            f"{file} would be no task that can be run",
+            _likely_field(draft), _find_file_problems(survey, file), f"{file} would be no task that can be run"
         )
     _check_values(survey, told, draft)
     task = told.source_entry.task
@@ -257,7 +240,7 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
 
 @contextmanager
 def _remove_on_error(path: Path, text: str) -> Iterator[None]:
-    """A file that is not what was asked for goes again, unless somebody has written into it."""
+    """Remove a file that is not as asked for, unless it was changed meanwhile."""
     try:
         yield
     except BaseException:

@@ -1,9 +1,4 @@
-"""What is decided about a task: again, ask, over.
-
-Attempts: started, in another of their phases, asking. What their exit means is told when it has been judged.
-
-Conflicts that are foreseen, or not any more, told as progress of the task that was looked at.
-"""
+"""Stream events of tasks: decisions, attempts and predicted conflicts."""
 
 from __future__ import annotations
 

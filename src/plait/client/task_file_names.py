@@ -1,7 +1,4 @@
-"""Names for new task files: the next number in the folder's own style, and the first words of the title.
-
-Where new task files go: the folder of tasks that the sources have, or the one that is made.
-"""
+"""Where a new task file goes, and its name: the next number in the folder's style, and words of the title."""
 
 from __future__ import annotations
 
@@ -93,7 +90,7 @@ DEFAULT_FOLDER = "tasks"
 
 
 def find_task_folder(location: RepoLocation, config: Config, source_set: SourceSet | None) -> Path:
-    """The folder, be it there or not. Raises StateError where there can be none."""
+    """The folder for new tasks, which may not exist yet. Raises StateError if there is none."""
     names = (
         [source.path for source in source_set.sources if source.format == FOLDER_FORMAT]
         if source_set is not None
@@ -133,7 +130,7 @@ def _resolve_folder(location: RepoLocation, name: str) -> Path | None:
 
 
 def _can_be_folder(path: Path) -> bool:
-    """One look: somebody may make it at this moment."""
+    """One stat call, since the folder may be created at any moment."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:

@@ -1,9 +1,4 @@
-"""One key of a file's front matter put, changed or taken out. All other bytes stay: keys, comments, their order.
-
-The text of a task file in its parts: front matter, the heading that is its title, and its body.
-
-Which keys of the front matter say a task's fields, in each format whose files hold one task.
-"""
+"""Edit the text of a task file: front matter keys, title and body. All other bytes stay."""
 
 from __future__ import annotations
 
@@ -62,12 +57,7 @@ def format_key(name: str, value: str | Sequence[str], eol: str = "\n") -> str:
     """A key and its value, as lines."""
     said = value if isinstance(value, str) else list(value)
     lines = yaml.dump(
-        {name: said},
-        Dumper=_KeyDumper,
-        allow_unicode=True,
-        default_flow_style=False,
-        width=1 << 30,
-        sort_keys=False,
+        {name: said}, Dumper=_KeyDumper, allow_unicode=True, default_flow_style=False, width=1 << 30, sort_keys=False
     )
     return lines.replace("\n", eol)
 
@@ -93,7 +83,7 @@ _KeyDumper.add_representer(list, _represent_list)
 
 
 def _choose_key(pairs: Iterable[_KeyValue], names: Sequence[str]) -> str:
-    """The one that is kept of several: the first of the names."""
+    """Of several keys, keep the first of the names."""
     return min((pair.name for pair in pairs), key=names.index)
 
 
@@ -228,7 +218,7 @@ def compose_task_file(title: str, body: str) -> str:
 
 
 def format_heading(title: str) -> str:
-    """Signs alone would be a heading that says nothing."""
+    """A title of only # signs is escaped."""
     return f"# {title}" if title.strip("# ") else f"# \\{title}"
 
 
@@ -277,7 +267,7 @@ def _front_matter_gap(now: TaskFileParts, eol: str) -> str:
 
 
 def _end_heading(now: TaskFileParts, eol: str) -> str:
-    """The heading, with an empty line after it where nothing followed yet."""
+    """The heading, with an empty line after it if nothing follows yet."""
     return now.head if now.body else now.head.rstrip("\r\n") + eol + eol
 
 
@@ -289,7 +279,7 @@ FOLDER_FORMAT = "folder"  # the format of files that are made here
 
 
 def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str:
-    """The text with all that the draft says of it; needs are spelt as this source spells them. Raises FieldError."""
+    """Apply a draft to a text; its needs are spelled as this source does. Raises FieldError."""
     if draft.body is not None:
         text = replace_body(path, text, draft.body)
     if draft.title is not None:
@@ -305,7 +295,7 @@ def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str
 
 
 def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
-    """What is in the file is what was said, whatever characters are in it."""
+    """Check that the value is read back as it was given."""
     found = [
         said
         for said in read_front_matter_keys(path, text).values.values()
@@ -316,7 +306,7 @@ def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) 
 
 
 def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
-    """In the heading, if that alone says it; by a key where there is one, or it must be."""
+    """Change the heading, the key, or both, so that the title is read back."""
     format_ = load_format(format_name)
     names = format_.keys.get("title")
     said = read_front_matter_keys(path, text).text(names[0]) if names else None

@@ -1,4 +1,4 @@
-"""Tasks of the sources as programs see them, each with where it stands in the newest batch that has it."""
+"""The tasks of the sources as JSON, each with its newest run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from plait.client.api_errors import problem_json
-from plait.client.batch_json import TaskRun, task_run_json
+from plait.client.api_models import to_json
+from plait.client.batch_json import TaskRun, describe_run
 from plait.client.planning.submission_checks import TaskKey, iter_task_keys
 from plait.client.project_sources import LoadedSources
 from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
@@ -31,7 +32,7 @@ Json = dict[str, object]
 
 
 def task_list_json(seen: LoadedSources, state: State | None) -> Json:
-    """Every task of the sources, selected or not, and what is wrong with the sources."""
+    """Every task of the sources, selected or not, and the problems of the sources."""
     problems = dict.fromkeys((*seen.problems, *seen.pile.problems))
     return {"tasks": tasks_json(seen, state), "problems": [problem_json(problem) for problem in problems]}
 
@@ -51,11 +52,7 @@ def saved_task_json(saved: SavedTask, state: State | None) -> Json:
     """A task that was made or edited, and what a person should know of it."""
     told = _full_task_json(saved.survey, saved.located, state, ())
     problems = (*find_running_copies(saved.survey.pile, saved.located, state), *saved.problems)
-    return {
-        **told,
-        "version": saved.version,
-        "problems": [problem_json(problem) for problem in problems],
-    }
+    return {**told, "version": saved.version, "problems": [problem_json(problem) for problem in problems]}
 
 
 def _full_task_json(seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]) -> Json:
@@ -107,7 +104,7 @@ def _task_json(
         "parts": entry.parts,
         "editable": why_not is None,
         "notEditable": why_not,
-        "batch": None if run is None or state is None else task_run_json(state, run),
+        "batch": None if run is None or state is None else to_json(describe_run(state, run)),
     }
 
 
@@ -125,7 +122,7 @@ def _need_json(need: Need) -> Json:
 def find_newest_runs(
     pile: SourceSet, state: State | None, wanted: set[TaskKey] | None = None
 ) -> dict[TaskKey, TaskRun]:
-    """Of each task (or of those wanted), by where it was said: the newest batch that has it."""
+    """The newest batch of each task (or of those wanted), by source position."""
     if state is None:
         return {}
     left = {name for _, name in _iter_with_keys(pile)} if wanted is None else set(wanted)

@@ -1,7 +1,4 @@
-"""A task and the source that told of it; and whether it has a file of its own, which alone can be edited here.
-
-Needs as a file spells them: ids are told apart by their source only where they clash, and a file says its own.
-"""
+"""Find a task in the sources, its file, and whether that can be edited here."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ SHARED_FILE, ELSEWHERE, DUPLICATE = "shared", "elsewhere", "twice"
 
 @dataclass(frozen=True, slots=True)
 class LocatedTask:
-    """`entry` is the pile's, `own` the source's: with the ids that it uses itself."""
+    """`entry` has unique ids, `source_entry` those of its source."""
 
     entry: SourceEntry
     source_entry: SourceEntry
@@ -37,7 +34,7 @@ class LocatedTask:
 
 
 def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
-    """In the pile's order, which is that of its sources."""
+    """In the order of the sources."""
     own = chain.from_iterable(((source, entry) for entry in source.reading.entries) for source in source_set.sources)
     for entry, (source, as_told) in zip(source_set.entries, own, strict=True):
         yield LocatedTask(entry, as_told, source)
@@ -62,7 +59,7 @@ def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
 
 
 def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
-    """Where a path of the checkout really leads; None: out of it, or to what is git's or plait's own."""
+    """The real path of a file in the checkout; None if it is outside, or belongs to git or plait."""
     real, top = (Path(os.path.realpath(each)) for each in (path, place.top))
     if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(place.state)):
         return None
@@ -101,9 +98,7 @@ class EditableCheck:
 
 
 def leads_outside(survey: LoadedSources, located: LocatedTask) -> bool:
-    """Whether the repository led out of the checkout to it, by a link or by its settings: nobody meant what lies there to be
-    shown to whoever may look here.
-    """
+    """Whether a link or the repository's settings lead out of the checkout, to a file that must not be shown."""
     if resolve_checkout_path(survey.place, survey.place.top / located.file) is not None:
         return False
     named = survey.config.origins["sources.paths"].layer is not Layer.REPOSITORY

@@ -1,9 +1,4 @@
-"""Which targets a Makefile or a justfile has: those that would do something when they are asked for.
-
-How a Python project runs its tests.
-
-What there is to work with: the agents that are installed, and the command that runs a repository's tests.
-"""
+"""Suggest the command that runs a repository's tests. Nothing is run, and no file's text gets into a command."""
 
 from __future__ import annotations
 
@@ -60,7 +55,7 @@ def has_make_target(text: str, target: str) -> bool:
 
 
 def _lists_target(targets: str, target: str) -> bool:
-    """A colon inside of a function's call ends no list of targets; `&` before it says that one recipe makes them all."""
+    """A colon inside a function call doesn't end the targets; `&` before it groups them."""
     whole = targets.count("(") == targets.count(")")
     return whole and target in targets.rstrip().removesuffix("&").split()
 
@@ -124,7 +119,7 @@ def suggest_python_tests(top: Path) -> CommandSuggestion | None:
 
 
 def _find_pytest_evidence(top: Path, project: Tree) -> str | None:
-    """What tells that the tests are for pytest."""
+    """Why the tests are for pytest."""
     if "pytest" in get_table(project, "tool"):
         return "pyproject.toml sets pytest up"
     if any(_lists_pytest(entries) for _, entries in _list_requirements(project)):
@@ -150,17 +145,14 @@ def _find_test_files(top: Path) -> Iterator[str]:
 
 
 def _list_requirements(project: Tree) -> Iterator[tuple[str, object]]:
-    """Every list of requirements, and what `uv run` has to be told to install it."""
+    """Every list of requirements, with the `uv run` flag that installs it."""
     yield "", get_nested(project, "project", "dependencies")
     for names in _DEPENDENCY_TABLES:
         yield "", get_nested(project, *names)
     groups = get_table(project, "dependency-groups")
     usual = get_nested(project, "tool", "uv", "default-groups")
     for name in sorted(groups, key=lambda name: not _is_default_group(name, usual)):
-        yield (
-            "" if _is_default_group(name, usual) else f"--group {name}",
-            list(_expand_group(groups, name, set())),
-        )
+        yield ("" if _is_default_group(name, usual) else f"--group {name}", list(_expand_group(groups, name, set())))
     for name, entries in get_table(project, "project", "optional-dependencies").items():
         yield f"--extra {name}", entries
     for owner, inner in (("poetry", "group"), ("pdm", "dev-dependencies")):
@@ -233,7 +225,7 @@ _DENO_TESTS = ("*_test.ts", "*.test.ts", "*_test.js", "*.test.js")
 
 
 def suggest_test_command(top: Path) -> CommandSuggestion | None:
-    """From the files that lie there, never by running anything; the first that tells of tests is believed."""
+    """Guess by files alone; the first match counts."""
     return next(filter(None, (look(top) for look in _SUGGESTERS)), None)
 
 

@@ -1,9 +1,4 @@
-"""Boxes: `- [x]` in a list, what they say, and how to tick one without touching anything else.
-
-Numbered boxes: `1. Title`, `1.1 Title`, and which of them are parts of which.
-
-Ticking: how a file of boxes takes statuses, one character for each.
-"""
+"""Checkboxes in markdown lists: find them, read their status and number, write a new status."""
 
 from __future__ import annotations
 
@@ -39,7 +34,7 @@ def is_checkbox(box: Checkbox) -> bool:
 
 
 def read_checkbox_status(box: Checkbox) -> SourceStatus:
-    """What a box says, where its format has no signs of its own; a sign that nobody agreed on says nothing."""
+    """The status of a box in formats without characters of their own; an unknown character means to do."""
     if box.character in TICK_CHARACTERS:
         return SourceStatus.DONE
     if box.character in IN_PROGRESS_CHARACTERS:
@@ -48,9 +43,9 @@ def read_checkbox_status(box: Checkbox) -> SourceStatus:
 
 
 def read_checkbox_text(markdown: Markdown, block: Block, box: Checkbox) -> str:
-    """What a box is about: its line, and those that go on with it because they are indented under it.
+    """The text of a box: its line, and the lines indented below it.
 
-    Lines that the parser adds though they stand at the margin (an error message pasted below, say) are left out.
+    Unindented lines that markdown counts as part of it (an error message pasted below, say) are left out.
     """
     if "\n" not in block.text:
         return box.text
@@ -65,7 +60,7 @@ def _measure_indent(markdown: Markdown, line: int) -> int:
 
 
 def find_nested(blocks: Sequence[Block]) -> list[list[int]]:
-    """For each of these items the places of those that lie in it, and in no other of them."""
+    """For each item, the indexes of the items directly inside it."""
     places = {id(block): n for n, block in enumerate(blocks)}
     inside: list[list[int]] = [[] for _ in blocks]
     for n, block in enumerate(blocks):
@@ -101,10 +96,7 @@ def find_usual_tick(marks: Iterable[str]) -> str:
 
 
 # A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
-_NUMBER = re.compile(
-    r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])\**(?:\s+|\Z)(.*)\Z",
-    re.DOTALL,
-)
+_NUMBER = re.compile(r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])\**(?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +137,9 @@ OPEN_CHARACTER = " "
 
 @dataclass(frozen=True, slots=True)
 class TaskBox:
-    """A task's box: where it is, what it says, and what the file calls the task.
+    """A task's box, and the id and title that the file gives the task.
 
-    `parts` are the places, in the list of spots, of those that a group waits for; they stand below it.
+    `parts` are the indexes of the boxes that a group waits for; they come later in the file.
     """
 
     block: Block
@@ -159,14 +151,14 @@ class TaskBox:
 
 @dataclass(frozen=True, slots=True)
 class CheckboxFile:
-    """The spots of a file, and the signs in which it tells marks; a mark without a sign is not told."""
+    """The task boxes of a file, and its characters for statuses; a status without one is not written."""
 
     markdown: Markdown
     boxes: Sequence[TaskBox]
     characters: Mapping[SourceStatus, str]
 
     def character_for(self, now: SourceStatus, status: SourceStatus) -> str | None:
-        """What to put into a box that says `now`; None if it stays. What a person has ticked is not set back to begun."""
+        """The character to write into a box with status `now`, None to keep it. A ticked box is never set back to in progress."""
         if status is now or (status is SourceStatus.DOING and now is SourceStatus.DONE):
             return None
         if status in self.characters or status is SourceStatus.DOING:

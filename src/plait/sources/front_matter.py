@@ -1,7 +1,4 @@
-"""Front matter: YAML between two rules, read as text. What a value means is its reader's business.
-
-Keys of front matter, typed: a value that is not of its kind costs that key, and a warning says where.
-"""
+"""YAML front matter: parse it, and read typed keys. A value of the wrong type is ignored with a warning."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ class FrontMatterValue:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """`broken`: the text can't be read, and the problem says where."""
+    """The values by key. `is_broken`: the text can't be parsed; the problem has the line."""
 
     values: dict[str, FrontMatterValue] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -78,9 +75,7 @@ def read_front_matter(document: Document) -> FrontMatter:
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """YAML as nodes. Raises YAMLError or ValueError, and RecursionError for what is nested too deep: libyaml's own reader
-    would take the whole process down with it.
-    """
+    """YAML as nodes. Raises YAMLError, ValueError, or RecursionError if nested too deep, where libyaml itself would crash."""
     if sum(map(text.count, _NESTING_CHARACTERS)) > _MAX_DEPTH:
         depth = 0
         for event in yaml.parse(text, Loader=_LOADER):

@@ -1,4 +1,4 @@
-"""The status in a file's front matter: read as words, and written as words in the same place, case and quotes."""
+"""The status in a file's front matter, written back in the same place, case and quotes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _KEY = "status"
 
 @dataclass(frozen=True, slots=True)
 class StatusKey:
-    """How a format with one task in each file writes statuses, and how it knows a file's task again.
+    """How a format with one task per file writes statuses, and identifies a file's task.
 
-    `stamp` is a key that, where there is one, tells when the status was written.
+    `time_key` names a key that holds the time of the status, if the file has it.
     """
 
     todo: str
@@ -69,7 +69,7 @@ class StatusKey:
 
 
 def read_status_key(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatus, str]:
-    """How far a task is, and in which words; words that mean nothing here are told, and count as not started."""
+    """Read the status and its text; an unknown status is reported and counts as not started."""
     said = keys.text(_KEY) or ""
     mark = vocabulary.parse_status(said)
     if mark is None and said:
@@ -98,7 +98,7 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
 
 
 def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
-    """What to write; None to leave it as it is. These files tell neither failed nor blocked: that is to do again."""
+    """The status to write, None to keep the old one. These files know neither failed nor blocked: both are to do."""
     if now is asked:
         return None
     match asked:

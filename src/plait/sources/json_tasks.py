@@ -1,4 +1,4 @@
-"""JSON objects that tell of tasks: their ids, words and sections, as every JSON format reads them."""
+"""Tasks as JSON objects: ids, titles, sections and dependencies, as all JSON formats read them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def render_value(value: object) -> str:
 
 
 def render_sections(node: JsonNode, titles: Mapping[str, str]) -> str:
-    """The description, then each of these keys that says something, under its title."""
+    """The description, then each of these keys with a value, under its title."""
     parts = [render_value(node.get("description"))]
     for key, heading in titles.items():
         said = render_value(node.get(key))
@@ -68,7 +68,7 @@ def render_sections(node: JsonNode, titles: Mapping[str, str]) -> str:
 
 
 class JsonReader:
-    """A document as positions tell of it, and what is found wrong with it."""
+    """A JSON document, the lines of its values, and the problems found in it."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -90,7 +90,7 @@ class JsonReader:
 
 
 def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode | None) -> None:
-    """What is said of an entry that can't be told from others: it has no id, or that of another one."""
+    """Report an entry without an id, or with the id of another one."""
     if first is not None and name:
         message = f"duplicate id {name} (first on line {reader.line(first)}); ignored"
         reader.warn(node, message, "Give it an id of its own.")
@@ -101,7 +101,7 @@ def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode 
 
 
 def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
-    """The tasks that a list of ids names; what is no id costs itself."""
+    """The tasks that a list of ids names; anything that is not an id is reported and ignored."""
     said = node.get(key)
     if said is not None and not isinstance(said, list):
         reader.warn(node[key], f"{key} is not a list; ignored", f'Write "{key}": [1, 2].')
@@ -113,7 +113,7 @@ def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
 
 
 def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]], source: SourceFiles) -> Reading:
-    """All that the documents say, each of them one JSON value."""
+    """Read all documents, each of them one JSON value."""
     found: list[SourceEntry] = []
     problems: list[Problem] = []
     for document in source.documents:
@@ -134,7 +134,7 @@ def _report_unreadable(document: Document, error: JsonSyntaxError) -> Problem:
 
 
 def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:
-    """What is said of a file that is not JSON when statuses come to be written: it is left as it is."""
+    """A file that is no longer JSON gets no statuses."""
     message = f"not valid JSON: {error.message} (column {error.column}); no status was written"
     hint = "The statuses are kept in plait's own records."
     return Problem(Severity.WARNING, message, Origin(path, error.line), hint)

@@ -1,8 +1,6 @@
-"""JSON with positions: every value knows where it stands, so that it can be replaced and nothing else be touched.
+"""JSON with positions, so that a value can be replaced without touching anything else.
 
-The standard decoder does the work; positions are found on demand, level by level, by decoding one value after another.
-
-How a JSON file is laid out, as far as that can be kept when the file is written anew.
+The standard decoder does the work; positions are found on demand, by decoding one value after another.
 """
 
 from __future__ import annotations
@@ -29,8 +27,7 @@ _BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\
 _SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
 # Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
 _ESCAPE = pattern(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)",
-    re.DOTALL,
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)", re.DOTALL
 )
 
 # What the decoder says, in our words; `{}` is what stands there.
@@ -47,7 +44,7 @@ _DECODER_MESSAGES = (
 
 
 class JsonSyntaxError(ValueError):
-    """A text is not JSON: `line` and `column` (from 1) say where, the message says what is there."""
+    """A text is not JSON; `line` and `column` count from 1."""
 
     def __init__(self, text: str, position: int, message: str) -> None:
         ends = text.count("\n", 0, position) + text.count("\r", 0, position) - text.count("\r\n", 0, position)
@@ -261,14 +258,10 @@ class JsonStyle:
         )
 
     def dump(self, value: object) -> str:
-        """Raises ValueError for a number that JSON can't tell."""
+        """Raises ValueError for a number that JSON can't represent."""
         comma = "," if self.indent is not None or self.colon == ":" else ", "
         text = json.dumps(
-            value,
-            indent=self.indent,
-            separators=(comma, self.colon),
-            ensure_ascii=self.escaped,
-            allow_nan=False,
+            value, indent=self.indent, separators=(comma, self.colon), ensure_ascii=self.escaped, allow_nan=False
         )
         # Half a character can be told only as an escape. Line ends inside strings are escapes already.
         text = _SURROGATE_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

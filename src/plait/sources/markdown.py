@@ -1,8 +1,6 @@
-"""Markdown as blocks with line numbers: what is a heading, an item or a field, and what is only an example.
+"""Markdown as blocks with line numbers, and bold fields (`**Status**: open`).
 
-Only the block structure is parsed (markdown-it-py); text inside a line is left as it is written.
-
-Fields in bold: `**Status**: open`, `- **Depends on:** 01-x`, each on a line of its own.
+Only the block structure is parsed (markdown-it-py); text inside a line stays as it is written.
 """
 
 from __future__ import annotations
@@ -45,10 +43,10 @@ class BlockKind(Enum):
 
 @dataclass(slots=True)
 class Block:
-    """A piece of a file, from line `start` up to but not including line `stop`; lines count from 0.
+    """A part of a file, from line `start` up to but not including line `stop`; lines count from 0.
 
-    `text` is a heading's or paragraph's text, an item's first paragraph, a fence's content. `level` is a heading's, or
-    how deep an item lies (0 at the top). `parent` is the item that it lies in. `quoted`: it lies in a block quote.
+    `text` is a heading's or paragraph's text, an item's first paragraph, a fence's content. `level` is a heading's, or the
+    depth of an item (0 at the top). `parent` is the item around it. `quoted`: inside a block quote.
     """
 
     kind: BlockKind
@@ -109,7 +107,7 @@ class Markdown:
 
     @cached_property
     def too_deep_line(self) -> int | None:
-        """The first line (from 0) that was passed over because it could nest deeper than anybody writes."""
+        """The first line (from 0) that was ignored because it may be nested too deep."""
         text = _NEWLINES.sub("\n", self.lines.text)
         found = next((found for found in _DEEP_LINE.finditer(text) if _drop_too_deep(found) == ""), None)
         return None if found is None else text.count("\n", 0, found.start())
@@ -245,7 +243,7 @@ class BoldField:
 
 
 def find_bold_fields(block: Block) -> Iterator[BoldField]:
-    """Those of a paragraph, or of an item's first paragraph; a line without a key goes on with the value above it."""
+    """The fields of a paragraph, or of an item's first paragraph; a line without a key continues the value above it."""
     if block.kind is BlockKind.ITEM:
         first = block.head
     elif block.kind is BlockKind.PARAGRAPH:

@@ -1,7 +1,4 @@
-"""Titles: one line of plain text, made from markdown as people write it.
-
-The outline of a file: which headings a block lies under, what their names mean, and the phases they make.
-"""
+"""Titles, headings and phases: the outline of a markdown file."""
 
 from __future__ import annotations
 
@@ -70,9 +67,9 @@ _MAX_LABEL_LENGTH = 80
 
 
 def walk_outline(markdown: Markdown) -> Iterator[tuple[Block, tuple[Block, ...]]]:
-    """Every block with the headings it lies under, the outermost first; a heading lies under itself.
+    """Yield every block with the headings above it, outermost first; a heading's own path includes itself.
 
-    A heading inside a quote or a list heads nothing beyond it.
+    A heading inside a quote or a list has no blocks below it.
     """
     path: tuple[Block, ...] = ()
     for block in markdown.blocks:
@@ -87,18 +84,18 @@ def clean_heading(text: str) -> str:
 
 
 def excludes_tasks(text: str) -> bool:
-    """Whether boxes under this heading or label are no tasks: what is to be true in the end, or what signs mean."""
+    """Whether boxes under this heading or label are not tasks: acceptance criteria, or a legend."""
     return _NOT_TASKS.fullmatch(make_label(text)) is not None
 
 
 def make_label(text: str) -> str:
-    """A short name without signs around it and what is added in parentheses; a longer text is no label."""
+    """A short name without symbols around it and remarks in parentheses; empty for a longer text."""
     return _SIGNS.sub("", clean_heading(text)) if len(text) <= _MAX_LABEL_LENGTH and "\n" not in text else ""
 
 
 @dataclass
 class PhaseBuilder:
-    """The phases of a file, in the order of their headings. `gate`: the share that opens one, if the format says so."""
+    """The phases of a file, in the order of their headings. `gate`: the share of earlier tasks that opens a phase, if fixed."""
 
     document: Document
     gate: float | None = None

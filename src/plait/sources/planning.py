@@ -34,9 +34,9 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """A plan, or the reasons why there is none; `complete`: there is nothing left to do, and that is no mistake.
+    """A plan, or the reasons why there is none. `complete`: nothing is left to do.
 
-    `unreadable` tasks were asked for, and are in no plan: whoever runs the plan has not done all.
+    `unreadable` tasks were selected and are not in the plan.
     """
 
     plan: Plan | None
@@ -69,10 +69,7 @@ def plan_tasks(
 
 
 def _build_checked(
-    source_set: SourceSet,
-    selection: Selection,
-    options: PlanOptions,
-    durations: Callable[[Task], float] | None,
+    source_set: SourceSet, selection: Selection, options: PlanOptions, durations: Callable[[Task], float] | None
 ) -> PlanCheck:
     ids = add_needs(source_set, selection.ids) if options.with_needs else selection.ids
     chosen = set(ids)

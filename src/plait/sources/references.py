@@ -19,9 +19,9 @@ _ID = pattern(r"[A-Za-z]*(\d+(?:\.\d+)*)([A-Za-z]?)")
 
 @dataclass(frozen=True, slots=True)
 class TaskRange:
-    """A task or a range of tasks as written, so it may run backwards; `start` and `stop` are its place in the text.
+    """A task or a range of tasks as written, so it may run backwards; `start` and `stop` are its position in the text.
 
-    `is_settled`: the text says that they are finished.
+    `is_settled`: the text calls them finished.
     """
 
     first: str

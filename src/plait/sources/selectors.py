@@ -29,8 +29,9 @@ _MAX_LISTED_RANGE = 100  # of a range whose members are all missing: more are no
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to run, in the order of the pile. `complete`: all that was asked for is finished already; `unreadable`:
-    what was asked for too, and can't be run.
+    """The tasks to run, in the order of the sources. `complete`: all selected tasks are finished already.
+
+    `unreadable` tasks were selected too, and can't be run.
     """
 
     ids: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ class Selection:
 
 
 def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool = False) -> Selection:
-    """Nothing asked for is everything. What is missing or finished is said and left out; what is wrong is an error."""
+    """Without a text, all tasks. Missing and finished tasks are reported and left out; an invalid selector is an error."""
     chosen = _Selector(source_set)
     if text is None or text.strip().lower() in {"all", "*"}:
         chosen.add_all()
@@ -263,9 +264,7 @@ def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool)
     if named:
         for entry in closed:
             yield Problem(
-                Severity.INFO,
-                f"{entry.task.id} is {_describe_status(entry)} already: skipped",
-                entry.task.origin,
+                Severity.INFO, f"{entry.task.id} is {_describe_status(entry)} already: skipped", entry.task.origin
             )
     elif closed and len(closed) < len(chosen):
         verb = "is" if len(closed) == 1 else "are"

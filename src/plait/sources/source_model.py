@@ -1,4 +1,4 @@
-"""What a source is made of, what is read from it, and what is written back."""
+"""What a source consists of, what is read from it, and the problems that readers report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SourceStatus(StrEnum):
-    """How far a task is, as its source tells it; the values are what people and programs see."""
+    """The status of a task in its source; the values are shown to people and programs."""
 
     TODO = "pending"
     DOING = "in_progress"
@@ -66,7 +66,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a person can say about how sources are read."""
+    """Options for reading sources."""
 
     tag: str = "master"
     exclude: tuple[str, ...] = ()
@@ -74,10 +74,10 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """A source as it lies on disk: `path` is what was named (a file or a folder).
+    """The files of a source; `path` is the file or folder that was named.
 
-    `documents` hold tasks, or may hold them, in the order of their names; `companions` are files beside them, by path,
-    that a format asked for and that exist.
+    `documents` may hold tasks and are sorted by name; `companions` are other files, by path, that the format asked for and
+    that exist.
     """
 
     path: str
@@ -102,11 +102,11 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class SourceEntry:
-    """A task as its source tells it.
+    """A task in its source.
 
-    `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group: it
-    is not run itself, is done when its parts are, and whoever needs it needs them. `aliases` are other names that a
-    selector may use. `said` is the status in the source's own words, `since` when it got it, `tries` how often it was tried again.
+    `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group: it is not
+    run, is done when its parts are, and a dependency on it is one on its parts. `aliases` are other names for selectors.
+    `status_text` is the status as written, `since` its time, `tries` the number of retries.
     """
 
     task: Task
@@ -122,7 +122,7 @@ class SourceEntry:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that a source says. Phases are in order, with `total` and `settled` counted over all entries."""
+    """The content of a source. Phases are in order, with `total` and `settled` counted over all entries."""
 
     entries: tuple[SourceEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
@@ -143,7 +143,7 @@ def make_info(document: Document, line: int, message: str, hint: str = "") -> Pr
 
 
 def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]]) -> Iterator[Problem]:
-    """Tasks that were given another id because theirs was there before: each one's line, what is written, and its id."""
+    """Report tasks that got another id because theirs was taken; `named` has line, written id and id."""
     first: dict[str, int] = {}
     for line, written, name in named:
         before = first.setdefault(written, line)
@@ -153,7 +153,7 @@ def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]])
 
 
 def check_text(document: Document) -> list[Problem]:
-    """What is wrong with a file as a text, whatever its format."""
+    """Problems of a file as text, whatever its format."""
     problems = []
     line = find_invalid_utf8_line(document.text)
     if line is not None:

@@ -1,9 +1,4 @@
-"""Sources as batches keep them: by format, tag and path; and a short name for each.
-
-Same files: `api.ts` and `src/api.ts` name one file when only one such file exists.
-
-The pile: all the sources of a batch as one list of entries, whose ids, needs and phases fit together.
-"""
+"""All sources of a batch as one list of tasks with unique ids."""
 
 from __future__ import annotations
 
@@ -40,7 +35,7 @@ class SourceAddress:
 
 
 def make_source_names(paths: Sequence[str]) -> list[str]:
-    """A short name for each source, all different: its stem, or its folder where the stem says nothing."""
+    """A short, unique name for each source: its stem, or its folder if the stem is generic."""
     short = [_make_short_name(path) for path in paths]
     counts = Counter(short)
     longer = [
@@ -95,7 +90,7 @@ class PathAliases:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source that was read: `name` tells its ids from those of other sources where they clash."""
+    """A source that was read; `name` qualifies ids that clash with those of other sources."""
 
     name: str
     format: str
@@ -140,7 +135,7 @@ class SourceSet:
         return frozenset(entry.task.id for entry in self.entries if self._closed(entry))
 
     def _closed(self, entry: SourceEntry) -> bool:
-        """A group is finished when its parts are, whatever its own mark says."""
+        """A group is finished when its parts are, whatever its own status."""
         parts = (self.by_id.get(part) for part in entry.parts)
         return all(part is None or self._closed(part) for part in parts) if entry.parts else entry.status.is_closed
 
@@ -152,7 +147,7 @@ def combine_sources(
     aliases: PathAliases | None = None,
     tag: str = "",
 ) -> SourceSet:
-    """From (format, path, reading) of each source to one pile."""
+    """Combine sources, each given as (format, path, reading)."""
     short = make_source_names([path for _, path, _ in readings])
     sources = tuple(
         Source(name, *reading, tag if load_format(reading[0]).list_tags else "")
@@ -210,7 +205,7 @@ def _rename_phase(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str])
 
 
 def _expand_groups(entries: list[SourceEntry]) -> list[SourceEntry]:
-    """Whoever needs a group needs its parts."""
+    """Replace a dependency on a group by dependencies on its parts."""
     groups = {entry.task.id: entry.parts for entry in entries if entry.parts}
     if not groups:
         return entries
@@ -223,7 +218,7 @@ def _expand_groups(entries: list[SourceEntry]) -> list[SourceEntry]:
 
 
 def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
-    """Whoever follows a finished task follows those that it followed: a chain holds though one of its tasks was early."""
+    """Let tasks after a finished task follow its predecessors, so that a chain holds when its middle is done early."""
     known = {entry.task.id for entry in entries}
     past: dict[str, dict[str, None]] = {}
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Finding a task again in a text that people may have changed meanwhile, and saying so when it is gone."""
+"""Status changes for a source, and finding the task that each one is about."""
 
 from __future__ import annotations
 
@@ -83,11 +83,10 @@ def write_each_file(
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A task's new status, for its source. `id` is the source's own; `file` is the file that told of the task.
+    """A task's new status, for its source. `id` is the source's own; `file` is the file that the task was read from.
 
-    `title` finds the task again when somebody has renumbered the file meanwhile. `tag` names the list it was read from
-    (`Options.tag`), for a file that holds several; without it the task must be the only such one of the whole file.
-    `phase` (its heading) and `needs` are for a file that has not told of the task before.
+    `title` finds the task after a renumbering. `tag` names the list it was read from (`ReadOptions.tag`); without it, the task
+    must be unique in the file. `phase` (its heading) and `needs` are for a file that does not have the task yet.
     """
 
     id: str
@@ -105,7 +104,7 @@ class StatusChange:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A text with statuses put in; the problems tell of changes that found no place."""
+    """A text with statuses written into it, and a problem for each change whose task was not found."""
 
     text: str
     problems: tuple[Problem, ...] = ()
@@ -113,9 +112,9 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class StatusFileWriter:
-    """How one file takes statuses. `apply` is pure and idempotent, and keeps every byte that tells no status.
+    """How to write statuses into one file. `apply` is pure and idempotent, and changes nothing but statuses.
 
-    `creates`: a file that is not there is made (its folder must be); otherwise a missing file is a problem.
+    `creates`: a missing file is created if its folder exists; otherwise it is a problem.
     """
 
     path: str

@@ -1,8 +1,7 @@
-"""Statuses as they were: a text that somebody has edited, without what the edit says of how far tasks are.
+"""Undo status edits in a source file that an agent changed.
 
-A status is spelled in many ways, and some come with dates. So several ways back are tried, and one is taken if what it
-gives says of each task what the base said, and is otherwise the new text: both become the same when the same statuses are
-written into them.
+A status can be spelled in many ways and may come with dates. So several candidates are tried; one is taken if its tasks have
+the statuses of the base, and it equals the new text once the same statuses are written into both.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class _StatusRestorer:
         )  # in the writer's own spelling
 
     def _has_expected_statuses(self, text: str, known: Sequence[SourceEntry], after: Sequence[SourceEntry]) -> bool:
-        """Whether each task that the base knows is as far as there, and every other one as the new text says."""
+        """Whether each task of the base has its old status, and every other one that of the new text."""
         entries = self._entries(text)
         there = _index_entries(entries)
         for entry in known:

@@ -1,9 +1,4 @@
-"""Files that hold one task each: their keys, their header, their status line. What several formats share.
-
-The files of a folder that hold one task each: where they lie, which of them count, and what to say if none does.
-
-The text of a file that holds one task: its title, and what the agent will read.
-"""
+"""Folders of files that hold one task each."""
 
 from __future__ import annotations
 
@@ -25,13 +20,13 @@ _MAX_SAMPLES = 20
 
 
 def get_folder(path: str) -> str:
-    """The folder of a source: `path` itself, or the one in which the file `path` lies; empty for the current one."""
+    """The folder of a source: `path` itself, or that of the file `path`; empty for the current one."""
     folder = path.rpartition("/")[0] if path.endswith(".md") else path.rstrip("/") or path[:1]
     return "" if folder == "." else folder
 
 
 def get_sibling_path(path: str, name: str) -> str:
-    """Where a file of this name lies: in the folder `path`, or next to the file `path`."""
+    """The path of a file with this name in the folder `path`, or next to the file `path`."""
     folder = get_folder(path)
     return f"{folder.rstrip('/')}/{name}" if folder else name
 
@@ -61,7 +56,7 @@ def report_no_tasks(source: SourceFiles, what: str) -> Problem:
 
 
 def list_task_documents(source: SourceFiles) -> list[Document]:
-    """The documents that may be tasks: not those about the folder, nor hidden ones, nor what is excluded."""
+    """The documents that may be tasks: not hidden, not excluded, and not about the folder."""
     excluded = [parse_glob(glob) for glob in source.options.exclude if glob]
     folder = source.path.rstrip("/") + "/"
     found = []
@@ -77,7 +72,7 @@ _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 
 def read_task_title(document: Document, otherwise: str | None = None) -> str:
-    """The first heading of the first level, without `Task 04:`; else what is given; else the file's name in words."""
+    """The first top-level heading without `Task 04:`, else `otherwise`, else the words of the file's name."""
     said = _read_heading(document)
     found = _TASK_PREFIX.match(said)
     if said[found.end() if found else 0 :]:
@@ -90,7 +85,7 @@ def split_stem(stem: str) -> str:
 
 
 def has_task_heading(document: Document) -> bool:
-    """The first heading says itself that this is a task."""
+    """Whether the first heading begins with `Task`."""
     return _TASK_PREFIX.match(_read_heading(document)) is not None
 
 

@@ -1,9 +1,4 @@
-"""Files that a text names: back-ticked paths, `src/x.py` in the open, and bare names with a known ending.
-
-Trees of files, as people draw them: with lines and corners, or only indented.
-
-The files that a task says are its own, those that it only names, and those that it must leave alone.
-"""
+"""Files that a task owns, mentions or must not touch."""
 
 from __future__ import annotations
 
@@ -21,16 +16,7 @@ _ENDINGS = """bash c cc cfg clj conf cpp cs css csv dart ejs erl ex exs fs go gq
     lean tmpl tpl dockerfile"""
 _KNOWN_ENDINGS = frozenset(_ENDINGS.split())
 
-_KNOWN_FILE_NAMES = (
-    "Makefile",
-    "Dockerfile",
-    "Justfile",
-    "justfile",
-    "Rakefile",
-    "Gemfile",
-    "Procfile",
-    "LICENSE",
-)
+_KNOWN_FILE_NAMES = ("Makefile", "Dockerfile", "Justfile", "justfile", "Rakefile", "Gemfile", "Procfile", "LICENSE")
 
 # Names of things that only look like files.
 _LOOK_ALIKES = """alpine.js angular.js backbone.js chart.js d3.js discord.js ember.js express.js moment.js nest.js next.js node.js
@@ -150,7 +136,6 @@ class TaskPaths:
     mentioned: dict[str, None] = field(default_factory=dict)
 
     def undeclared(self, declared: Iterable[str]) -> tuple[str, ...]:
-        """What is mentioned and not declared."""
         known = set(declared)
         return tuple(path for path in self.mentioned if path not in known)
 
@@ -193,7 +178,7 @@ class _OwnershipScanner:
         self._forbidden_item: Block | None = None
 
     def read_allowed(self, block: Block) -> str | None:
-        """What a block says without what must not be modified; None if there is nothing left of it."""
+        """The text of a block without what must not be modified; None if nothing is left."""
         if block.kind is BlockKind.HEADING and block.parent is None:
             return self._heading(block)
         if self._forbidden_section or self._in_forbidden_item(block):
@@ -228,7 +213,7 @@ class _OwnershipScanner:
         return None if self._forbidden_section else block.text
 
     def _paragraph(self, text: str) -> str:
-        """A paragraph that is no sentence may be the label of the list beneath it: it then says what the list means."""
+        """A paragraph that is not a sentence may be the label of the list below it."""
         said = text.rstrip("* \t")
         forbids = _FORBIDDING.search(text) is not None
         self._forbidden_list = forbids and not said.endswith((".", "!", ","))

@@ -1,4 +1,4 @@
-"""Text of a file, byte for byte: decoding that loses nothing, lines with their ends, and edits that touch nothing else."""
+"""The text of a file, byte for byte: lossless decoding, lines with their ends, edits that touch nothing else."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TextLines:
         return len(self.all)
 
     def line_at(self, position: int) -> int:
-        """The number of the line in which a position of the text lies."""
+        """The number of the line at a position of the text."""
         return bisect_right(self.starts, position, hi=max(len(self.all), 1)) - 1
 
     def strip_end(self, number: int) -> str:

@@ -1,9 +1,7 @@
-"""Which lines two versions of a text share. Linear where few lines differ, and never more than near it.
+"""Line diff and three-way merge that never loses an added line.
 
-Two versions of a text made into one, by lines. No line that either side added is ever lost.
-
-A line goes when either side took it out. Changes at one place are made once where they are the same; otherwise both sides'
-lines stay, theirs last.
+A line that either side removed is removed. Changes at one place are made once if they are equal; otherwise the lines of both
+sides stay, theirs last.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ def match_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 
 
 def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs: list[Pair]) -> Span:
-    """What is left of a span when its equal beginning and end are taken off."""
+    """A span without its equal beginning and end."""
     a, a_end, b, b_end = span
     while a < a_end and b < b_end and one[a] == other[b]:
         pairs.append((a, b))

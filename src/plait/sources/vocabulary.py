@@ -66,7 +66,7 @@ STATUS_WORDS = {
 
 @lru_cache(256)  # a source has few words for many tasks
 def parse_status(value: str) -> SourceStatus | None:
-    """The status that these words tell, whatever their case, hyphens, brackets and what is added in parentheses."""
+    """The status that these words mean, without regard to case, hyphens, brackets and remarks in parentheses."""
     plain = re.sub(r"\(.*", "", value, flags=re.DOTALL)
     plain = " ".join(re.findall(r"[a-z/]+", plain.lower().replace("'", "")))
     return STATUS_WORDS.get(plain)

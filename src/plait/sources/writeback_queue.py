@@ -1,7 +1,7 @@
-"""What a batch's sources have not been told yet: a fold over the journal, so that a crash between the journal and a
-file is repaired by whoever reads the journal next.
+"""Statuses not yet written back to their sources, derived from the journal.
 
-A task is owed to its source from the record that changes its status until a SourcesWritten that covers that record.
+A status is pending from the record that changes it until a SourcesWritten that covers that record, so the next engine
+repairs a crash between the journal and a file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STATUS_BY_TASK_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class PendingStatus:
-    """One task's newest status, and the record that told it."""
+    """A task's newest status, and the record it comes from."""
 
     status: SourceStatus
     seq: int
@@ -46,7 +46,7 @@ class PendingStatus:
 
 @dataclass
 class BatchWriteback:
-    """What is owed to the sources of one batch."""
+    """The statuses of a batch that its sources don't have yet."""
 
     batch: str
     sources: tuple[str, ...]
@@ -58,7 +58,7 @@ class BatchWriteback:
     dropped: set[str] = field(default_factory=set)
 
     def list_updates(self) -> Iterator[SourceUpdate]:
-        """A bill for each source that can be told something; tasks that no source told of are owed to nobody."""
+        """An update for each source with pending statuses; tasks without a source are left out."""
         addresses = [SourceAddress.parse(source) for source in self.sources]
         short = make_source_names([address.path for address in addresses])
         tellers = {task: _find_source(addresses, self.tasks[task].origin) for task in self.pending}
@@ -88,7 +88,7 @@ class BatchWriteback:
 
 @dataclass(frozen=True, slots=True)
 class SourceUpdate:
-    """The changes for one source, the tasks they are about by their names in the batch, and the newest record told."""
+    """The changes for one source, their tasks' ids in the batch, and the newest record they cover."""
 
     batch: str
     format: str
@@ -99,7 +99,7 @@ class SourceUpdate:
 
 
 def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> SourceAddress | None:
-    """The one source that told of a task: the file in which it was said, else the nearest folder around that."""
+    """The source of a task: its file, else the nearest folder around it."""
     if origin is None:
         return None
     around = [each for each in addresses if each.path == "." or origin.file.startswith(f"{each.path}/")]
@@ -108,7 +108,7 @@ def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> S
 
 
 class WritebackQueue:
-    """All accounts. `take` is total: facts about what is unknown or long over change nothing."""
+    """The pending statuses of all batches. `apply` never fails: records about unknown batches or tasks change nothing."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._batches: dict[str, BatchWriteback] = {}
@@ -131,11 +131,7 @@ class WritebackQueue:
                 self._start_task(attempt.batch, attempt.task, record)
             case TaskEnded():
                 self._add_pending(
-                    event.batch,
-                    event.task,
-                    _end_status(self._batches.get(event.batch), event),
-                    event.reason,
-                    record,
+                    event.batch, event.task, _end_status(self._batches.get(event.batch), event), event.reason, record
                 )
             case TaskInterrupted():
                 self._add_pending(event.batch, event.task, SourceStatus.TODO, event.reason, record)
@@ -145,7 +141,7 @@ class WritebackQueue:
                 pass
 
     def list_open_batches(self) -> list[BatchWriteback]:
-        """The accounts with something owed that is to be written into the checkout."""
+        """The batches with pending statuses that are written into the checkout."""
         return [
             account
             for account in self._batches.values()
@@ -176,7 +172,7 @@ class WritebackQueue:
 
 
 def _end_status(account: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
-    """A task that somebody dropped is not wanted any more; one that a halted batch passed over is."""
+    """A dropped task is skipped in its source; one skipped by a halted batch is still to do."""
     if event.status is TaskStatus.SKIPPED and account is not None and event.task in account.dropped:
         return SourceStatus.SKIPPED
     return _STATUS_BY_TASK_STATUS.get(event.status, SourceStatus.TODO)

@@ -281,7 +281,7 @@ class TestTold:
     def test_a_need_that_no_task_has(self, checkout: Checkout) -> None:
         (told,) = checkout.create("Walls", needs=["nobody"]).problems
         assert told.severity is Severity.INFO
-        assert told.message == "01-walls needs nobody, which no source knows: taken as finished"
+        assert told.message == "01-walls needs nobody, which is not in any source: assumed finished"
 
     def test_a_circle_that_the_new_task_closes(self, checkout: Checkout) -> None:
         checkout.write("tasks/01-a.md", "---\nneeds: [02-walls]\n---\n# A\n")

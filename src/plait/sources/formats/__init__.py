@@ -87,10 +87,7 @@ FORMATS: Mapping[str, FormatEntry] = {
         text_hint=rf"{_FRONT_MATTER}|(?i:task)|\*\*",
     ),
     "speckit": FormatEntry(
-        "plait.sources.formats.speckit",
-        found_at=("specs/*/tasks.md",),
-        folder_files=("tasks.md",),
-        text_hint=r"[Tt]\d",
+        "plait.sources.formats.speckit", found_at=("specs/*/tasks.md",), folder_files=("tasks.md",), text_hint=r"[Tt]\d"
     ),
     "kiro": FormatEntry(
         "plait.sources.formats.kiro",
@@ -119,16 +116,10 @@ FORMATS: Mapping[str, FormatEntry] = {
         path_hint=r"\.jsonl\Z",
     ),
     "backlog": FormatEntry(
-        "plait.sources.formats.backlog",
-        found_at=("backlog/tasks/",),
-        one_task_per_file=True,
-        text_hint=_FRONT_MATTER,
+        "plait.sources.formats.backlog", found_at=("backlog/tasks/",), one_task_per_file=True, text_hint=_FRONT_MATTER
     ),
     "ccpm": FormatEntry(
-        "plait.sources.formats.ccpm",
-        found_at=(".claude/epics/*/",),
-        one_task_per_file=True,
-        text_hint=_FRONT_MATTER,
+        "plait.sources.formats.ccpm", found_at=(".claude/epics/*/",), one_task_per_file=True, text_hint=_FRONT_MATTER
     ),
     "jobs": FormatEntry(
         "plait.sources.formats.jobs",
@@ -144,11 +135,7 @@ FORMATS: Mapping[str, FormatEntry] = {
         is_json=True,
         text_hint='"userStories"',
     ),
-    "todo": FormatEntry(
-        "plait.sources.formats.todo",
-        found_at=("TODO.md", "docs/TODO.md"),
-        text_hint="###",
-    ),
+    "todo": FormatEntry("plait.sources.formats.todo", found_at=("TODO.md", "docs/TODO.md"), text_hint="###"),
     "checklist": FormatEntry("plait.sources.formats.checklist", text_hint=r"\["),
 }
 

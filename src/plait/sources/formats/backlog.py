@@ -169,8 +169,5 @@ def _list_aliases(name: str, stem: str) -> tuple[str, ...]:
 
 
 FORMAT = Format(
-    detect,
-    read,
-    _STATUS_KEY.writers,
-    keys={"title": ("title",), "needs": ("dependencies",), "priority": ("priority",)},
+    detect, read, _STATUS_KEY.writers, keys={"title": ("title",), "needs": ("dependencies",), "priority": ("priority",)}
 )

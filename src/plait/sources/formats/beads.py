@@ -1,7 +1,4 @@
-"""The lines of a Beads file: which issue each one tells of, how far it is, and how its status is changed.
-
-Beads' `issues.jsonl`: an issue on each line, with edges between them.
-"""
+"""Beads' `issues.jsonl`: one issue per line, with dependencies between them."""
 
 from __future__ import annotations
 
@@ -17,21 +14,9 @@ from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import json_tasks, vocabulary
 from plait.sources.formats import Confidence, Format
-from plait.sources.json_text import (
-    JsonNode,
-    JsonSyntaxError,
-    parse_json,
-    remove_key,
-    set_key,
-)
+from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, remove_key, set_key
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
-from plait.sources.status_changes import (
-    Rewrite,
-    StatusChange,
-    TaskIndex,
-    select_file_changes,
-    write_each_file,
-)
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes, write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
 
@@ -73,8 +58,6 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What is wrong with a line (from 0)."""
-
     number: int
     message: str
     hint: str = ""
@@ -82,10 +65,9 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True)
 class IssueFile:
-    """The issues of a file: of several lines with one id the last counts, as it does when Beads reads the file.
+    """The issues of a file; of several lines with one id the last counts, as in Beads.
 
-    `absent` are those that exist and are no tasks: deleted ones, templates, messages. `unreadable` lines tell no more
-    than an id.
+    `non_task_ids` exist but are not tasks: deleted issues, templates, messages. `unreadable` lines have only an id.
     """
 
     by_id: dict[str, Issue] = field(default_factory=dict)
@@ -139,7 +121,7 @@ class IssueFile:
 
 
 def parse_issue_status(status: object) -> SourceStatus | None:
-    """What a status says; None if it is not known."""
+    """The status, None if it is unknown."""
     if not isinstance(status, str):
         return None
     return _EXTRA_STATUSES.get(status) or vocabulary.parse_status(status)
@@ -207,7 +189,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 class _IssueReader:
-    """One file: its issues, what each of them waits for, and what is wrong with them."""
+    """Reads one file."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -249,7 +231,7 @@ class _IssueReader:
             self._needs.setdefault(name, {}).setdefault(on, need)
 
     def _iter_dependencies(self, issue: Issue) -> Iterator[tuple[str, str, str]]:
-        """Who waits, for whom, and in which way; the older files that say no way mean `blocks`."""
+        """Waiting issue, awaited issue and kind; older files without a kind mean `blocks`."""
         said = issue.node.get("dependencies")
         if said is not None and not isinstance(said, list):
             self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
@@ -259,11 +241,7 @@ class _IssueReader:
                 message = f"{issue.id}: a dependency without a depends_on_id; ignored"
                 self._warn(issue.number, message)
                 continue
-            yield (
-                json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id,
-                on,
-                item.get("type") or "blocks",
-            )
+            yield (json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id, on, item.get("type") or "blocks")
 
     def _build_entry(self, issue: Issue) -> SourceEntry:
         node, title = issue.node, issue.title

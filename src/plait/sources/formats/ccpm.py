@@ -12,13 +12,7 @@ from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import SERIAL_GROUP
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
-from plait.sources.task_files import (
-    list_task_documents,
-    read_task_body,
-    read_task_title,
-    report_no_tasks,
-    sample_keys,
-)
+from plait.sources.task_files import list_task_documents, read_task_body, read_task_title, report_no_tasks, sample_keys
 from plait.sources.task_paths import find_task_paths
 from plait.sources.vocabulary import strip_zeros
 
@@ -52,7 +46,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def _is_task(document: Document) -> bool:
-    """Tasks are called by their number; others must at least say what they are called and how far they are."""
+    """A task's file name begins with a number, or it has a name and a status."""
     stem = document.stem.lower()
     if stem in _NON_TASK_STEMS or stem.endswith("-analysis"):
         return False

@@ -1,9 +1,7 @@
-"""What the headings and labels around the boxes of a checklist mean: a phase, a priority, or that these are no tasks.
+"""Checklists: any file with boxes. Every box is a task; a nested one is a dependency of the box around it.
 
-Checklists: any file with boxes. Every box is a task, also one inside another, which needs it as a part of itself.
-
-Ids are made from titles, so that other tasks can come, go and be ticked. Tasks of the same title take the name of their
-heading in front, then of the box that they lie in; what is the same even then is counted.
+Ids are made from titles, so that other tasks can come, go and be ticked. Tasks of the same title are prefixed with their
+heading, then with the box around them, then numbered.
 """
 
 from __future__ import annotations
@@ -124,11 +122,7 @@ class ContextTracker:
                 self._headings[id(block)] = self._enter_heading(block, above)
             elif block.kind is BlockKind.ITEM:
                 box = block.checkbox
-                yield (
-                    block,
-                    box,
-                    self._enter_item(block, box, self._headings[id(path[-1])] if path else BoxContext()),
-                )
+                yield (block, box, self._enter_item(block, box, self._headings[id(path[-1])] if path else BoxContext()))
             else:
                 self._track_label(block)
 

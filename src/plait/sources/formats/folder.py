@@ -1,7 +1,4 @@
-"""The table in a folder's PHASES.md: `| Task | Description | Status | Blocks | Blocked By |`. Others are not read.
-
-A folder of task files: one task in each `*.md`, and perhaps a table of them in PHASES.md. No status is written.
-"""
+"""A folder of task files: one task in each `*.md`, and optionally a table of them in PHASES.md."""
 
 from __future__ import annotations
 
@@ -66,7 +63,7 @@ class TableRow:
 
 @dataclass(slots=True)
 class TableContent:
-    """What the table says, by the ids of the tasks."""
+    """The content of the table, by task id."""
 
     statuses: dict[str, tuple[SourceStatus, str]] = field(default_factory=dict)
     needs: dict[str, list[Need]] = field(default_factory=dict)
@@ -83,7 +80,7 @@ def read_table(document: Document, names: TaskNameIndex, titles: Mapping[str, st
 
 
 def _parse_rows(table: Block) -> list[TableRow]:
-    """The rows of a table that tells of tasks; none of any other table."""
+    """The rows of a table of tasks; none of any other table."""
     heads = [" ".join(_WORDS.findall(cell.lower())) for cell in table.rows[0]] if table.rows else []
     if "task" not in heads or not _STATUS_COLUMNS & set(heads):
         return []
@@ -151,7 +148,7 @@ class _TableReader:
     def _find_named(
         self, row: TableRow, column: str, by_name: Mapping[str, Mapping[str, None]]
     ) -> Iterator[tuple[str, str]]:
-        """The tasks that a cell names, with the words that do; what is finished or has no file is not among them."""
+        """The tasks that a cell names and its text; not those that are finished or have no file."""
         for piece in vocabulary.split_list(_JOINED.sub(", ", row.cells.get(column, ""))):
             name = _clean_cell(piece)
             if not name or _TICK.search(piece) or _FINISHED.search(piece):
@@ -169,7 +166,7 @@ class _TableReader:
                 yield name, piece[:60]
 
     def _report_unknown_rows(self, rows: Sequence[TableRow]) -> None:
-        """Rows of tasks that are not done and have no file; a number that several files share is told elsewhere."""
+        """Report unfinished tasks without a file; ambiguous numbers are reported elsewhere."""
         open_rows = [
             row
             for row in rows
@@ -256,7 +253,6 @@ def read(source: SourceFiles) -> Reading:
 
 
 def _read_phases_file(source: SourceFiles, names: TaskNameIndex, drafts: Sequence[ParsedTaskFile]) -> TableContent:
-    """What PHASES.md says, be it among the files or beside them."""
     near = (*source.documents, *source.companions.values())
     found = [document for document in near if document.name.lower() == PHASES_FILE.lower()]
     titles = {each.id: f"{each.title} {each.names.stem}" for each in drafts}

@@ -1,9 +1,4 @@
-"""Ids of task files, and which task is meant by `01`, `01-x`, `task-01-x` or `01-x.md`.
-
-Bold header lines of a task file: `**Priority:** P0` and the like, in front of its first section.
-
-One task file of a folder: everything it says about its task, with other tasks still by the names it gives them.
-"""
+"""One task file of a folder: its names, its front matter, its bold header lines, and the task made from them."""
 
 from __future__ import annotations
 
@@ -47,7 +42,7 @@ class TaskNames:
 
 
 def strip_task_prefix(stem: str) -> str:
-    """A stem without the words that only say that it is a task."""
+    """A stem without `task-`."""
     return _PREFIX.sub("", stem, count=1) if _PREFIX.match(stem) else stem
 
 
@@ -61,7 +56,7 @@ def assign_ids(documents: Sequence[Document]) -> list[TaskNames]:
 
 
 def clean_reference(value: str) -> str:
-    """A name without what is put around it: links, back-ticks, folders, `.md`, `Task`, and remarks."""
+    """A name without link, back-ticks, folders, `.md`, `Task` and remarks."""
     found = _LINK.search(value)
     name = _REMARK.split((found[1] if found else value).strip(), maxsplit=1)[0].strip().strip("`*\"'").strip()
     name = name.rpartition("/")[2]
@@ -109,7 +104,7 @@ _LIST_SEPARATOR = re.compile(r"[,;]|\n")
 
 @dataclass(slots=True)
 class BoldHeader:
-    """What the lines say; a field that is not there, or that says nothing usable, is None or empty."""
+    """The fields of the header; a missing or unusable one is None or empty."""
 
     priority: int | None = None
     weight: float | None = None
@@ -198,7 +193,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ParsedTaskFile:
-    """What one file says. `phase` is a key; `problems` grow as its other keys and the names in it are looked at."""
+    """One parsed file. `problems` grow while its keys and references are resolved."""
 
     names: TaskNames
     document: Document
@@ -254,7 +249,7 @@ def _normalize_phase(value: str | None) -> str | None:
 def build_entry(
     draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need], told: tuple[SourceStatus, str] | None
 ) -> SourceEntry:
-    """The task and how far it is. `needs` and `told` are what others say of it; what it says itself comes first."""
+    """Build the task. `needs` and `told` come from other files; the file's own status takes precedence."""
     task = _build_task(draft, names, needs)
     mark, said = _resolve_status(draft, told)
     if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
@@ -305,12 +300,11 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
 
 
 def _first_given(otherwise: T, *said: T | None) -> T:
-    """The first that was said."""
     return next((value for value in said if value is not None), otherwise)
 
 
 def _deduplicate_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
-    """One need for each task: what was said first."""
+    """The first need of each task."""
     first: dict[str, Need] = {}
     for need in needs:
         first.setdefault(need.on, need)
@@ -326,7 +320,7 @@ def _read_command(keys: FrontMatterKeys, name: str) -> str | None:
 
 
 def read_exclusive_group(keys: FrontMatterKeys) -> str | None:
-    """The group whose tasks run one at a time: the one that is named, or that of all that say `parallel: false`."""
+    """The group whose tasks run one at a time: the named one, or that of `parallel: false`."""
     said = keys.text("exclusive")
     alone = keys.flag("parallel") is False
     if said is None or said.lower() in {"true", "false", "yes", "no"}:
@@ -358,13 +352,12 @@ def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, said: NamedRefere
 
 
 def report_ambiguous(document: Document, line: int, value: str, found: Sequence[str]) -> Problem:
-    """What is said of a name that could be that of several tasks."""
     message = f"{value[:60]} could be {' or '.join(found[:10])}; ignored"
     return make_warning(document, line, message, "Write the whole name.")
 
 
 def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[str, Need]]:
-    """Other tasks, by id, that wait for this one because it says so."""
+    """Other tasks, by id, that wait for this one because its header says so."""
     for said in draft.header.enables:
         found = names.find(said.text, draft.id)
         if len(found) > 1:

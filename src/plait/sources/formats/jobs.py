@@ -1,7 +1,4 @@
-"""Files that jobs read, make and change, and the order that follows from them.
-
-Model jobs: `jobs/<id>.md`, each with front matter about what it reads and writes, and instructions.
-"""
+"""Model jobs: `jobs/<id>.md`, with front matter about the files it reads and writes, and instructions."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ from plait.sources.task_paths import find_task_paths
 
 @dataclass(frozen=True, slots=True)
 class FileUse:
-    """A job's files: `makes` are written anew, `changes` are there before."""
+    """A job's files: `makes` are written from scratch, `changes` exist before."""
 
     job: str
     reads: tuple[str, ...]
@@ -67,8 +64,8 @@ class FileDependency:
 def infer_dependencies(jobs: Sequence[FileUse], said: Mapping[str, Container[str]]) -> Iterator[FileDependency]:
     """A job waits for those that make what it reads or changes, and for those that change what it only reads.
 
-    Jobs that change one file take turns in any order. Where two wait for each other, the first one goes first; where one
-    of them says itself that it waits (`said`), that counts.
+    Jobs that change the same file run one after another in any order. If two wait for each other, the first one goes first,
+    unless one of them declares the dependency (`said`).
     """
     found = {(edge.job, edge.on): edge for edge in _find_dependencies(jobs)}
     place = {use.job: number for number, use in enumerate(jobs)}
@@ -182,7 +179,7 @@ def _parse_job(document: Document) -> _ParsedJob:
 
 @dataclass(frozen=True, slots=True)
 class _JobFiles:
-    """As its keys name them. `output_file` lies in `output_dir`, all others are as they are written."""
+    """The files that its keys name. `output_file` is relative to `output_dir`."""
 
     output: str | None
     outputs: tuple[str, ...]
@@ -240,7 +237,7 @@ def _normalize_path(value: str) -> str:
 
 
 def _collect_needs(jobs: Sequence[_ParsedJob], statuses: JobStatuses) -> dict[str, dict[str, Need]]:
-    """What each job depends on: because it says so, or because it reads or edits what another one writes."""
+    """What each job depends on: declared, or because it reads or edits another one's output."""
     known = {job.id for job in jobs}
     needs = {job.id: {need.on: need for need in _read_declared_needs(job, known, statuses)} for job in jobs}
     of_id = {job.id: job for job in jobs}
@@ -266,7 +263,7 @@ def _find_key(job: _ParsedJob, file: str) -> str:
 
 
 def _read_declared_needs(job: _ParsedJob, known: set[str], statuses: JobStatuses) -> Iterator[Need]:
-    """What has passed and whose file is gone is satisfied; what nobody knows is an error."""
+    """A dependency that has passed needs no file; an unknown one is an error."""
     for said in job.keys.names("depends_on"):
         name = said.text.removesuffix(".md")
         status = statuses.by_id.get(name)
@@ -302,11 +299,4 @@ def _build_entry(job: _ParsedJob, needs: dict[str, Need], statuses: JobStatuses)
     )
 
 
-FORMAT = Format(
-    detect,
-    read,
-    writers,
-    companions,
-    keys={"needs": ("depends_on",)},
-    title_in_heading=True,
-)
+FORMAT = Format(detect, read, writers, companions, keys={"needs": ("depends_on",)}, title_in_heading=True)

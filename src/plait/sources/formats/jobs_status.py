@@ -1,4 +1,4 @@
-"""`_jobstatus.json`: how far each job is, as a list of objects."""
+"""`_jobstatus.json`: the statuses of jobs, as a list of objects."""
 
 from __future__ import annotations
 
@@ -11,13 +11,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources import json_tasks, vocabulary
-from plait.sources.json_text import (
-    JsonNode,
-    JsonSyntaxError,
-    parse_json,
-    remove_key,
-    set_key,
-)
+from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, remove_key, set_key
 from plait.sources.source_model import Document, SourceStatus, make_error, make_warning
 from plait.sources.status_changes import Rewrite, StatusChange
 from plait.sources.task_files import get_sibling_path
@@ -54,7 +48,7 @@ class JobStatuses:
 
 
 def read_job_statuses(document: Document | None) -> JobStatuses:
-    """What the file says; without one every job is new. One that can't be read must not make finished jobs run again."""
+    """Without a file every job is new. An unreadable file is an error, so that finished jobs are not run again."""
     found = JobStatuses()
     if document is None or not document.text.strip(f"{BOM} \t\r\n"):
         return found
@@ -118,7 +112,7 @@ def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) ->
 
 
 def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
-    """What to write; None to leave it as it is. Blocked and skipped can't be told: the job is as if not begun."""
+    """The status to write, None to keep the old one. Blocked and skipped have no word: the job counts as not started."""
     told = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
         return SourceStatus.TODO if told is SourceStatus.DOING else None

@@ -1,7 +1,7 @@
-"""Kiro: `- [ ] 1. Title`, `- [ ] 1.1 Part`, in the order in which they are to be done.
+"""Kiro: `- [ ] 1. Title`, `- [ ] 1.1 Part`, in the order in which they run.
 
-The tasks are a chain in written order. `- [ ]*` is optional: it follows the last task that is not, and nobody waits for
-it, nor for anything below it. A parent is a group if one of its parts is not optional, and else a task itself.
+The tasks are a chain in written order. `- [ ]*` is optional: it follows the last required task, and nothing waits for it or for
+anything below it. A parent with a required part is a group, otherwise a task.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class _NumberedTasks:
 
 
 def _read_status(box: Checkbox) -> SourceStatus:
-    """`[~]` is Kiro's queue: nobody has begun with it."""
+    """`[~]` is Kiro's queue: not started."""
     if box.character in TICK_CHARACTERS:
         return SourceStatus.DONE
     return SourceStatus.DOING if box.character in "-/" else SourceStatus.TODO
@@ -148,7 +148,7 @@ def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntr
 
 
 def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> str:
-    """A group is not run itself, so what it says goes to its parts."""
+    """A group is not run itself, so its text goes to its parts."""
     above = tasks.above[place]
     if above is None or not tasks.parts[above]:
         return ""
@@ -171,10 +171,7 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
         TaskBox(item.block, _read_status(item.box), name, _read_title(item), parts)
         for item, name, parts in zip(tasks.items, tasks.ids, tasks.parts, strict=True)
     ]
-    signs = {
-        SourceStatus.DONE: find_usual_tick(item.box.character for item in tasks.items),
-        SourceStatus.DOING: "-",
-    }
+    signs = {SourceStatus.DONE: find_usual_tick(item.box.character for item in tasks.items), SourceStatus.DOING: "-"}
     return CheckboxFile(markdown, spots, signs)
 
 

@@ -1,8 +1,8 @@
-"""OpenSpec: `## 1. Section` and `- [ ] 1.1 Text`. Sections are done in order, the tasks of one in any order.
+"""OpenSpec: `## 1. Section` and `- [ ] 1.1 Text`. Sections run in order, the tasks of one in any order.
 
-A box at the margin without a number is a task too, as it is for OpenSpec itself: its id is its section's and the first
-words of its text. Under a heading such as Acceptance Criteria it is none, and inside another task it is part of that.
-A task with numbered parts (`1.1.1` below `1.1`) is a group.
+A top-level box without a number is a task too, as in OpenSpec itself: its id is that of its section and the first words of its
+text. Under a heading such as Acceptance Criteria, it isn't; nested in another task, it is part of it. A task with numbered
+parts (`1.1.1` below `1.1`) is a group.
 """
 
 from __future__ import annotations
@@ -28,14 +28,7 @@ from plait.sources.checkboxes import (
 )
 from plait.sources.formats import Confidence, Format
 from plait.sources.markdown import Block, Markdown
-from plait.sources.outline import (
-    PhaseBuilder,
-    UniqueNames,
-    excludes_tasks,
-    make_title,
-    strip_markup,
-    walk_outline,
-)
+from plait.sources.outline import PhaseBuilder, UniqueNames, excludes_tasks, make_title, strip_markup, walk_outline
 from plait.sources.source_model import (
     Document,
     Reading,
@@ -68,7 +61,7 @@ def detect(source: SourceFiles) -> Confidence:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """The first heading with a number that something lies under, or else the one of the second level."""
+    """The outermost numbered heading above a task, else the one of the second level."""
 
     key: str
     title: str

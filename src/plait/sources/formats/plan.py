@@ -1,8 +1,6 @@
-"""The order of a plan's tasks: what each one needs, which of them form a chain, which phases run side by side.
+"""Plans: `## Phase N: Title`, below it tasks `- [ ] N.N Text`, and notes about the order in which they run.
 
-`plan`: `## Phase N: Title`, and below it tasks `- [ ] N.N Text`, with notes on the order in which they run.
-
-Only a box at the margin with an id is a task. A box that is ticked is done, whatever status.json says.
+Only a top-level box with an id is a task. A ticked box is done, whatever status.json says.
 """
 
 from __future__ import annotations
@@ -18,11 +16,7 @@ from plait.core.task import Need, NeedKind, Origin, Phase, Task
 from plait.sources import checkboxes
 from plait.sources.checkboxes import CheckboxFile, TaskBox
 from plait.sources.formats import Confidence, Format
-from plait.sources.formats.plan_notes import (
-    ExecutionNote,
-    NoteOrder,
-    VerifyNote,
-)
+from plait.sources.formats.plan_notes import ExecutionNote, NoteOrder, VerifyNote
 from plait.sources.formats.plan_outline import (
     DependsClause,
     PhaseHeading,
@@ -60,7 +54,7 @@ _MAX_EDGES = 500_000
 
 
 class PlanOrder:
-    """What an outline says about order. What it says of tasks and phases that are not there is a problem."""
+    """The order that an outline states. References to tasks and phases that don't exist are problems."""
 
     def __init__(self, document: Document, outline: PlanOutline) -> None:
         self.problems: list[Problem] = []
@@ -340,9 +334,7 @@ def _parse_checkbox_file(text: str) -> CheckboxFile:
     items = read_outline(document).items
     spots = [TaskBox(item.block, checkboxes.read_checkbox_status(item.box), item.id, item.title) for item in items]
     return CheckboxFile(
-        document.markdown,
-        spots,
-        {SourceStatus.DONE: checkboxes.find_usual_tick(item.box.character for item in items)},
+        document.markdown, spots, {SourceStatus.DONE: checkboxes.find_usual_tick(item.box.character for item in items)}
     )
 
 

@@ -1,4 +1,4 @@
-"""What a plan says beside its tasks, each on a line at the margin: execution notes, VERIFY lines, pipeline starts."""
+"""Statements in a plan outside its tasks, at the start of a line: execution notes, VERIFY lines, pipeline starts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MAX_NOTE_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class VerifyNote:
-    """`**VERIFY Phase N:**`: the tasks below it verify that phase. Not `gating`: nobody waits for them."""
+    """`**VERIFY Phase N:**`: the tasks below it verify that phase. Unless `is_gating`, nothing waits for them."""
 
     line: int
     phase: str
@@ -83,7 +83,7 @@ class NoteOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionNote:
-    """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` all that is said of it."""
+    """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` the text before the marker."""
 
     line: int
     order: NoteOrder
@@ -156,7 +156,7 @@ def _parse_verify(line: int, text: str, *, label: bool) -> Iterator[VerifyNote]:
 
 
 def _join_wrapped_lines(lines: list[str], place: int, text: str, covered: set[int]) -> str:
-    """A note with the lines that it goes on in."""
+    """A note with its continuation lines."""
     parts = [text]
     for following in range(place + 1, min(len(lines), place + _MAX_NOTE_LINES)):
         line = lines[following]

@@ -1,7 +1,4 @@
-"""The words of a plan's task: what it depends on, how urgent it is, and the title that is left.
-
-The outline of a plan: its phases, the tasks that lie in them, and what is said about both.
-"""
+"""The outline of a plan: its phases, their tasks, and what is said about both."""
 
 from __future__ import annotations
 
@@ -32,8 +29,7 @@ from plait.sources.vocabulary import parse_priority, split_list
 
 _CODE = re.compile(r"`[^`]*`")
 _DEPENDS = re.compile(
-    r"[(\[] ?depend(?:s|ent|ency|encies)?\b(?P<on> (?:up)?on\b)?(?P<colon> ?:)?(?P<what>[^()\[\]]*)[)\]]",
-    re.IGNORECASE,
+    r"[(\[] ?depend(?:s|ent|ency|encies)?\b(?P<on> (?:up)?on\b)?(?P<colon> ?:)?(?P<what>[^()\[\]]*)[)\]]", re.IGNORECASE
 )
 _OWN_LINE = re.compile(
     r"[(\[]?depend(?:s|ent|ency|encies)?\b(?: (?:up)?on\b)? ?:? ?"
@@ -75,7 +71,7 @@ def split_depends(words: str, line: int) -> tuple[str, list[DependsClause]]:
 
 
 def parse_depends_line(block: Block) -> Iterator[DependsClause]:
-    """A bullet of a task's body that says nothing else: `- Depends on: 1.1`."""
+    """A bullet that only names dependencies: `- Depends on: 1.1`."""
     if len(block.text) > _MAX_LINE_LENGTH:
         return
     plain = " ".join(block.text.replace("**", "").split())
@@ -86,7 +82,7 @@ def parse_depends_line(block: Block) -> Iterator[DependsClause]:
 
 
 def parse_urgency(words: str) -> int | None:
-    """The priority that a word in capitals tells."""
+    """The priority of a word in capitals."""
     found = _URGENCY.search(_mask_code(words))
     return parse_priority(found[1]) if found else None
 
@@ -106,8 +102,7 @@ def _mask_code(words: str) -> str:
 
 
 _PHASE = re.compile(
-    rf"[^\w\n]{{0,8}}Phase[ \t]+({NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?",
-    re.IGNORECASE,
+    rf"[^\w\n]{{0,8}}Phase[ \t]+({NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?", re.IGNORECASE
 )
 _START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
 _TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
@@ -122,7 +117,7 @@ _NON_PHASE_SECTION = re.compile(
 
 @dataclass(slots=True)
 class PhaseHeading:
-    """`## Phase 1: Title`. `said` is the heading as written."""
+    """`## Phase 1: Title`; `text` is the heading as written."""
 
     key: str
     title: str
@@ -135,8 +130,8 @@ class PhaseHeading:
 class PlanItem:
     """`- [ ] 1.1 Text (depends: 1.2)`, from line `start` up to but not including line `stop`.
 
-    `words` are all of its first paragraph without the id, `title` those without what it depends on. `phase` is None for
-    one that lies in no phase. `verify` is the line that makes it a task which verifies a phase.
+    `words` is its first paragraph without the id, `title` that without the dependencies. `verify` is the line that makes it a
+    task which verifies a phase.
     """
 
     id: str
@@ -156,7 +151,7 @@ class PlanItem:
 
 @dataclass(slots=True)
 class PlanOutline:
-    """`notes` come with the phase that they lie in."""
+    """`notes` are paired with the phase that they are in."""
 
     phases: dict[str, PhaseHeading] = field(default_factory=dict)
     items: list[PlanItem] = field(default_factory=list)
@@ -194,7 +189,7 @@ def read_outline(document: Document) -> PlanOutline:
 
 
 def _iter_in_order(markdown: Markdown) -> Iterator[Block | PlanStatement]:
-    """Headings and items, with what is said between them; a heading comes before what is said in it."""
+    """Headings, items and the statements between them; a heading comes before the statement in it."""
     waiting = find_statements(markdown)
     said = next(waiting, None)
     for block in markdown.blocks:
@@ -302,7 +297,7 @@ class _OutlineBuilder:
         return PlanItem(found[2], box, words, make_title(name), depends, block, stop, phase, self.verify)
 
     def _find_end(self, block: Block) -> int:
-        """Where an item ends. A line at the margin that starts in bold, or says something, is not its text."""
+        """The end of an item. An unindented line in bold, or with a statement, is not part of it."""
         lines = self._lines.all
         for line in range(max(block.start, block.head) + 1, block.stop):
             if lines[line].startswith(_ITEM_END_PREFIXES):

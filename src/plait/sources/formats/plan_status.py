@@ -1,7 +1,4 @@
-"""`docs/plan-outputs/<plan>/status.json`: what runs of a plan have told of its tasks.
-
-How statuses get into status.json: each task's own record, then the runs and the summary that follow from them.
-"""
+"""`docs/plan-outputs/<plan>/status.json`: the statuses of a plan's tasks, its runs, and a summary."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ STATUS_JSON_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class RecordedStatus:
-    """What status.json tells of one task."""
+    """The status of one task in status.json."""
 
     status: SourceStatus
     status_text: str
@@ -46,7 +43,7 @@ class RecordedStatus:
 
 
 def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], list[Problem]]:
-    """By id; of an id that is there twice the last one counts. A file that can't be read tells nothing."""
+    """The statuses by id; of a repeated id the last one counts. An unreadable file has none."""
     try:
         root = validate_root(document.text, parse_json(document.text).value)
     except JsonSyntaxError as flaw:
@@ -220,7 +217,7 @@ def _is_change(task: Record, change: StatusChange) -> bool:
 
 
 def _update_task(task: Record, change: StatusChange) -> None:
-    """Only the keys that tell a status change, each in its place."""
+    """Change only the status keys, each in its place."""
     told = dict(_status_fields(task, change))
     for key in _STATUS_KEYS:
         if key in told:

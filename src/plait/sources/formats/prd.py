@@ -13,25 +13,14 @@ from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, set_key
 from plait.sources.source_model import SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import (
-    Rewrite,
-    StatusChange,
-    TaskIndex,
-    select_file_changes,
-    write_each_file,
-)
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes, write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import apply_edits, to_printable
 
 _SECTIONS = {"acceptanceCriteria": "Acceptance criteria", "notes": "Notes"}
 _NEEDS = ("dependsOn", "dependencies")
 # A story passes or it does not; what is in between can't be told.
-_PASSES = {
-    SourceStatus.DONE: True,
-    SourceStatus.TODO: False,
-    SourceStatus.FAILED: False,
-    SourceStatus.BLOCKED: False,
-}
+_PASSES = {SourceStatus.DONE: True, SourceStatus.TODO: False, SourceStatus.FAILED: False, SourceStatus.BLOCKED: False}
 
 
 def detect(source: SourceFiles) -> Confidence:
@@ -90,9 +79,7 @@ def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
     if passes is not None and not isinstance(passes, bool):
         reader.warn(node["passes"], f"{name}: passes must be true or false, so it is taken for pending")
     return SourceEntry(
-        task,
-        SourceStatus.DONE if passes is True else SourceStatus.TODO,
-        mentions=find_mentions(f"{title}\n{body}"),
+        task, SourceStatus.DONE if passes is True else SourceStatus.TODO, mentions=find_mentions(f"{title}\n{body}")
     )
 
 

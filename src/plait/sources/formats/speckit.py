@@ -1,13 +1,8 @@
-"""Where a spec-kit file speaks about the order of its tasks: beside a task, below it, or in a section of its own.
+"""spec-kit: `- [ ] T012 [P] [US1] Text in src/x.py` under `## Phase N:` headings, which are barriers.
 
-What the tasks of a spec-kit file wait for: the written order of their phase, and what the file says in words.
-
-spec-kit: `- [ ] T012 [P] [US1] Text in src/x.py` under `## Phase N:` headings, which are barriers.
-
-Inside a phase a task without `[P]` is a point in the order: it follows every task above it, and those below follow it.
-Tasks with `[P]` between two such points run beside one another. What the file says in words (`depends on T012`, a section
-on dependencies) comes on top of that. In a file with phases, tasks under another heading of their level are behind a
-barrier too.
+Inside a phase, a task without `[P]` follows all tasks above it, and those below follow it; tasks with `[P]` between two of these
+run in parallel. Dependencies stated in prose (`depends on T012`, a section on dependencies) are added to that. In a file
+with phases, tasks under another heading of that level are behind a barrier too.
 """
 
 from __future__ import annotations
@@ -138,7 +133,7 @@ def _parse_list_item(text: str) -> Iterator[OrderStatement] | None:
 
 
 def _parse_table(block: Block) -> Iterator[OrderStatement]:
-    """A column of tasks, and others that say what each needs or blocks."""
+    """A column of tasks, and columns with what each needs or blocks."""
     header, *rows = block.rows
     who = next((n for n, cell in enumerate(header) if _TASK.search(cell)), 0)
     after = [n for n, cell in enumerate(header) if n != who and _AFTER.search(cell)]
@@ -282,7 +277,7 @@ def _read_document(document: Document) -> Reading:
 
 
 def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[int, str]:
-    """The phase of each heading that has tasks. A heading inside a phase of the same name goes on with it."""
+    """The phase of each heading with tasks. A heading inside a phase of the same name continues it."""
     keys: dict[int, str] = {}
     last: tuple[Block, str] | None = None
     for heading in {id(task.heading): task.heading for task in tasks}.values():

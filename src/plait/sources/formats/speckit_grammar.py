@@ -1,9 +1,7 @@
-"""What a text says about the order of tasks: `T002 before T003`, `T004 depends on T001`, `T001 -> T002 -> T003`.
+"""The tasks of a spec-kit file, and statements about their order: `T002 before T003`, `T001 -> T002`.
 
-A statement needs task ids on both sides of its verb or arrow, near to it. Ids in parentheses count where there are no
-others: `Tests (T004-T007) before implementation (T008-T014)`. What is denied, or said of anything but ids, is prose.
-
-The tasks of a spec-kit file: boxes with an id such as T012, outside examples, legends and criteria.
+A statement has task ids on both sides of its verb or arrow, near to it. Ids in parentheses count if there are no others:
+`Tests (T004-T007) before implementation (T008-T014)`. Negated statements, and those about anything but ids, are prose.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ _MAX_SHOWN_LENGTH = 120
 
 @dataclass(frozen=True, slots=True)
 class OrderStatement:
-    """Each of `later` comes after all of `earlier`. `line` counts from the text's first; `said` is the statement."""
+    """Each of `later` comes after all of `earlier`. `line` counts from the first line of the text."""
 
     earlier: tuple[TaskRange, ...]
     later: tuple[TaskRange, ...]
@@ -90,9 +88,9 @@ def parse_refs(text: str) -> tuple[TaskRange, ...]:
 
 
 def parse_orders(text: str, *, fenced: bool = False, subject: str = "") -> Iterator[OrderStatement]:
-    """All that a text says about order. In a fence every line stands alone and only arrows speak.
+    """All statements about order. In a fence each line stands alone, and only arrows count.
 
-    `subject`: the task that the text is about, if it begins with a verb.
+    `subject`: the task of a text that begins with a verb.
     """
     about = [_Token("ref", 0, TaskRange(subject))] if subject else []
     for line, said, clause in _split_clauses(text, fenced=fenced):
@@ -253,9 +251,9 @@ _EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ListedTask:
-    """A task as it is listed. `asides` say in parentheses what it depends on; `heading` is its phase's.
+    """A task in the list. `asides` are remarks about its dependencies; `heading` is its phase's.
 
-    `written` is its id as it stands there; one that is there again gets an id of its own.
+    `written_id` is as in the file; `id` is unique.
     """
 
     block: Block

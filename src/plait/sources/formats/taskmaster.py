@@ -1,7 +1,4 @@
-"""Tasks and their subtasks in Task Master's file: where each one stands, how far it is, and what that means above it.
-
-Task Master's `tasks.json`: tasks under tags (or, in older files, at the top), with subtasks that do the work.
-"""
+"""Task Master's `tasks.json`: tasks under tags (in older files at the top), with subtasks that do the work."""
 
 from __future__ import annotations
 
@@ -17,13 +14,7 @@ from plait.sources.formats import Confidence, Format
 from plait.sources.json_tasks import JsonReader
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, set_key
 from plait.sources.source_model import Reading, ReadOptions, SourceEntry, SourceFiles, SourceStatus
-from plait.sources.status_changes import (
-    Rewrite,
-    StatusChange,
-    TaskIndex,
-    select_file_changes,
-    write_each_file,
-)
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes, write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
@@ -42,7 +33,7 @@ _STATUSES = {
 
 @dataclass(frozen=True, eq=False)
 class TreeTask:
-    """A task, or a subtask of the one `above`; `id` is the full one (5.2). What it tells is known once the tree is made."""
+    """A task, or a subtask of `parent`; `id` is the full one (5.2). Derived values need the whole tree."""
 
     id: str
     node: JsonNode
@@ -55,7 +46,7 @@ class TreeTask:
 
     @cached_property
     def text(self) -> str:
-        """All that it says, as markdown."""
+        """All sections as markdown."""
         return json_tasks.render_sections(self.node, _SECTIONS)
 
     @cached_property
@@ -65,7 +56,7 @@ class TreeTask:
 
     @cached_property
     def own_status(self) -> SourceStatus:
-        """What it says of itself; nothing, or nothing that is known, is pending."""
+        """The status in the file; a missing or unknown one is pending."""
         status = self.node.get("status")
         return (vocabulary.parse_status(status) if isinstance(status, str) else None) or SourceStatus.TODO
 
@@ -201,7 +192,7 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
 
 
 def _choose_list(root: JsonNode, tag: str, reader: JsonReader) -> JsonNode | None:
-    """The list of a tag; if there is only one, and nobody asked for another one than the usual, that one."""
+    """The list of a tag; the only list of a file also stands for the default tag."""
     known = find_task_lists(root)
     if tag in known:
         return known[tag]
@@ -228,12 +219,7 @@ def _build_entry(reader: JsonReader, task: TreeTask, needs: tuple[Need, ...], pr
         reader.warn(task.node["status"], message, "Task Master's are pending, in-progress, done, review, …")
     return SourceEntry(
         Task(
-            task.id,
-            task.title,
-            _add_parent_text(task),
-            needs=needs,
-            priority=priority,
-            origin=reader.origin(task.node),
+            task.id, task.title, _add_parent_text(task), needs=needs, priority=priority, origin=reader.origin(task.node)
         ),
         task.status,
         json_tasks.collapse_whitespace(status),

@@ -1,9 +1,4 @@
-"""The files that a task declares: `Files Affected`, in line or as bullets, with back-ticks or without.
-
-The edges of a numbered TODO: what `Dependencies` and `Blocking` say, as needs between the tasks of the file.
-
-A numbered TODO: `### 73. Title`, fields in bold, sections by priority. Statuses go back into the same file.
-"""
+"""A numbered TODO: `### 73. Title`, fields in bold, sections by priority. Statuses go into the same file."""
 
 from __future__ import annotations
 
@@ -61,7 +56,7 @@ def parse_declared_files(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _parse_part(part: str) -> tuple[str, ...]:
-    """What stands first is meant as a path; behind other words only what is one beyond doubt."""
+    """The first word may be any path; later ones only count if they are clearly paths."""
     ticked = _TICKED.match(part)
     words = part.split()
     if not words:
@@ -88,7 +83,7 @@ _BLOCKS = re.compile(r"(?:un)?blocks?\b:?\s*", re.IGNORECASE)
 
 
 class TodoNeeds:
-    """All the needs of one file, by the id of the task that has them, and what is odd about them."""
+    """The dependencies of all tasks of a file, by task id, and their problems."""
 
     def __init__(self, document: Document, items: Iterable[TodoItem]) -> None:
         self.problems: list[Problem] = []
@@ -114,15 +109,14 @@ class TodoNeeds:
         return tuple(self._needs[item.id].values())
 
     def _texts(self, item: TodoItem, *keys: str) -> Iterator[tuple[PlacedField, str]]:
-        """What the first field of these names says, with the bullets beneath it if it says nothing on its own line."""
+        """The value of the first of these fields, or the bullets below it if its line has none."""
         placed = item.find(*keys)
         if placed is None:
             return
         text = "; ".join(item.read_values(placed))
         if len(text) > _MAX_FIELD_LENGTH:
             self._warn(
-                placed,
-                f"too long to be a list of tasks: only its first {_MAX_FIELD_LENGTH} characters are read",
+                placed, f"too long to be a list of tasks: only its first {_MAX_FIELD_LENGTH} characters are read"
             )
             text = text[:_MAX_FIELD_LENGTH].rpartition(",")[0]
         yield placed, text
@@ -147,7 +141,7 @@ class TodoNeeds:
         return found.has_note
 
     def _find_named(self, item: TodoItem, placed: PlacedField, ref: TaskRange, number: int) -> Iterator[str]:
-        """The tasks that a number names. One that the text calls finished is waited for only if the file says otherwise."""
+        """The tasks that a number means. One that the text calls finished only counts if the file has it as unfinished."""
         there = self._numbers.get(number, ())
         if not there:
             if not ref.is_settled:
@@ -284,7 +278,7 @@ def _read_priority(item: TodoItem) -> int:
 
 
 def _find_since(item: TodoItem) -> datetime | None:
-    """When it got its status, as far as it says; the day it was started, if nothing tells better."""
+    """The time of its status, else the day it was started."""
     status = item.find(STATUS_FIELD)
     key = DATE_FIELDS.get(get_current_status(item), DATE_FIELDS[SourceStatus.DOING])
     said = _field_value(item, key.lower())

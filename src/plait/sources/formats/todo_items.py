@@ -1,6 +1,6 @@
-"""The tasks of a numbered TODO as pieces of its file: `### 73. Title`, the lines that are its own, and its fields.
+"""The tasks of a numbered TODO as parts of its file: `### 73. Title`, its lines and its fields.
 
-Reader and writer both look through this, so what one finds the other finds too.
+Reader and writer both use this, so that they find the same tasks.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def find_items(markdown: Markdown) -> list[TodoItem]:
 
 
 def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
-    """A field at the margin right below a bullet is no part of that, though markdown says so."""
+    """An unindented field right below a bullet is not part of it, although markdown counts it so."""
     lines = block.text.split("\n") if block.kind is BlockKind.ITEM and "\n**" in block.text else ()
     at = next((n for n in range(1, len(lines)) if _at_margin(markdown, block.head + n)), None)
     if at is None or block.quoted:

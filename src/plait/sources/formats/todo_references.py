@@ -1,9 +1,7 @@
-"""The pieces of a text about dependencies: numbers, words, remarks in brackets, commas, ends of sentences.
+"""Which tasks a text about dependencies names: `132, 133`, `Tasks 72-77`, `Requires Task 9 (the proofs)`.
 
-Which tasks a text about dependencies names: `132, 133`, `Tasks 72-77`, `Requires Task 9 (the proofs)`.
-
-Two laws. A number is a task only if the text treats it as one: `Layer 0`, `4/12`, `3.11`, `2025-01-03` and `3 hours` are
-none. And a task is waited for only if the text asks for that: `Benefits from Task 2` is a note.
+A number is a task only if the text treats it as one: `Layer 0`, `4/12`, `3.11`, `2025-01-03` and `3 hours` are none. And it is
+a dependency only if the text requires it: `Benefits from Task 2` is a note.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ class Token:
 
 
 def tokenize(text: str) -> Iterator[Token]:
-    """Links are their texts, and what is in brackets is one token."""
+    """A link is its text, and brackets are one token."""
     chunks = [found[0] for found in _CHUNK.finditer(_LINK.sub(r"\1", text))]
     ends = _match_brackets(chunks)
     place = 0
@@ -127,7 +125,7 @@ _COUNTED = _word_set(
 
 @dataclass(frozen=True, slots=True)
 class TodoReferences:
-    """`soft`: the text says something that is no dependency, for people to read."""
+    """`has_note`: the text also has something that is not a dependency."""
 
     refs: tuple[TaskRange, ...] = ()
     has_note: bool = False

@@ -1,7 +1,4 @@
-"""What a status says, and how a file spells its statuses: `[IN PROGRESS]`, `In Progress`, `in-progress (Started: …)`.
-
-Statuses back into a numbered TODO: the status token, the dates and the reason, and the tick on the title.
-"""
+"""Statuses in a numbered TODO: how the file spells them, and writing a new one with its date, reason and tick."""
 
 from __future__ import annotations
 
@@ -14,22 +11,10 @@ from typing import TypeVar
 
 from plait.core.fast_dataclass import dataclass
 from plait.sources import vocabulary
-from plait.sources.formats.todo_items import (
-    TICK_MARKS,
-    FieldStyle,
-    PlacedField,
-    TodoItem,
-    find_items,
-    parse_heading,
-)
+from plait.sources.formats.todo_items import TICK_MARKS, FieldStyle, PlacedField, TodoItem, find_items, parse_heading
 from plait.sources.markdown import Markdown
 from plait.sources.source_model import SourceStatus
-from plait.sources.status_changes import (
-    Rewrite,
-    StatusChange,
-    TaskIndex,
-    select_file_changes,
-)
+from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes
 from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 T = TypeVar("T")
@@ -62,7 +47,7 @@ _EMPTY = re.compile(r"\(\s*,?\s*\)")
 
 
 def parse_status_value(value: str) -> SourceStatus | None:
-    """The status that a value tells; what is added behind it (`Blocked by Task 5`, `Complete - all pass`) is passed over."""
+    """The status of a value; remarks after it (`Blocked by Task 5`, `Complete - all pass`) are ignored."""
     value = _strip_checkbox(value[:_MAX_STATUS_LENGTH])
     bracketed = _BRACKETED.match(value)
     for part in (value, bracketed[1] if bracketed else "", _CUT.split(value, maxsplit=1)[0]):
@@ -97,7 +82,7 @@ class LetterCase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StatusSpelling:
-    """How one status is written; None is what one word can't tell."""
+    """How one status is written; None for what a single word doesn't show."""
 
     bracketed: bool
     case: LetterCase | None
@@ -124,7 +109,7 @@ def _detect_case(letters: list[str]) -> LetterCase | None:
 
 
 class StatusSpeller:
-    """Says statuses as a file says them; learns from all of its statuses."""
+    """Spells statuses as the file does."""
 
     def __init__(self, said: Iterable[str]) -> None:
         values = [value[:_MAX_STATUS_LENGTH] for value in said]
@@ -158,7 +143,7 @@ def _most_common(values: Iterable[T]) -> T | None:
 
 
 def split_status(value: str) -> tuple[str, str]:
-    """A status, and what is added to it."""
+    """A status and the remark after it."""
     bracketed = _BRACKETED.match(value[:_MAX_STATUS_LENGTH])
     if bracketed:
         return value[: bracketed.end()], value[bracketed.end() :]
@@ -167,7 +152,7 @@ def split_status(value: str) -> tuple[str, str]:
 
 
 def replace_status(value: str, token: str, status: SourceStatus, day: str) -> str:
-    """A status value with another token; emphasis and what is added stay."""
+    """Replace the status; emphasis and remark stay."""
     head, note = split_status(value)
     lead = head[: len(head) - len(head.lstrip(_EMPHASIS))]
     trail = head[len(head.rstrip(_EMPHASIS)) :] if lead else ""
@@ -175,7 +160,7 @@ def replace_status(value: str, token: str, status: SourceStatus, day: str) -> st
 
 
 def _update_note(note: str, status: SourceStatus, day: str) -> str:
-    """Dates in a remark follow the status; a count of what is done goes when all is, and a tick when it is not."""
+    """Update dates in a remark; drop a progress count when done, and a tick when not."""
     if len(note) > _MAX_STATUS_LENGTH:
         return note
     if status is SourceStatus.DONE:
@@ -194,7 +179,7 @@ def get_date_word(status: SourceStatus) -> str:
 
 
 def get_current_status(item: TodoItem) -> SourceStatus:
-    """A tick on the title says done, whatever the status says; a status that nobody knows says not started."""
+    """A tick on the title means done, whatever the status; an unknown status means not started."""
     if item.heading.is_ticked:
         return SourceStatus.DONE
     status = item.find(STATUS_FIELD)
@@ -218,24 +203,14 @@ _BULLET = re.compile(r"[-*+][ \t]+\Z")
 
 # Fields that stand together at the top of a task; a Description is a paragraph of its own.
 _TOP_FIELDS = STATUS_FIELDS.union(
-    (
-        "effort",
-        "priority",
-        "language",
-        "blocking",
-        "dependencies",
-        "depends on",
-        "type",
-        "task type",
-        "created",
-    )
+    ("effort", "priority", "language", "blocking", "dependencies", "depends on", "type", "task type", "created")
 )
 
 _MAX_REASON_LENGTH = 300
 
 
 def write_todo_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """All changes of one moment in one go. A task that says already what is asked for keeps every byte."""
+    """Apply all changes. A task that has its status already keeps every byte."""
     asked = select_file_changes(path, changes)
     if not asked:
         return Rewrite(text)
@@ -246,7 +221,7 @@ def write_todo_statuses(path: str, text: str, changes: Sequence[StatusChange]) -
 
 
 class _TodoEditor:
-    """Knows how a file is written. Places are found in the text as it can be shown; what is kept comes from the raw one."""
+    """Edits a file in its own style. Positions are found in the printable text; what stays comes from the raw one."""
 
     def __init__(self, text: str) -> None:
         markdown = Markdown(to_printable(text))
@@ -351,17 +326,14 @@ class _TodoEditor:
 
 
 def _status_lines(change: StatusChange, day: str) -> list[tuple[str, str]]:
-    """What the lines behind a status say."""
+    """The lines below a status."""
     told = []
     if change.status in DATE_FIELDS:
         told.append((DATE_FIELDS[change.status], day))
     reason = " ".join(to_printable(change.reason).split())
     if reason and change.status in {SourceStatus.BLOCKED, SourceStatus.FAILED}:
         told.append(
-            (
-                REASON_FIELD,
-                f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if len(reason) > _MAX_REASON_LENGTH else reason,
-            )
+            (REASON_FIELD, f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if len(reason) > _MAX_REASON_LENGTH else reason)
         )
     return told
 
@@ -381,7 +353,7 @@ def _missing_fields(item: TodoItem, told: list[tuple[str, str]]) -> list[tuple[s
 
 
 def _is_noted(value: str, key: str, day: str) -> bool:
-    """Whether the status says it already, in parentheses behind it."""
+    """Whether the status has it already in parentheses."""
     return f"{key}: {day}".lower() in " ".join(value.split()).lower()
 
 
