@@ -1,15 +1,30 @@
-"""BATCH: a batch as programs see it, the same from the command line and over HTTP. The shape is relied upon.
-
-A task as a batch has it, and where the tasks of a batch stand, as programs see it.
-
-The graph of a batch as programs see it: its tasks with where they stand, and every edge with its reason.
-"""
+"""Describe a batch, its tasks and its graph for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from plait.client.json_encoding import Json, cost_json, diffstat_json, progress_json, to_iso, to_iso_or_none
+from plait.client.api_models import (
+    Batch,
+    BatchHead,
+    BatchSettings,
+    BatchTask,
+    BudgetShape,
+    Edge,
+    EngineSeen,
+    Foreseen,
+    GraphShape,
+    Node,
+    Progress,
+    Run,
+    SharedFile,
+    Standing,
+    make_cost,
+    make_diffstat,
+    to_json,
+)
+from plait.client.json_encoding import Json, progress_json, to_iso, to_iso_or_none
 from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
@@ -20,216 +35,206 @@ from plait.core.views import BatchView, TaskView, make_batch_view, make_task_vie
 from plait.engine.daemon import EngineInfo
 from plait.git import refs
 
+HeadT = TypeVar("HeadT", bound=BatchHead)
+
 
 def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
-    seen = engine and {"pid": engine.pid, "since": to_iso(engine.since), "trouble": engine.trouble or None}
+    seen = engine and to_json(EngineSeen(engine.pid, to_iso(engine.since), engine.trouble or None))
     return {"engine": seen, "batches": list(batches)}
 
 
 def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
-    """`eta` is the instant at which the batch is expected to end."""
+    """`eta` is when the batch is expected to end."""
     view = make_batch_view(state, batch)
-    tasks = [_batch_task_json(view, batch, task) for task in view.tasks]
-    return {**_batch_view_json(view, eta, project_id), "tasks": tasks}
+    tasks = [_describe_batch_task(view, batch, task) for task in view.tasks]
+    return to_json(_describe_view(Batch, view, eta, project_id, tasks=tasks))
 
 
 def batch_summary_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
-    """BATCH without its tasks, at the price of counting them."""
-    return _batch_view_json(make_batch_view(state, batch, brief=True), eta, project_id)
+    """A batch without its tasks; costs no more than counting them."""
+    return to_json(_describe_head(state, batch, eta, project_id))
 
 
-def _batch_view_json(view: BatchView, eta: float | None, project_id: str | None) -> Json:
-    return {
-        "id": view.id,
-        "projectId": project_id,
-        "status": view.status.value,
-        "reason": view.reason,
-        "mode": view.mode.value,
-        "branch": view.branch or None,
-        "base": view.base or None,
-        "prUrl": view.pr_url or None,
-        "shipped": view.shipped or None,
-        "unshipped": view.unshipped,
-        "hint": view.way_out or None,
-        "settings": settings_json(view.settings),
-        "createdAt": to_iso(view.created_at),
-        "startedAt": to_iso_or_none(view.started_at),
-        "completedAt": to_iso_or_none(view.ended_at),
-        "eta": to_iso_or_none(eta),
-        "cost": cost_json(view.cost),
-        "progress": progress_json(view.progress.total, dict(view.progress.counts)),
-    }
+def _describe_head(state: State, batch: BatchState, eta: float | None, project_id: str | None) -> BatchHead:
+    return _describe_view(BatchHead, make_batch_view(state, batch, brief=True), eta, project_id)
 
 
-def waiting_json(batch: BatchState, task: TaskView) -> Json:
-    """What it waits on, and whether that is a person: a question, an approval, or a batch that was not paused by one."""
+def _describe_view(
+    model: Callable[..., HeadT], view: BatchView, eta: float | None, project_id: str | None, **more: object
+) -> HeadT:
+    return model(
+        id=view.id,
+        project_id=project_id,
+        status=view.status,
+        reason=view.reason,
+        mode=view.mode,
+        branch=view.branch or None,
+        base=view.base or None,
+        pr_url=view.pr_url or None,
+        shipped=view.shipped or None,
+        unshipped=view.unshipped,
+        hint=view.way_out or None,
+        settings=_describe_settings(view.settings),
+        created_at=to_iso(view.created_at),
+        started_at=to_iso_or_none(view.started_at),
+        completed_at=to_iso_or_none(view.ended_at),
+        eta=to_iso_or_none(eta),
+        cost=make_cost(view.cost),
+        progress=Progress(*progress_json(view.progress.total, dict(view.progress.counts)).values()),
+        **more,
+    )
+
+
+def _needs_person(batch: BatchState, task: TaskView) -> bool:
+    """Whether it waits for an answer, an approval, or a batch that no person paused."""
     waiting, paused = task.waiting, batch.paused
-    own = waiting is Waiting.PAUSE and (paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP})
-    return {
-        "waiting": waiting.value if waiting else None,
-        "needsYou": waiting is not None and waiting.is_on_person and not own,
-    }
+    by_person = waiting is Waiting.PAUSE and (paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP})
+    return waiting is not None and waiting.is_on_person and not by_person
 
 
-def _batch_task_json(view: BatchView, batch: BatchState, task: TaskView) -> Json:
-    return {
-        "taskId": task.id,
-        "title": task.title,
-        "status": task.status.value,
-        "reason": task.reason,
-        **waiting_json(batch, task),
-        "category": task.category.value if task.category else None,
-        "agent": task.agent,
-        "attempt": task.attempt,
-        "phase": task.phase,
-        "branch": _find_task_branch(view, task),
-        "worktreePath": task.workspace or None,
-        "sessionId": task.session,
-        "error": task.error,
-        "startedAt": to_iso_or_none(task.started_at),
-        "completedAt": to_iso_or_none(task.ended_at),
-        "cost": cost_json(task.cost),
-        "diffstat": diffstat_json(task.diffstat),
-        "commit": task.commit,
-        "foreseen": [{"taskId": other or None, "files": files} for other, files in task.foreseen],
-        "entrantOf": task.entrant,
-        "winner": task.winner,
-    }
+def _describe_batch_task(view: BatchView, batch: BatchState, task: TaskView) -> BatchTask:
+    has_branch = view.settings.isolation is not Isolation.IN_PLACE and task.attempt
+    return BatchTask(
+        task_id=task.id,
+        title=task.title,
+        status=task.status,
+        reason=task.reason,
+        waiting=task.waiting,
+        needs_you=_needs_person(batch, task),
+        category=task.category,
+        agent=task.agent,
+        attempt=task.attempt,
+        phase=task.phase,
+        branch=refs.task_branch(view.id, task.id) if has_branch else None,
+        worktree_path=task.workspace or None,
+        session_id=task.session,
+        error=task.error,
+        started_at=to_iso_or_none(task.started_at),
+        completed_at=to_iso_or_none(task.ended_at),
+        cost=make_cost(task.cost),
+        diffstat=make_diffstat(task.diffstat),
+        commit=task.commit,
+        foreseen=[Foreseen(other or None, list(files)) for other, files in task.foreseen],
+        entrant_of=task.entrant,
+        winner=task.winner,
+    )
 
 
-def _find_task_branch(batch: BatchView, task: TaskView) -> str | None:
-    """Its own, from its first attempt on, where there are worktrees."""
-    if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt:
-        return None
-    return refs.task_branch(batch.id, task.id)
+def _describe_settings(settings: Settings) -> BatchSettings:
+    return BatchSettings(
+        agents=list(settings.agents),
+        max_batch_size=settings.max_parallel,
+        queue_auto_approve=settings.auto_approve,
+        order=settings.order,
+        isolation=settings.isolation,
+        verify=settings.verify,
+        gate=settings.gate,
+        timeout=settings.timeout,
+        idle_timeout=settings.idle_timeout,
+        verify_timeout=settings.verify_timeout,
+        gate_timeout=settings.gate_timeout,
+        retries=settings.retries,
+        repairs=settings.repairs,
+        stop_on_failure=settings.stop_on_fail,
+        conflict_behavior=settings.on_conflict,
+        phase_gate=settings.phase_gate,
+        budget=_describe_budget(settings.budget),
+        task_budget=_describe_budget(settings.task_budget),
+        fallback=list(settings.fallback),
+        write_back=settings.write_back,
+        publish=settings.publish,
+    )
 
 
-def settings_json(settings: Settings) -> Json:
-    """In the words of the HTTP interface; times in seconds."""
-    return {
-        "agents": settings.agents,
-        "maxBatchSize": settings.max_parallel,
-        "queueAutoApprove": settings.auto_approve,
-        "order": settings.order.value,
-        "isolation": settings.isolation.value,
-        "verify": settings.verify,
-        "gate": settings.gate,
-        "timeout": settings.timeout,
-        "idleTimeout": settings.idle_timeout,
-        "verifyTimeout": settings.verify_timeout,
-        "gateTimeout": settings.gate_timeout,
-        "retries": settings.retries,
-        "repairs": settings.repairs,
-        "stopOnFailure": settings.stop_on_fail,
-        "conflictBehavior": settings.on_conflict.value,
-        "phaseGate": settings.phase_gate,
-        "budget": _budget_json(settings.budget),
-        "taskBudget": _budget_json(settings.task_budget),
-        "fallback": list(settings.fallback),
-        "writeBack": settings.write_back.value,
-        "publish": settings.publish.value,
-    }
-
-
-def _budget_json(budget: Budget | None) -> Json | None:
+def _describe_budget(budget: Budget | None) -> BudgetShape | None:
     if budget is None:
         return None
-    usd = None if budget.microusd is None else budget.microusd / 1e6
-    return {"usd": usd, "tokens": budget.tokens}
-
-
-RunJson = dict[str, object]
+    return BudgetShape(None if budget.microusd is None else budget.microusd / 1e6, budget.tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """A task as a batch has it."""
+    """A task in a batch."""
 
     batch: BatchState
     task: TaskState
 
 
-def task_run_json(state: State, run: TaskRun) -> RunJson:
-    """`taskId` is what the batch calls it; `review`: it is done on a batch branch that has not been shipped."""
+def task_run_json(state: State, run: TaskRun) -> Json:
+    return to_json(_describe_run(state, run))
+
+
+def _describe_run(state: State, run: TaskRun) -> Run:
     view = make_task_view(state, run.batch, run.task)
     published = run.batch.published
     shipped = published is not None and published.commit == run.batch.head
-    return {
-        "batchId": run.batch.id,
-        "taskId": view.id,
-        "status": view.status.value,
-        "reason": view.reason,
-        **waiting_json(run.batch, view),
-        "category": view.category.value if view.category else None,
-        "agent": view.agent,
-        "attempt": view.attempt,
-        "phase": view.phase,
-        "startedAt": to_iso_or_none(view.started_at),
-        "completedAt": to_iso_or_none(view.ended_at),
-        "cost": cost_json(view.cost),
-        "diffstat": diffstat_json(view.diffstat),
-        "commit": view.commit,
-        "shipped": shipped,
-        "review": view.status is TaskStatus.DONE and bool(view.commit) and not shipped,
-    }
+    return Run(
+        batch_id=run.batch.id,
+        task_id=view.id,
+        status=view.status,
+        reason=view.reason,
+        waiting=view.waiting,
+        needs_you=_needs_person(run.batch, view),
+        category=view.category,
+        agent=view.agent,
+        attempt=view.attempt,
+        phase=view.phase,
+        started_at=to_iso_or_none(view.started_at),
+        completed_at=to_iso_or_none(view.ended_at),
+        cost=make_cost(view.cost),
+        diffstat=make_diffstat(view.diffstat),
+        commit=view.commit,
+        shipped=shipped,
+        review=view.status is TaskStatus.DONE and bool(view.commit) and not shipped,
+    )
 
 
 def task_runs_json(
     state: State, batch: BatchState, names: Sequence[str], *, eta: float | None, project_id: str | None
-) -> RunJson:
-    """Of the tasks that are asked for, one run each, in that order; without names, of all that were selected."""
-    runs = (TaskRun(batch, task) for task in _select_tasks(batch, names))
-    head = batch_summary_json(state, batch, eta=eta, project_id=project_id)
-    return {"batch": head, "tasks": [task_run_json(state, run) for run in runs]}
+) -> Json:
+    """One run for each of these tasks, in this order; without names, for each selected task.
+
+    An entrant is included only under its own name: it belongs to its task.
+    """
+    if names:
+        tasks = [task for task in map(batch.find_task, dict.fromkeys(names)) if task is not None]
+    else:
+        tasks = [task for task in batch.tasks if task.task.entrant is None]
+    head = _describe_head(state, batch, eta, project_id)
+    return to_json(Standing(head, [_describe_run(state, TaskRun(batch, task)) for task in tasks]))
 
 
-def _select_tasks(batch: BatchState, names: Sequence[str]) -> Iterable[TaskState]:
-    """An entrant belongs to its task, and is told by its own name only."""
-    if not names:
-        return [task for task in batch.tasks if task.task.entrant is None]
-    known = (batch.find_task(name) for name in dict.fromkeys(names))
-    return [task for task in known if task is not None]
-
-
-GraphJson = dict[str, object]
-
-
-def graph_json(state: State, batch: BatchState) -> GraphJson:
-    """An edge leads from the task that is needed to the one that needs it."""
+def graph_json(state: State, batch: BatchState) -> Json:
+    """An edge leads from a dependency to the task that needs it."""
     plan = batch.plan
-    levels = group_waves(plan)
-    wave = {name: number for number, ids in enumerate(levels, 1) for name in ids}
-    return {
-        "batchId": batch.id,
-        "nodes": [_node_json(state, batch, task, wave[task.task.id]) for task in batch.tasks],
-        "edges": [
-            {
-                "from": need.on,
-                "to": task.id,
-                "kind": need.kind.value,
-                "reason": need.reason,
-                "at": str(need.at) if need.at else None,
-            }
+    waves = group_waves(plan)
+    wave = {name: number for number, names in enumerate(waves, 1) for name in names}
+    graph = GraphShape(
+        batch_id=batch.id,
+        nodes=[_describe_node(state, batch, task, wave[task.task.id]) for task in batch.tasks],
+        edges=[
+            Edge(need.on, task.id, need.kind, need.reason, str(need.at) if need.at else None)
             for task, need in list_edges(plan)
         ],
-        "waves": levels,
-        "criticalPath": find_critical_path(plan),
-        "conflicts": [{"file": shared.file, "tasks": shared.tasks} for shared in find_file_conflicts(plan)],
-    }
+        waves=waves,
+        critical_path=find_critical_path(plan),
+        conflicts=[SharedFile(shared.file, list(shared.tasks)) for shared in find_file_conflicts(plan)],
+    )
+    return to_json(graph)
 
 
-def _node_json(state: State, batch: BatchState, task: TaskState, wave: int) -> GraphJson:
-    stands = explain_status(state, batch, task)
-    return {
-        "taskId": task.task.id,
-        "title": task.task.title,
-        "status": stands.status.value,
-        "reason": stands.reason,
-        "waiting": stands.waiting.value if stands.waiting else None,
-        "wave": wave,
-        "phase": task.task.phase,
-        "weight": task.task.weight,
-        "rank": batch.plan.ranks[task.place],
-        "touches": task.task.touches,
-        "entrantOf": task.task.entrant,
-    }
+def _describe_node(state: State, batch: BatchState, task: TaskState, wave: int) -> Node:
+    explanation = explain_status(state, batch, task)
+    return Node(
+        task_id=task.task.id,
+        title=task.task.title,
+        status=explanation.status,
+        reason=explanation.reason,
+        waiting=explanation.waiting,
+        wave=wave,
+        phase=task.task.phase,
+        weight=task.task.weight,
+        rank=batch.plan.ranks[task.place],
+        touches=list(task.task.touches),
+        entrant_of=task.task.entrant,
+    )
