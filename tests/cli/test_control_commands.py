@@ -91,7 +91,7 @@ def asked(place: RepoLocation) -> list[Request]:
 def test_cancelling_tasks_says_where_each_of_them_is_now(say: Say) -> None:
     answer = say("cancel", "beef", "a", "c")
     assert str(answer) == (
-        "a is running: attempt 1 is being ended, because it was cancelled\n"
+        "a is running: ending attempt 1: it was cancelled\n"
         "c is cancelled: cancelled by request\n"
         "exit 0\n"
     )
@@ -107,7 +107,7 @@ def test_what_is_refused_is_told_with_the_reason(say: Say) -> None:
     assert say("cancel", "c").code == 0
     answer = say("cancel", "c", "b")
     assert answer.code == 1
-    assert answer.out == "b is running: attempt 1 is being ended, because it was cancelled\n"
+    assert answer.out == "b is running: ending attempt 1: it was cancelled\n"
     assert answer.err == "plait: c is cancelled already\n"
 
 
@@ -129,7 +129,7 @@ def test_a_result_for_each_task_in_json(say: Say) -> None:
             {
                 "taskId": "b",
                 "result": "granted",
-                "reason": "attempt 1 is being ended, because it was cancelled",
+                "reason": "ending attempt 1: it was cancelled",
                 "status": "running",
                 "tasks": ["b"],
             },
@@ -218,12 +218,12 @@ def test_some_verbs_are_about_whole_batches(verb: str, say: Say) -> None:
 @pytest.mark.usefixtures("queue")
 def test_the_next_one_is_approved(say: Say) -> None:
     assert str(say("approve")) == "a is running: attempt 1 by shell\nexit 0\n"
-    assert str(say("approve")) == "b is waiting: its turn comes after a\nexit 0\n"
+    assert str(say("approve")) == "b is waiting: starts after a\nexit 0\n"
 
 
 @pytest.mark.usefixtures("queue")
 def test_the_one_that_is_named_is_approved(say: Say) -> None:
-    assert str(say("approve", "c")) == "c is waiting: its turn comes after a\nexit 0\n"
+    assert str(say("approve", "c")) == "c is waiting: starts after a\nexit 0\n"
     assert str(say("approve", "c")) == "stderr: plait: c does not wait for approval\nexit 1\n"
 
 

@@ -283,7 +283,7 @@ def test_following_goes_on_across_attempts_until_the_task_has_ended(house: Engin
     (house.top / "go").touch()
     out, err = front.communicate(timeout=60)
     assert (front.returncode, out) == (0, "on\n")
-    assert "01-walls is waiting: it goes again soon" in err
+    assert "01-walls is waiting: retrying soon" in err
 
 
 def test_following_what_has_not_started_says_why_and_waits(house: EngineProject) -> None:

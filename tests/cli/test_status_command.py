@@ -155,7 +155,7 @@ def test_history_says_when_and_how_long(say: Say) -> None:
 
 def test_what_waits_for_a_person_is_pointed_out(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", mode=Mode.QUEUE)
-    assert "a: it waits for approval" in say("status").out
+    assert "a: needs approval" in say("status").out
     scribe.apply(Pause("p", "beef"))
     assert "paused by request" in say("status").out
 

@@ -134,7 +134,7 @@ def test_it_says_how_much_is_left_and_who_wants_it() -> None:
     )
     told = memory_capacity(with_memory(4 * GIB), Demand(2, 3 * GIB, "", 300 * MIB, limit=4))
     assert told.why == (
-        "4.0 GiB of memory left, 1.2 GiB of it kept free and 3.0 GiB for what runs to grow into, "
+        "4.0 GiB of memory left, 1.2 GiB of it kept free and 3.0 GiB for running attempts to grow, "
         "and the next attempt takes up to 300 MiB"
     )
 

@@ -52,7 +52,7 @@ def test_less_room_ends_nothing_and_starts_nothing() -> None:
 def test_the_settings_bound_what_the_room_does_not() -> None:
     script = in_room(9, *"abcdef", settings=Settings(max_parallel=0))
     assert len(script.running_tasks()) == 4
-    assert script.explain("e") == "e is queued: 4 of all 4 slots are taken"
+    assert script.explain("e") == "e is queued: 4 of 4 slots are taken"
 
 
 def test_without_limits_the_room_is_the_limit() -> None:

@@ -28,9 +28,9 @@ def test_a_machine_in_good_shape_is_short_of_nothing() -> None:
     ("weather", "why"),
     [
         (replace(FAIR, disk=312 * MIB), "only 312 MiB of disk left at /srv"),
-        (replace(FAIR, memory_stall=0.43), "work stands still 43% of the time for want of memory"),
-        (replace(FAIR, load=90.0), "a load of 90.0 on 8 cores"),
-        (replace(FAIR, load=9.5, cores=1), "a load of 9.5 on 1 core"),
+        (replace(FAIR, memory_stall=0.43), "memory pressure: work stalls 43% of the time"),
+        (replace(FAIR, load=90.0), "load 90.0 on 8 cores"),
+        (replace(FAIR, load=9.5, cores=1), "load 9.5 on 1 core"),
     ],
 )
 def test_it_says_what_the_machine_is_short_of(weather: MachineReadings, why: str) -> None:

@@ -46,7 +46,7 @@ def test_nobody_stands_in_for_who_is_only_busy() -> None:
     script.state.settings = EngineSettings(agent_limits=(("claude", 1),))
     script.submit("a", "b", settings=SETTINGS)
     assert script.running_tasks() == ["a"]
-    assert script.explain("b") == "b is waiting: claude is busy (1 of 1 at work)"
+    assert script.explain("b") == "b is waiting: claude is busy (1 of 1 running)"
 
 
 def test_nobody_stands_in_unless_asked_for() -> None:
@@ -67,7 +67,7 @@ def test_those_who_stand_in_are_taken_in_order_and_not_while_they_refuse_too() -
     script.apply(RateLimited("openai", script.now + 500))
     assert starts(script.exit_attempt("a", Category.RATE_LIMIT, retry_after=900.0)) == [("a", "gemini")]
     script.exit_attempt("a", Category.RATE_LIMIT, retry_after=900.0)
-    assert script.explain("a").startswith("a is waiting: anthropic takes no more work for now")
+    assert script.explain("a").startswith("a is waiting: anthropic is rate-limited")
     assert starts(script.wait(505)) == [("a", "codex")]
 
 
@@ -210,4 +210,4 @@ def test_what_keeps_it_waiting_is_what_the_one_who_stands_in_may_cost() -> None:
     script.state.agent_stats["codex"] = AgentStats(spends=(Spend(900_000),) * 3)
     script.exit_attempt("a", Category.RATE_LIMIT, retry_after=3600.0)
     assert script.running_tasks() == ["b"]
-    assert script.explain("a") == "a is waiting: it may cost $0.90, and $0.30 of $1.00 is spent or reserved"
+    assert script.explain("a") == "a is waiting: may cost $0.90, and $0.30 of $1.00 is spent or reserved"

@@ -57,7 +57,7 @@ def test_a_conflict_with_a_task_outside_the_plan_holds_nothing_and_an_unknown_on
 
     assert checked.plan is not None
     assert checked.plan.holds == ((),)
-    assert told(checked) == ["warning tasks/1.md:4: 1 conflicts with 4, which no source knows"]
+    assert told(checked) == ["warning tasks/1.md:4: 1 conflicts with 4, which is not in any source"]
 
 
 def test_paths_outside_the_repository_are_ignored_and_said() -> None:
@@ -81,15 +81,15 @@ def sharing(many: int, of: int, *files: str, chained: bool = False) -> PlanCheck
 
 
 def test_one_file_that_keeps_many_tasks_in_line_is_said() -> None:
-    assert told(sharing(6, 20, "src/app.py")) == ["warning -: src/app.py keeps 6 of 20 tasks one after another"]
+    assert told(sharing(6, 20, "src/app.py")) == ["warning -: src/app.py forces 6 of 20 tasks to run one at a time"]
 
 
 def test_several_such_files_are_one_warning() -> None:
     assert told(sharing(6, 20, "b.py", "a.py", "c.py")) == [
-        "warning -: a.py keeps 6 of 20 tasks one after another, and so do 2 more files"
+        "warning -: a.py forces 6 of 20 tasks to run one at a time, and so do 2 more files"
     ]
     assert told(sharing(6, 20, "a.py", "b.py")) == [
-        "warning -: a.py keeps 6 of 20 tasks one after another, and so does another file"
+        "warning -: a.py forces 6 of 20 tasks to run one at a time, and so does another file"
     ]
 
 

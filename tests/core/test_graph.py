@@ -155,7 +155,7 @@ def test_a_need_on_a_task_that_was_not_selected_is_an_error_with_two_ways_out() 
     assert told(build_checked_plan(tasks, known=["1", "2", "3"])) == [
         (
             "error TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected"
-            " | --with-needs pulls it in, --ignore-needs goes without it."
+            " | --with-needs adds it, --ignore-needs ignores it."
         )
     ]
 
@@ -164,9 +164,7 @@ def test_a_person_may_go_without_a_task_that_was_not_selected() -> None:
     checked = build_checked_plan([task("2", "1", line=5), task("3", "2", "1")], known=["1"], ignore_needs=True)
 
     assert planned(checked).needs == ((), (0,))
-    assert told(checked) == [
-        "info TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected: going without it | "
-    ]
+    assert told(checked) == ["info TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected: ignored | "]
 
 
 def test_an_unknown_need_is_taken_as_finished_and_said_once() -> None:
@@ -175,8 +173,8 @@ def test_an_unknown_need_is_taken_as_finished_and_said_once() -> None:
     assert planned(checked).needs == ((),)
     assert told(checked) == [
         (
-            "info TODO.md:5: 2 needs 1, which no source knows: taken as finished"
-            " | With --unknown-needs fail this would be an error."
+            "info TODO.md:5: 2 needs 1, which is not in any source: assumed finished"
+            " | With --unknown-needs fail this is an error."
         )
     ]
 
@@ -185,10 +183,10 @@ def test_an_unknown_need_can_be_an_error_that_names_the_nearest_id() -> None:
     tasks = [task("01-setup"), task("02-api", "01-stup", line=5), task("03-docs", "nowhere", line=7)]
 
     assert told(build_checked_plan(tasks, unknown=UnknownNeeds.FAIL)) == [
-        "error TODO.md:5: 02-api needs 01-stup, which no source knows | Did you mean 01-setup?",
+        "error TODO.md:5: 02-api needs 01-stup, which is not in any source | Did you mean 01-setup?",
         (
-            "error TODO.md:7: 03-docs needs nowhere, which no source knows"
-            " | Correct the id, or take it as finished: --unknown-needs done."
+            "error TODO.md:7: 03-docs needs nowhere, which is not in any source"
+            " | Correct the id, or treat it as finished: --unknown-needs done."
         ),
     ]
 

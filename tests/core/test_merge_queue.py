@@ -40,7 +40,7 @@ def test_merges_happen_one_at_a_time_in_the_plans_order() -> None:
     for name in "cba":
         script.exit_attempt(name)
     assert merging(script) == ["c"]
-    assert script.explain("b") == "b is merging: its turn to be merged comes after c"
+    assert script.explain("b") == "b is merging: merges after c"
     decisions = script.apply(MergeDone(BATCH, "c", 1, "base+c"))
     assert MergeStarted(BATCH, "a", 1, "base", "tip-a", "base+c") in decisions
 
@@ -88,10 +88,10 @@ def test_a_merge_that_goes_wrong_is_tried_again_and_then_given_up() -> None:
     script.exit_attempt("a")
     for n in range(1, 9):
         script.apply(MergeFailed(BATCH, "a", n, "disk full"))
-        assert script.explain("a") == "a is merging: it is merged again soon, because merging went wrong: disk full"
+        assert script.explain("a") == "a is merging: merging again soon: the merge failed: disk full"
         script.wait(1000)
     script.apply(MergeFailed(BATCH, "a", 9, "disk full"))
-    assert script.explain("a") == "a is failed: merging went wrong: disk full"
+    assert script.explain("a") == "a is failed: the merge failed: disk full"
 
 
 def test_done_means_gated_where_there_is_a_gate() -> None:
@@ -253,7 +253,7 @@ def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
     script.answers_merges = False
     script.request(lambda name: Drop(name, BATCH, "a"))
     assert started_tasks(script.exit_attempt("b")) == []
-    assert script.explain("b") == "b is merging: the batch branch is being made anew without a"
+    assert script.explain("b") == "b is merging: rebuilding the batch branch without a"
     decisions = script.apply(RebuildDone(BATCH, 1, ()))
     assert merging(script) == ["b"]
     assert started_tasks(decisions) == []
@@ -331,7 +331,7 @@ def test_a_repair_that_changes_nothing_does_not_merge_the_old_change() -> None:
     script.exit_attempt("a")
     script.conflict_merge("a", "x")
     script.exit_attempt("a", tip=None)
-    assert script.explain("a") == "a is done: there was nothing to change"
+    assert script.explain("a") == "a is done: nothing to change"
 
 
 def test_a_conflict_fails_the_batch_whatever_failed_before() -> None:

@@ -28,7 +28,7 @@ def blocked(*tasks: Task | str, settings: Settings = QUICK, name: str = "a") -> 
     script.answers_merges = False
     passes(script, name)
     give_up(script, name)
-    assert script.explain(name) == f"{name} is failed: merging went wrong: the branch is checked out"
+    assert script.explain(name) == f"{name} is failed: the merge failed: the branch is checked out"
     return script
 
 
@@ -69,7 +69,7 @@ def test_a_retry_merges_what_is_there_and_runs_nobody() -> None:
     decisions = retry(script, "a")
     assert merges(decisions) == [MergeStarted(BATCH, "a", MAX_MERGE_TRIES + 2, "base", "tip-a", "base")]
     assert started_tasks(decisions) == []
-    assert script.explain("a") == "a is merging: it is being merged"
+    assert script.explain("a") == "a is merging: being merged"
     done = script.apply(MergeDone(BATCH, "a", MAX_MERGE_TRIES + 2, "base+a"))
     assert script.status("a") == "done"
     assert started_tasks(done) == ["b"]

@@ -147,7 +147,7 @@ def test_a_question_is_told_when_it_is_asked_and_not_again_when_nobody_answers()
     (attempt,) = script.task("a").alive
     script.apply(AttemptAsked(attempt, "red or\nblue?"))
     (tiding,) = ear.news()
-    assert (tiding.kind, tiding.task, tiding.title) == (K.NEEDS_PERSON, "a", "a asks you")
+    assert (tiding.kind, tiding.task, tiding.title) == (K.NEEDS_PERSON, "a", "a needs an answer")
     assert tiding.text == "red or blue?\nplait feedback b1 a TEXT"
     script.apply(AttemptAsked(attempt, "red or\nblue?"))
     script.wait(script.batch().settings.idle_timeout + 1)
@@ -181,13 +181,13 @@ def test_in_a_queue_each_turn_is_told_once() -> None:
     script = Script(Task("a", title="Walls"), "b", "c", settings=QUEUE)
     ear = Ear(script)
     (first,) = ear.news()
-    assert (first.title, first.text) == ("a waits for your approval", "Walls\nplait approve b1")
+    assert (first.title, first.text) == ("a needs approval", "Walls\nplait approve b1")
     script.request(lambda name: Drop(name, BATCH, "c"))
     assert ear.news() == []
     script.request(lambda name: Approve(name, BATCH))
     assert ear.news() == []
     script.exit_attempt("a")
-    assert ear.words() == [(K.NEEDS_PERSON, "b waits for your approval")]
+    assert ear.words() == [(K.NEEDS_PERSON, "b needs approval")]
 
 
 def test_what_needs_no_approval_waits_for_nobody() -> None:
@@ -208,7 +208,7 @@ def test_a_turn_that_another_batch_held_up_is_told_when_that_lets_go() -> None:
     script.exit_attempt("a")
     assert sorted(ear.words()) == [
         (K.FINISHED, "batch b1 is done"),
-        (K.NEEDS_PERSON, "b waits for your approval"),
+        (K.NEEDS_PERSON, "b needs approval"),
     ]
 
 
@@ -220,7 +220,7 @@ def test_a_pause_by_a_person_is_no_news_and_one_by_the_budget_is() -> None:
     assert ear.news() == []
     script.exit_attempt("a", spend=Spend(900_000))
     (tiding,) = ear.news()
-    assert (tiding.kind, tiding.title) == (K.NEEDS_PERSON, "batch b1 is paused and needs you")
+    assert (tiding.kind, tiding.title) == (K.NEEDS_PERSON, "batch b1 is paused and needs attention")
     assert "raise the budget" in tiding.text
 
 
@@ -232,7 +232,7 @@ def test_each_pause_is_told_though_its_words_are_the_same() -> None:
         record = Record(seq, script.now, BatchPaused(BATCH, PauseCause.GATE, "the gate was lost"))
         evolve(script.state, record)
         script.records.append(record)
-        assert ear.words() == [(K.NEEDS_PERSON, "batch b1 is paused and needs you")]
+        assert ear.words() == [(K.NEEDS_PERSON, "batch b1 is paused and needs attention")]
         script.request(lambda name: Unpause(name, BATCH))
         assert ear.news() == []
 
@@ -242,13 +242,13 @@ def test_a_limit_is_told_when_it_opens_and_again_only_when_it_lasts_much_longer(
     ear = Ear(script)
     script.apply(RateLimited("north", script.now + 601))
     (tiding,) = ear.news()
-    assert (tiding.kind, tiding.batch, tiding.title) == (K.LIMIT, None, "north takes no work for now")
-    assert tiding.text.endswith("nothing is started there for 10 min")
+    assert (tiding.kind, tiding.batch, tiding.title) == (K.LIMIT, None, "north is rate-limited")
+    assert tiding.text.endswith("no attempt starts with it for 10 min")
     assert tiding.until == script.state.breakers["north"].until
     script.apply(RateLimited("north", script.now + 900))
     assert ear.news() == []
     script.apply(RateLimited("north", script.now + 9000))
-    assert ear.words() == [(K.LIMIT, "north takes no work for now")]
+    assert ear.words() == [(K.LIMIT, "north is rate-limited")]
 
 
 def test_a_limit_that_is_over_is_not_told_afterwards() -> None:
@@ -265,7 +265,7 @@ def test_a_provider_that_rejects_somebody_needs_them() -> None:
     record = Record(script.state.seq + 1, script.now, BreakerOpened("north", script.now + 60, 1, "no", rejected=True))
     evolve(script.state, record)
     script.records.append(record)
-    assert ear.words() == [(K.NEEDS_PERSON, "north rejects you: log in there, or pay")]
+    assert ear.words() == [(K.NEEDS_PERSON, "north rejected the credentials: log in or check billing")]
 
 
 def test_the_end_of_a_batch_says_that_it_was_not_published() -> None:

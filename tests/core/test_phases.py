@@ -62,9 +62,9 @@ def test_phases_that_are_not_there() -> None:
     tasks = [task("1.1"), task("3.1"), task("3.2"), task("4.1")]
 
     assert told(build_checked_plan(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])) == [
-        "error plan.md:30: 3.1 is part of phase 3, which is not there",
-        "error plan.md:30: 4.1 is part of phase 4, which is not there",
-        "error plan.md:9: phase 2 comes after phase 7, which is not there",
+        "error plan.md:30: 3.1 is part of phase 3, which does not exist",
+        "error plan.md:30: 4.1 is part of phase 4, which does not exist",
+        "error plan.md:9: phase 2 comes after phase 7, which does not exist",
     ]
 
 
@@ -100,7 +100,7 @@ def opened_with(other: str, unknown: UnknownNeeds = UnknownNeeds.DONE) -> PlanCh
         ("1.1", ("1",), "1.1", []),
         ("1.2", (), None, []),
         ("1.3", ("1",), None, ["which is neither finished nor selected: it waits for the earlier phases"]),
-        ("1.4", (), None, ["which no source knows: taken as finished, so the phase is open"]),
+        ("1.4", (), None, ["which is not in any source: assumed finished, so the phase is open"]),
     ],
 )
 def test_a_phase_opens_with_a_task_of_the_plan_or_is_open_or_waits_as_usual(
@@ -116,7 +116,7 @@ def test_a_phase_opens_with_a_task_of_the_plan_or_is_open_or_waits_as_usual(
 def test_a_phase_that_opens_with_an_unknown_task_is_refused_where_unknown_needs_are() -> None:
     checked = opened_with("1.11", UnknownNeeds.FAIL)
 
-    assert told(checked) == ["error plan.md:20: phase 2 opens with 1.11, which no source knows"]
+    assert told(checked) == ["error plan.md:20: phase 2 opens with 1.11, which is not in any source"]
     assert checked.problems[0].hint == "Did you mean 1.1?"
 
 

@@ -265,12 +265,12 @@ def _publishing() -> Script:
         (
             lambda: Script("a", settings=Settings(isolation=Isolation.IN_PLACE)),
             Publish.PR,
-            "batch b1 works in place: it has no branch to publish",
+            "batch b1 runs in place: it has no branch to publish",
         ),
         (_cancelling, Publish.PR, "batch b1 is being cancelled"),
-        (_anew, Publish.PR, "the branch of batch b1 is being made anew: ask again when it stands"),
-        (_publishing, Publish.PUSH, "batch b1 is being published already"),
-        (_running, Publish.OFF, "nothing was asked for: push, pr or draft"),
+        (_anew, Publish.PR, "the branch of batch b1 is being rebuilt: try again later"),
+        (_publishing, Publish.PUSH, "batch b1 is already being published"),
+        (_running, Publish.OFF, "nothing to publish: choose push, pr or draft"),
     ],
 )
 def test_what_can_not_be_shipped_is_refused_with_the_reason(

@@ -106,7 +106,7 @@ def test_a_cancelled_task_ends_when_its_attempt_has_ended_and_never_becomes_done
     script = Script("a", task_needing("b", "a"))
     decisions = script.request(lambda name: CancelTask(name, BATCH, "a"))
     assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.CANCEL) in decisions
-    assert script.explain("a") == "a is running: attempt 1 is being ended, because it was cancelled"
+    assert script.explain("a") == "a is running: ending attempt 1: it was cancelled"
     script.exit_attempt("a")  # it finished all the same
     assert script.explain("a") == "a is cancelled: cancelled by request"
     assert script.explain("b") == "b is blocked: needs a, which was cancelled"
@@ -138,7 +138,7 @@ def test_a_stop_keeps_everything_resumable() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.request(lambda name: Stop(name, BATCH))
     script.exit_attempt("a", Category.KILLED)
-    assert script.explain("a") == "a is interrupted: stopped by request; resume the batch to go on"
+    assert script.explain("a") == "a is interrupted: stopped by request; resume the batch to continue"
     assert script.status("b") == "waiting"
     assert refusal(script.request(lambda name: Unpause(name, BATCH))) == "batch b1 was stopped: resume it"
     decisions = script.request(lambda name: Resume(name, BATCH))
@@ -257,7 +257,7 @@ def test_an_attempt_that_plait_ended_for_a_reason_that_is_gone_costs_no_retry() 
     script = Script("a", task_needing("b", "a"), settings=NO_RETRY)
     script.exit_attempt("a")
     script.request(lambda name: Drop(name, BATCH, "a"))
-    assert script.explain("b") == "b is running: attempt 1 is being ended, because what it needs was lost"
+    assert script.explain("b") == "b is running: ending attempt 1: a task it needs will not be done"
     script.request(lambda name: Retry(name, BATCH, "a"))
     script.exit_attempt("b", Category.KILLED)
     script.exit_attempt("a")

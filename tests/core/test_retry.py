@@ -44,7 +44,7 @@ def test_a_transient_failure_waits_longer_each_time_and_then_fails_for_good() ->
     for wait in (10, 20):
         retry = granted([*script.exit_attempt("a", Category.NETWORK, detail="no route")])
         assert retry.at == script.now + wait
-        assert script.explain("a") == "a is waiting: it goes again soon, because the network failed: no route"
+        assert script.explain("a") == "a is waiting: retrying soon: the network failed: no route"
         assert started_tasks(script.wait(wait - 0.5)) == []
         assert started_tasks(script.wait(1)) == ["a"]
     script.exit_attempt("a", Category.NETWORK, detail="no route")
@@ -120,7 +120,7 @@ def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
     assert script.explain("a") == "a is failed: nothing was changed"
     script = Script(Task("a", allow_empty=True))
     script.exit_attempt("a", tip=None)
-    assert script.explain("a") == "a is done: there was nothing to change"
+    assert script.explain("a") == "a is done: nothing to change"
 
 
 def test_what_an_attempt_took_back_is_not_merged() -> None:
@@ -130,7 +130,7 @@ def test_what_an_attempt_took_back_is_not_merged() -> None:
     script.exit_attempt("a", Category.VERIFY)
     script.exit_attempt("a", Category.EMPTY)
     script.exit_attempt("a")
-    assert script.explain("a") == "a is done: there was nothing to change"
+    assert script.explain("a") == "a is done: nothing to change"
     assert script.batch().merges == []
 
 
@@ -139,7 +139,7 @@ def test_a_tip_that_is_the_base_is_no_change() -> None:
     script.exit_attempt("a", tip="base")
     script.exit_attempt("b", tip="base")
     assert script.explain("a") == "a is failed: nothing was changed"
-    assert script.explain("b") == "b is done: there was nothing to change"
+    assert script.explain("b") == "b is done: nothing to change"
 
 
 def test_a_lost_attempt_uses_up_no_retry_a_few_times() -> None:
@@ -165,7 +165,7 @@ def test_reports_that_come_late_or_twice_change_nothing() -> None:
 def test_a_question_waits_for_a_person_and_the_answer_goes_with_the_next_attempt() -> None:
     script = Script("a")
     script.exit_attempt("a", Category.QUESTION, question="which port?")
-    assert script.explain("a") == "a is waiting: it asked: which port? (answer with feedback)"
+    assert script.explain("a") == "a is waiting: needs an answer: which port? (answer with feedback)"
     decisions = script.request(lambda name: Feedback(name, BATCH, "a", "8080"))
     write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
     assert write.feedback == "8080"
@@ -186,7 +186,7 @@ def test_an_attempt_ends_at_its_deadline_and_the_task_times_out() -> None:
     script = Script("a", settings=Settings(timeout=60, idle_timeout=600, retries=0))
     assert script.wait(59) == []
     assert script.wait(2) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
-    assert script.explain("a") == "a is running: attempt 1 is being ended, because its time is up"
+    assert script.explain("a") == "a is running: ending attempt 1: it timed out"
     script.exit_attempt("a", Category.KILLED)
     assert script.status("a") == "timed_out"
 
@@ -225,7 +225,7 @@ def test_a_rate_limit_opens_a_breaker_and_uses_up_no_retry() -> None:
     opened = next(decision for decision in decisions if isinstance(decision, BreakerOpened))
     assert (opened.provider, opened.until, opened.limit) == ("anthropic", script.now + 300, 2)
     assert started_tasks(decisions) == []
-    assert script.explain("a") == "a is waiting: anthropic takes no more work for now (the provider refused)"
+    assert script.explain("a") == "a is waiting: anthropic is rate-limited (the provider refused)"
     assert script.task("a").tries == 0
     assert started_tasks(script.exit_attempt("b")) == []
     waited = script.wait(301)
@@ -273,14 +273,14 @@ def test_what_runs_is_reserved_so_that_a_budget_is_not_overrun() -> None:
     settings = Settings(budget=Budget(microusd=10_000_000), reserve=Spend(4_000_000), max_parallel=4)
     script = Script("a", "b", "c", settings=settings)
     assert script.running_tasks() == ["a", "b"]
-    assert script.explain("c") == "c is waiting: it may cost $4.00, and $8.00 of $10.00 is spent or reserved"
+    assert script.explain("c") == "c is waiting: may cost $4.00, and $8.00 of $10.00 is spent or reserved"
     script.apply(AttemptUsed(Attempt(BATCH, "a", Step.WRITE, 1), Spend(6_000_000)))
     assert started_tasks(script.exit_attempt("b", spend=Spend(1_000_000))) == []
     # What the agent took lately is what the next attempt may cost: 1 + 6 + 6 would be too much.
     script.exit_attempt("a", spend=Spend(6_000_000))
     assert script.batch().paused is not None
     assert script.explain("c") == (
-        "c is waiting: the batch is paused: $7.00 of $10.00 is spent, and c may cost $6.00: raise the budget to go on"
+        "c is waiting: the batch is paused: $7.00 of $10.00 is spent, and c may cost $6.00: raise the budget to continue"
     )
     refused = script.request(lambda name: Unpause(name, BATCH))
     assert "raise the budget" in str(refused)
@@ -323,7 +323,7 @@ def test_a_question_that_nobody_answered_in_time_is_still_a_question() -> None:
     script.apply(AttemptAsked(Attempt(BATCH, "a", Step.WRITE, 1), "which port?"))
     script.wait(1801)
     script.exit_attempt("a", Category.KILLED)
-    assert script.explain("a") == "a is waiting: it asked: which port? (answer with feedback)"
+    assert script.explain("a") == "a is waiting: needs an answer: which port? (answer with feedback)"
 
 
 def test_a_check_that_takes_too_long_says_so() -> None:
@@ -331,7 +331,7 @@ def test_a_check_that_takes_too_long_says_so() -> None:
     script.exit_attempt("a")
     script.wait(61)
     script.exit_attempt("a", Category.TASK)
-    assert script.explain("a") == "a is failed: verification failed: it did not end in time"
+    assert script.explain("a") == "a is failed: verification failed: it timed out"
 
 
 def test_a_provider_that_refuses_again_and_again_is_not_called_again_and_again() -> None:
@@ -422,7 +422,7 @@ def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failur
         else:
             script.wait(60)
     assert script.status("a") == "failed"
-    assert script.task("a").reason.startswith("the provider's rate limit: 429 (while others were served")
+    assert script.task("a").reason.startswith("the provider's rate limit: 429 (other tasks were served")
     assert (
         script.task("a").attempt_counts[Step.WRITE] == MAX_SUSPECT_REFUSALS + 3
     )  # the first shows nothing, and one retry is left then

@@ -101,7 +101,7 @@ def test_files_are_per_branch_and_shared_in_place() -> None:
 def test_tasks_that_conflict_by_word_do_not_run_side_by_side() -> None:
     script = Script(Task("a", conflicts_with=("b",)), "b")
     assert script.running_tasks() == ["a"]
-    assert script.explain("b") == "b is waiting: must not run beside a"
+    assert script.explain("b") == "b is waiting: must not run at the same time as a"
 
 
 def test_a_heavy_task_takes_its_slots_and_is_not_overtaken() -> None:
@@ -131,13 +131,13 @@ def test_an_agents_own_limit_holds_over_all_batches() -> None:
     )
     script.submit("a", "b", Task("c", agent="codex"), settings=Settings(agents=("claude",)))
     assert script.running_tasks() == ["a", "c"]
-    assert script.explain("b") == "b is waiting: claude is busy (1 of 1 at work)"
+    assert script.explain("b") == "b is waiting: claude is busy (1 of 1 running)"
 
 
 def test_batches_share_the_engine() -> None:
     script = Script("a", "b", "c", "d", "e")
     assert started_tasks(script.submit("x", "y", batch="b2")) == []
-    assert script.explain("x", "b2") == "x is queued: 4 of all 4 slots are taken"
+    assert script.explain("x", "b2") == "x is queued: 4 of 4 slots are taken"
     assert started_tasks(script.exit_attempt("a")) == ["x"]
 
 
@@ -146,7 +146,7 @@ def test_nothing_starts_under_memory_pressure_and_nothing_is_killed() -> None:
     script.apply(PressureChanged("512 MB of memory are left"))
     assert script.running_tasks() == ["a"]
     assert started_tasks(script.exit_attempt("a")) == []
-    assert script.explain("b") == "b is waiting: the machine is short of room: 512 MB of memory are left"
+    assert script.explain("b") == "b is waiting: the machine is busy (512 MB of memory are left)"
     assert started_tasks(script.apply(PressureChanged(None))) == ["b"]
 
 
@@ -162,8 +162,8 @@ def test_a_paused_batch_starts_nothing_and_goes_on_when_unpaused() -> None:
 def test_a_queue_runs_one_task_at_a_time_in_written_order_with_approval() -> None:
     script = Script("a", Task("b", priority=0), settings=Settings(mode=Mode.QUEUE))
     assert script.running_tasks() == []
-    assert script.explain("a") == "a is waiting: it waits for approval"
-    assert script.explain("b") == "b is waiting: its turn comes after a"
+    assert script.explain("a") == "a is waiting: needs approval"
+    assert script.explain("b") == "b is waiting: starts after a"
     assert started_tasks(script.request(lambda name: Approve(name, BATCH))) == ["a"]
     assert started_tasks(script.exit_attempt("a")) == []
     assert started_tasks(script.request(lambda name: Approve(name, BATCH))) == ["b"]
@@ -172,7 +172,7 @@ def test_a_queue_runs_one_task_at_a_time_in_written_order_with_approval() -> Non
 def test_a_queue_that_approves_itself_still_runs_one_at_a_time() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
     assert script.running_tasks() == ["a"]
-    assert script.explain("b") == "b is waiting: its turn comes after a"
+    assert script.explain("b") == "b is waiting: starts after a"
     assert started_tasks(script.exit_attempt("a")) == ["b"]
 
 
@@ -214,7 +214,7 @@ def test_a_strict_phase_that_can_not_be_reached_blocks_the_later_ones() -> None:
     settings = Settings(retries=0, phase_gate=1.0)
     script = Script(*ONE[:2], Task("2.1", phase="two"), phases=(Phase("one", total=2), PHASES[1]), settings=settings)
     script.exit_attempt("1.1", Category.TASK)
-    assert script.explain("2.1") == "2.1 is blocked: its phase two can't open any more (one: 0 of 2 done, 100% needed)"
+    assert script.explain("2.1") == "2.1 is blocked: its phase two can't open (one: 0 of 2 done, 100% needed)"
 
 
 def test_a_task_that_says_its_needs_is_not_held_by_its_phase() -> None:

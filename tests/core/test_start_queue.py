@@ -6,7 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from plait.core.start_queue import QueueEntry, QueueKey, StartQueue
 
 TOKENS = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)
-LANES = st.sampled_from([("batch", ("x",), False), ("batch", ("x",), True), ("other", ("x", "y"), False)])
+LANES = st.builds(QueueKey, st.sampled_from(["batch", "other"]), st.sampled_from([("x",), ("x", "y")]), st.booleans())
 
 
 class ReadyMachine(RuleBasedStateMachine):
@@ -21,7 +21,7 @@ class ReadyMachine(RuleBasedStateMachine):
 
     @rule(lane=LANES, rank=st.integers(0, 3), tokens=TOKENS)
     def add(self, lane: QueueKey, rank: int, tokens: tuple[str, ...]) -> None:
-        entry = QueueEntry((lane[0], self.next), lane, (1, rank, 0.0, self.next), tokens)
+        entry = QueueEntry((lane.batch, self.next), lane, (1, rank, 0.0, self.next), tokens)
         self.next += 1
         self.waiting[entry.ref] = entry
         self.ready.add(entry)
@@ -80,7 +80,7 @@ test_ready = ReadyMachine.TestCase
 def test_a_copy_is_independent() -> None:
     ready = StartQueue()
     for n in range(3):
-        ready.add(QueueEntry(("b", n), ("b", ("x",), False), (1, 0, 0.0, n), ("file",)))
+        ready.add(QueueEntry(("b", n), QueueKey("b", ("x",), is_contest=False), (1, 0, 0.0, n), ("file",)))
     twin = ready.copy()
     twin.acquire(("b", 0), ("file",))
     twin.release(("b", 0), ("file",))

@@ -13,7 +13,7 @@ from plait.testing.script import BATCH, Script, started_tasks
 
 AT_ONCE = Backoff(base=0, jitter=0)
 OWN = Settings(task_budget=Budget(1_000_000), reserve=Spend(400_000), backoff=AT_ONCE, retries=9)
-QUESTION = "may it spend more? $0.70 of its $1.00 is spent, and another attempt may cost $0.70"
+QUESTION = "the task's budget is reached: $0.70 of $1.00 spent, another attempt may cost $0.70. Continue?"
 
 
 def asking() -> Script:
@@ -26,7 +26,7 @@ def asking() -> Script:
 def test_a_task_that_could_go_over_its_budget_asks_and_the_others_go_on() -> None:
     script = asking()
     assert script.running_tasks() == ["b"]
-    assert script.explain("a") == f"a is waiting: it asked: {QUESTION} (answer with feedback)"
+    assert script.explain("a") == f"a is waiting: needs an answer: {QUESTION} (answer with feedback)"
     assert not waits_for_person(script.state, script.batch())
     script.exit_attempt("b")
     assert script.status("b") == "done"

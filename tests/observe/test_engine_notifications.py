@@ -59,7 +59,7 @@ def test_the_end_of_a_batch_is_told_by_the_engine_alone(house: EngineProject, re
 def test_approval_is_asked_for_where_nobody_watches(house: EngineProject, receiver: WebhookReceiver) -> None:
     house.task("01-walls", "true")
     house.run("run", "tasks", "--detach", "--mode", "queue")
-    assert titles(receiver, 1) == ["01-walls waits for your approval"]
+    assert titles(receiver, 1) == ["01-walls needs approval"]
     assert house.wait_for_exit() == []
     code, said = house.run("approve")
     assert code == 0, said

@@ -130,7 +130,7 @@ def test_why_nothing_can_be_published_is_said(served: RunningServer) -> None:
     served.wait_until_finished(batch)
     seen = told(served, batch)
     assert (seen["canPublish"], seen["canPush"], seen["branch"]) == (False, False, None)
-    assert seen["why"] == f"batch {batch} works in place: it has no branch to publish"
+    assert seen["why"] == f"batch {batch} runs in place: it has no branch to publish"
     served.get("/api/batches/none/pr", 404)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from plait.agents.table import AGENTS_BY_NAME
+from plait.agents.table import AGENTS
 from plait.core.explain import explain_status
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, NextAction, PauseCause, TaskStatus, Waiting
 
 _MAX_SHOWN = 3
 _TIME_ONLY_SECONDS = 18 * 3600  # seconds
-_BUDGET_QUESTION = "may it spend more?"  # as a task asks whose budget is used up
 
 # Where nothing has to be looked up.
 NEXT_STEP_TEXTS = {
@@ -28,9 +27,9 @@ NEXT_STEP_TEXTS = {
 }
 
 
-def format_answer_command(target: str, question: str) -> str:
-    """The command that answers a question of the task that is `called` so. Whatever is answered to one about money pays."""
-    if _BUDGET_QUESTION in question:
+def format_answer_command(target: str, *, asks_for_budget: bool) -> str:
+    """The command that answers the question of a task; any answer to a question about its budget approves it."""
+    if asks_for_budget:
         return f"plait feedback {target} 'go on'   or   plait cancel {target}"
     return f"plait feedback {target} 'your answer'"
 
@@ -88,7 +87,7 @@ def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
 
 def find_login_hint(agent: str | None) -> str:
     """How to log in with an agent; "": nobody knows."""
-    known = AGENTS_BY_NAME.get(agent or "")
+    known = AGENTS.get(agent or "")
     return known.login.how if known is not None and known.login is not None else ""
 
 
@@ -146,7 +145,7 @@ def _suggest_unpause(batch: BatchState) -> str:
 
 
 def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
-    providers = (batch.settings.provider(agent) for agent in task.queue_key[1])
+    providers = (batch.settings.provider(agent) for agent in task.queue_key.agents)
     open_until = [
         breaker.until
         for provider in providers

@@ -173,7 +173,7 @@ class RecordContext:
         if batch is not None and batch.settings.mode is Mode.QUEUE and not batch.active:
             heads = self.state.start_queue.heads(batch.id)
             first = min(heads, key=lambda entry: entry.key, default=None)
-            yield from self.make_waiting_events([first.ref[1]] if first is not None else [])
+            yield from self.make_waiting_events([first.place] if first is not None else [])
 
 
 def find_machine_shortage(state: State) -> str | None:

@@ -139,8 +139,8 @@ def describe_shortage(weather: MachineReadingsLike, was: str | None, where: str 
     ease = RECOVERY_FACTOR if was is not None else 1.0
     for opening, found in (
         ("only", _short_of_disk(weather, ease, where)),
-        ("work", _short_of_memory(weather, ease)),
-        ("a load", _short_of_processor(weather, ease)),
+        ("memory pressure", _short_of_memory(weather, ease)),
+        ("load", _short_of_processor(weather, ease)),
     ):
         if found is not None:
             return was if was is not None and was.startswith(opening) else found
@@ -176,7 +176,7 @@ def _stable_slots(demand: Demand, spare: int) -> int:
 
 def _describe_memory(weather: MachineReadingsLike, demand: Demand) -> str:
     kept = f"{format_binary_size(reserved_memory(weather.memory_total))} of it kept free"
-    growing = f" and {format_binary_size(demand.growth)} for what runs to grow into" if demand.growth else ""
+    growing = f" and {format_binary_size(demand.growth)} for running attempts to grow" if demand.growth else ""
     who = demand.agent or "the next attempt"
     return f"{format_binary_size(weather.memory)} of memory left, {kept}{growing}, and {who} takes up to {format_binary_size(demand.footprint)}"
 
@@ -189,7 +189,7 @@ def _find_largest_agent(state: State) -> str:
     """Of those that could start next (none: of all that the batches use), whoever takes the most."""
     going = [batch for batch in state.open.values() if batch.paused is None]
     next_ones = {
-        agent for batch in going for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key[1]
+        agent for batch in going for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key.agents
     }
     if any(batch.tasks_by_action[NextAction.VERIFY] for batch in going):
         next_ones.add(VERIFY_AGENT)
@@ -211,13 +211,13 @@ def _short_of_disk(weather: MachineReadingsLike, ease: float, where: str) -> str
 def _short_of_memory(weather: MachineReadingsLike, ease: float) -> str | None:
     if weather.memory_stall is None or weather.memory_stall <= MAX_MEMORY_STALL / ease:
         return None
-    return f"work stands still {weather.memory_stall:.0%} of the time for want of memory"
+    return f"memory pressure: work stalls {weather.memory_stall:.0%} of the time"
 
 
 def _short_of_processor(weather: MachineReadingsLike, ease: float) -> str | None:
     cores = max(1, weather.cores)
     short = weather.load / cores > MAX_LOAD_PER_CORE / ease
-    return f"a load of {weather.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None
+    return f"load {weather.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None
 
 
 @dataclass(frozen=True, slots=True)

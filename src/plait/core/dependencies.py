@@ -44,8 +44,8 @@ class UnplannedTasks:
     ) -> Problem:
         """The error for an unknown id, with the nearest one that exists."""
         near = suggest and get_close_matches(on, islice(self._list_ids(index), _MAX_CANDIDATES), n=1)
-        hint = f"Did you mean {near[0]}?" if near else "Correct the id, or take it as finished: --unknown-needs done."
-        return Problem(Severity.ERROR, f"{what}, which no source knows", at, hint)
+        hint = f"Did you mean {near[0]}?" if near else "Correct the id, or treat it as finished: --unknown-needs done."
+        return Problem(Severity.ERROR, f"{what}, which is not in any source", at, hint)
 
     def _list_ids(self, index: Iterable[str]) -> Iterator[str]:
         return chain(index, sorted(self.known), sorted(self.finished))
@@ -90,14 +90,14 @@ def _describe_dependents(tasks: Sequence[Task]) -> str:
 def _unselected_problem(on: str, who: str, at: Origin | None, outside: UnplannedTasks) -> Problem:
     message = f"{who} {on}, which is neither finished nor selected"
     if outside.ignore_needs:
-        return Problem(Severity.INFO, f"{message}: going without it", at)
-    hint = "--with-needs pulls it in, --ignore-needs goes without it."
+        return Problem(Severity.INFO, f"{message}: ignored", at)
+    hint = "--with-needs adds it, --ignore-needs ignores it."
     return Problem(Severity.ERROR, message, at, hint)
 
 
 def _assumed_done_problem(what: str, at: Origin | None) -> Problem:
-    hint = "With --unknown-needs fail this would be an error."
-    return Problem(Severity.INFO, f"{what}, which no source knows: taken as finished", at, hint)
+    hint = "With --unknown-needs fail this is an error."
+    return Problem(Severity.INFO, f"{what}, which is not in any source: assumed finished", at, hint)
 
 
 def describe_need(task: Task, on: str) -> tuple[str, Origin | None]:

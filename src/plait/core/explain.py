@@ -1,16 +1,17 @@
-"""One sentence for every task in every state: why is it where it is."""
+"""Why a task has the status it has, in one sentence."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from plait.core.fast_dataclass import dataclass
+from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX, PAIR_PREFIX
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
 from plait.core.scheduler.batches import describe_phase_progress
-from plait.core.scheduler.merge_queue import is_branch_stable
 from plait.core.scheduler.selection import (
     clamp_slots,
     find_fallback_agents,
+    find_queue_head,
     has_batch_slots,
     is_affordable,
     is_within_capacity,
@@ -23,53 +24,67 @@ from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import EndWhy, NextAction, TaskStatus, Waiting
 from plait.core.task import NeedKind, Step
+from plait.core.text import join_names
 
 _END_REASON_TEXTS = {
     EndWhy.CANCEL: "it was cancelled",
     EndWhy.DROP: "it was dropped",
-    EndWhy.BLOCKED: "what it needs was lost",
+    EndWhy.BLOCKED: "a task it needs will not be done",
     EndWhy.STOP: "the batch was stopped",
-    EndWhy.TIMEOUT: "its time is up",
-    EndWhy.IDLE: "it shows no sign of life",
+    EndWhy.TIMEOUT: "it timed out",
+    EndWhy.IDLE: "no output for too long",
     EndWhy.FEEDBACK: "feedback arrived for its next attempt",
 }
+_RETRY_VERBS = {Step.WRITE: "retrying", Step.VERIFY: "verifying again", Step.MERGE: "merging again"}
 _NAMES_SHOWN = 3
-
-# What a task waits on, in a word and in a sentence.
-_WaitText = tuple[Waiting, str]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskExplanation:
-    """Where a task stands; `on` says what it waits on where that is what keeps it."""
+    """Status and reason of a task; `waiting` is what it waits on, if anything.
+
+    `short` is the reason for a table cell: without what the status, the retry time or a predicted conflict beside it say.
+    """
 
     status: TaskStatus
     reason: str
     waiting: Waiting | None = None
+    short: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """What a task waits on: for programs, in a sentence, and (if different) for a table cell."""
+
+    on: Waiting
+    reason: str
+    short: str = ""
+
+    def explain(self, status: TaskStatus) -> TaskExplanation:
+        return TaskExplanation(status, self.reason, self.on, self.short or self.reason)
 
 
 def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
-    stands = explain_status(state, batch, task)
-    return f"{task.task.id} is {stands.status.value.replace('_', ' ')}: {stands.reason}"
+    found = explain_status(state, batch, task)
+    return f"{task.task.id} is {found.status.label}: {found.reason}"
 
 
 def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if task.status is not None:
-        return TaskExplanation(task.status, task.reason)
+        return TaskExplanation(task.status, task.reason, short=task.reason)
     if task.interrupted is not None:
-        reason = f"{task.interrupted}; resume the batch to go on"
-        return TaskExplanation(TaskStatus.INTERRUPTED, reason, Waiting.PAUSE)
+        return _Wait(Waiting.PAUSE, f"{task.interrupted}; resume the batch to continue", task.interrupted).explain(
+            TaskStatus.INTERRUPTED
+        )
     if task.alive:
         return _with_predicted_conflicts(task, _explain_running(next(iter(task.alive.values()))))
     if task.merging is None and task.pending_end is not None:
-        return TaskExplanation(TaskStatus.WAITING, task.pending_end.reason)
+        return TaskExplanation(TaskStatus.WAITING, task.pending_end.reason, short=task.pending_end.reason)
     if task.merging is not None or task.is_merged or task.step is Step.MERGE:
         return _explain_merging(state, batch, task)
     if task.step is Step.VERIFY and not task.undecided_exits:
-        on, reason = (
-            _why_task_waits(batch, task) or _why_batch_waits(state, batch) or _why_slots_wait(state, batch, task)
-        )
-        return TaskExplanation(TaskStatus.VERIFYING, reason, on)
+        wait = _why_task_waits(batch, task) or _why_batch_waits(state, batch) or _why_slots_wait(state, batch, task)
+        return wait.explain(TaskStatus.VERIFYING)
     return _explain_waiting(state, batch, task)
 
 
@@ -77,110 +92,104 @@ def _explain_running(attempt: AttemptState) -> TaskExplanation:
     verifying = attempt.name.step is Step.VERIFY
     status = TaskStatus.VERIFYING if verifying else TaskStatus.RUNNING
     if attempt.ending is not None:
-        return TaskExplanation(
-            status, f"attempt {attempt.name.n} is being ended, because {_END_REASON_TEXTS[attempt.ending]}"
-        )
+        why = _END_REASON_TEXTS[attempt.ending]
+        return TaskExplanation(status, f"ending attempt {attempt.name.n}: {why}", short=f"ending: {why}")
     if attempt.question is not None:
-        return TaskExplanation(status, f"it asks: {attempt.question}", Waiting.ANSWER)
-    doing = f" ({attempt.phase})" if attempt.phase else ""
-    who = "the check" if verifying else attempt.agent
-    return TaskExplanation(status, f"attempt {attempt.name.n} by {who}{doing}")
+        return _wait_for_answer(attempt.question).explain(status)
+    activity = f" ({attempt.phase})" if attempt.phase else ""
+    reason = f"attempt {attempt.name.n} by {'the check' if verifying else attempt.agent}{activity}"
+    return TaskExplanation(status, reason, short=reason)
 
 
-def _with_predicted_conflicts(task: TaskState, stands: TaskExplanation) -> TaskExplanation:
-    """With the conflicts that are foreseen for what it writes now."""
+def _wait_for_answer(question: str) -> _Wait:
+    return _Wait(Waiting.ANSWER, f"needs an answer: {question}", f"asks: {question}")
+
+
+def _with_predicted_conflicts(task: TaskState, found: TaskExplanation) -> TaskExplanation:
+    """With the conflicts that are predicted for what it writes now."""
     if not task.predicted_conflicts:
-        return stands
-    said = [
-        f"{other or 'the batch branch'} in {_join_names(list(files))}"
+        return found
+    conflicts = [
+        f"{other or 'the batch branch'} in {join_names(files, _NAMES_SHOWN)}"
         for other, files in task.predicted_conflicts.items()
     ]
-    return replace(stands, reason=f"{stands.reason}; would conflict with {_join_names(said)}")
-
-
-def _join_names(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    return ", ".join(names[:_NAMES_SHOWN]) + more
+    return replace(found, reason=f"{found.reason}; would conflict with {join_names(conflicts, _NAMES_SHOWN)}")
 
 
 def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if task.merging is not None:
-        after = f", and taken out again: {task.pending_end.reason}" if task.pending_end else ""
-        return TaskExplanation(TaskStatus.MERGING, f"it is being merged{after}")
-    own = _why_task_waits(batch, task)
-    if own is not None:
-        return TaskExplanation(TaskStatus.MERGING, own[1], own[0])
-    if not is_branch_stable(batch):
-        gone = ", ".join(batch.tasks[place].task.id for place in batch.merges_to_drop)
-        reason = f"the batch branch is being made anew without {gone or 'what was dropped'}"
-        return TaskExplanation(TaskStatus.MERGING, reason, Waiting.BRANCH)
-    return _explain_gate_turn(state, batch, task) if task.is_merged else _explain_merge_turn(batch)
-
-
-def _explain_merge_turn(batch: BatchState) -> TaskExplanation:
+        after = f", then removed again: {task.pending_end.reason}" if task.pending_end else ""
+        return TaskExplanation(TaskStatus.MERGING, f"being merged{after}", short=f"being merged{after}")
+    wait = _why_task_waits(batch, task)
+    if wait is None and not batch.is_branch_stable:
+        dropped = ", ".join(batch.tasks[place].task.id for place in batch.merges_to_drop)
+        wait = _Wait(Waiting.BRANCH, f"rebuilding the batch branch without {dropped or 'what was dropped'}")
+    if wait is not None:
+        return wait.explain(TaskStatus.MERGING)
+    if task.is_merged:
+        return _explain_gate_turn(state, batch, task)
     if batch.merging is not None:
-        reason = f"its turn to be merged comes after {batch.tasks[batch.merging].task.id}"
-        return TaskExplanation(TaskStatus.MERGING, reason, Waiting.TURN)
-    return TaskExplanation(TaskStatus.MERGING, "its turn to be merged comes next", Waiting.TURN)
+        wait = _Wait(Waiting.TURN, f"merges after {batch.tasks[batch.merging].task.id}")
+    else:
+        wait = _Wait(Waiting.TURN, "merges next")
+    return wait.explain(TaskStatus.MERGING)
 
 
 def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if batch.gate is not None and not batch.gate.stale and task.merge_position < batch.gate.size:
-        return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result")
+        return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result", short="the gate runs")
     held = _why_batch_waits(state, batch) if batch.gate is None else None
-    if held is not None:
-        return TaskExplanation(TaskStatus.MERGING, f"merged; {held[1]}", held[0])
-    return TaskExplanation(TaskStatus.MERGING, "merged; the gate is next", Waiting.TURN)
+    wait = held or _Wait(Waiting.TURN, "the gate is next")
+    return _Wait(wait.on, f"merged; {wait.reason}", wait.short or wait.reason).explain(TaskStatus.MERGING)
 
 
 def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
-    own = _why_task_waits(batch, task)
-    if own is None and task.next_action is not NextAction.START:
-        return TaskExplanation(TaskStatus.QUEUED, "it is about to be judged")
-    token = state.start_queue.blocking_lock((batch.id, task.place))
-    if own is None and token is not None:
-        own = (Waiting.FILES, _describe_lock(state, batch, token))
-    why = (
-        own
+    wait = _why_task_waits(batch, task)
+    if wait is None and task.next_action is not NextAction.START:
+        reason = "its last attempt is being evaluated"
+        return TaskExplanation(TaskStatus.QUEUED, reason, short=reason)
+    lock = state.start_queue.blocking_lock((batch.id, task.place))
+    if wait is None and lock is not None:
+        wait = _Wait(Waiting.FILES, _describe_lock(state, batch, lock))
+    wait = (
+        wait
         or _why_batch_waits(state, batch)
         or _why_queue_waits(state, batch, task)
         or _why_agents_wait(state, batch, task)
         or _why_budget_waits(state, batch, task)
     )
-    if why is not None:
-        return TaskExplanation(TaskStatus.WAITING, why[1], why[0])
-    on, reason = _why_slots_wait(state, batch, task)
-    return TaskExplanation(TaskStatus.WAITING if on is Waiting.MEMORY else TaskStatus.QUEUED, reason, on)
+    if wait is not None:
+        return wait.explain(TaskStatus.WAITING)
+    wait = _why_slots_wait(state, batch, task)
+    return wait.explain(TaskStatus.WAITING if wait.on is Waiting.MEMORY else TaskStatus.QUEUED)
 
 
-def _why_task_waits(batch: BatchState, task: TaskState) -> _WaitText | None:
-    """What holds this task back and no other."""
+def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
+    """What holds back this task alone."""
     if task.question is not None:
-        return Waiting.ANSWER, f"it asked: {task.question} (answer with feedback)"
+        wait = _wait_for_answer(task.question)
+        return replace(wait, reason=f"{wait.reason} (answer with feedback)")
     if task.not_before is not None and task.retry_reason is not None:
-        verbs = {Step.MERGE: "is merged", Step.VERIFY: "is verified", Step.WRITE: "goes"}
-        return Waiting.BACKOFF, f"it {verbs[task.step]} again soon, because {task.retry_reason}"
+        return _Wait(Waiting.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {task.retry_reason}", task.retry_reason)
     if task.pending_needs:
-        return Waiting.NEEDS, _describe_needs(batch, task)
-    return (Waiting.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
+        return _Wait(Waiting.NEEDS, _describe_needs(batch, task))
+    return _Wait(Waiting.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
 
 
 def _describe_needs(batch: BatchState, task: TaskState) -> str:
-    awaited = [batch.tasks[place] for place in task.entrants]
-    going = [other.task.id for other in awaited if other.status is None]
+    entrants = [batch.tasks[place] for place in task.entrants]
+    unended = [other.task.id for other in entrants if other.status is None]
     needed = (batch.tasks[place] for place in batch.plan.needs[task.place] if place not in task.entrants)
     missing = {other.task.id for other in needed if other.status is not TaskStatus.DONE}
-    if not missing and going:
-        return (
-            f"waits for its entrants: {_join_names(going)} ({len(awaited) - len(going)} of {len(awaited)} have ended)"
-        )
-    said = [need for need in task.task.needs if need.on in missing]
-    names = list(dict.fromkeys(need.on for need in said)) or sorted(missing)
-    shown = _join_names(names)
-    if said and all(need.kind is NeedKind.CHAIN for need in said):
-        why = f" ({said[0].reason})" if said[0].reason else ""
-        return f"comes after {shown}{why}"
-    return f"needs {shown}"
+    if not missing and unended:
+        ended = len(entrants) - len(unended)
+        return f"waits for its entrants: {join_names(unended, _NAMES_SHOWN)} ({ended} of {len(entrants)} have ended)"
+    needs = [need for need in task.task.needs if need.on in missing]
+    names = join_names(list(dict.fromkeys(need.on for need in needs)) or sorted(missing), _NAMES_SHOWN)
+    if needs and all(need.kind is NeedKind.CHAIN for need in needs):
+        why = f" ({needs[0].reason})" if needs[0].reason else ""
+        return f"comes after {names}{why}"
+    return f"needs {names}"
 
 
 def _describe_phase(batch: BatchState, task: TaskState) -> str:
@@ -191,74 +200,72 @@ def _describe_phase(batch: BatchState, task: TaskState) -> str:
     return f"its phase {phase.key} is not open yet ({earlier})"
 
 
-def _describe_lock(state: State, batch: BatchState, token: str) -> str:
-    kind, _, name = token.rpartition(LOCK_SCOPE_SEPARATOR)[2].partition(":")
-    holder = state.start_queue.holder(token)
-    if kind == "pair":
-        return f"must not run beside {_task_name(state, batch, holder) if holder is not None else name}"
-    held = "which another ready task gets first"
-    if holder is not None:
-        held = f"held by {_task_name(state, batch, holder)}"
-    return f"is in the exclusive group {name}, {held}" if kind == "group" else f"touches {name}, {held}"
+def _describe_lock(state: State, batch: BatchState, lock: str) -> str:
+    name = lock.rpartition(LOCK_SCOPE_SEPARATOR)[2]
+    holder = state.start_queue.holder(lock)
+    if name.startswith(PAIR_PREFIX):
+        other = _task_name(state, batch, holder) if holder is not None else name.removeprefix(PAIR_PREFIX)
+        return f"must not run at the same time as {other}"
+    held = "which another ready task gets first" if holder is None else f"held by {_task_name(state, batch, holder)}"
+    if name.startswith(GROUP_PREFIX):
+        return f"is in the exclusive group {name.removeprefix(GROUP_PREFIX)}, {held}"
+    return f"touches {name.removeprefix(FILE_PREFIX)}, {held}"
 
 
 def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
-    name = state.batches[ref[0]].tasks[ref[1]].task.id
-    return name if ref[0] == batch.id else f"{name} of batch {ref[0]}"
+    owner, place = ref
+    name = state.batches[owner].tasks[place].task.id
+    return name if owner == batch.id else f"{name} of batch {owner}"
 
 
-def _why_batch_waits(state: State, batch: BatchState) -> _WaitText | None:
-    """What holds the whole batch back."""
+def _why_batch_waits(state: State, batch: BatchState) -> _Wait | None:
+    """What holds back the whole batch."""
     if batch.paused is not None:
-        return Waiting.PAUSE, f"the batch is paused: {batch.paused.why}"
+        return _Wait(Waiting.PAUSE, f"the batch is paused: {batch.paused.why}", "the batch is paused")
     if state.pressure is not None:
-        return Waiting.MEMORY, f"the machine is short of room: {state.pressure}"
-    if not is_branch_stable(batch):
-        return Waiting.BRANCH, "the batch branch is being made anew"
-    return None
+        return _Wait(Waiting.MEMORY, f"the machine is busy ({state.pressure})")
+    return None if batch.is_branch_stable else _Wait(Waiting.BRANCH, "rebuilding the batch branch")
 
 
-def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _WaitText | None:
+def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     if batch.settings.mode is not Mode.QUEUE or task.started:
         return None
     for place in batch.active:
-        return Waiting.TURN, f"its turn comes after {batch.tasks[place].task.id}"
-    head = min(state.start_queue.heads(batch.id), key=lambda entry: entry.key)
-    if head.ref[1] != task.place:
-        return Waiting.TURN, f"its turn comes after {_task_name(state, batch, head.ref)}"
+        return _Wait(Waiting.TURN, f"starts after {batch.tasks[place].task.id}")
+    head = find_queue_head(state, batch)
+    if head is not None and head is not task:
+        return _Wait(Waiting.TURN, f"starts after {head.task.id}")
     approved = task.approved or batch.settings.auto_approve
-    return None if approved else (Waiting.APPROVAL, "it waits for approval")
+    return None if approved else _Wait(Waiting.APPROVAL, "needs approval")
 
 
-def _why_agents_wait(state: State, batch: BatchState, task: TaskState) -> _WaitText | None:
+def _why_agents_wait(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     """Why none of its agents can take it now; None when one can."""
-    reasons = [
-        why_agent_unavailable(state, batch, agent)
-        for agent in (*task.queue_key[1], *find_fallback_agents(state, batch, task))
-    ]
+    agents = (*task.queue_key.agents, *find_fallback_agents(state, batch, task))
+    reasons = [why_agent_unavailable(state, batch, agent) for agent in agents]
     if None in reasons:
         return None
-    return Waiting.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+    return _Wait(Waiting.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason)))
 
 
-def _why_budget_waits(state: State, batch: BatchState, task: TaskState) -> _WaitText | None:
-    agents = find_fallback_agents(state, batch, task) or task.queue_key[1]
-    offers = [make_choice(state, batch, task, agent) for agent in agents]
-    if batch.settings.budget is None or any(is_affordable(batch, one) for one in offers):
+def _why_budget_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
+    agents = find_fallback_agents(state, batch, task) or task.queue_key.agents
+    choices = [make_choice(state, batch, task, agent) for agent in agents]
+    if batch.settings.budget is None or any(is_affordable(batch, choice) for choice in choices):
         return None
     spent = batch.spent + batch.reserved_spend
-    reason = f"it may cost {offers[0].reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
-    return Waiting.BUDGET, reason
+    reason = f"may cost {choices[0].reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
+    return _Wait(Waiting.BUDGET, reason)
 
 
-def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _WaitText:
+def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait:
     slots = clamp_slots(state, batch, task.task)
     wanted = f" ({slots} wanted)" if slots > 1 else ""
     if not has_batch_slots(batch, slots):
         limit = batch.settings.max_parallel
-        return Waiting.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}"
+        return _Wait(Waiting.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}")
     if not is_within_limit(state, slots):
-        return Waiting.SLOT, f"{state.slots} of all {state.settings.parallel_limit} slots are taken{wanted}"
+        return _Wait(Waiting.SLOT, f"{state.slots} of {state.settings.parallel_limit} slots are taken{wanted}")
     if state.capacity is not None and not is_within_capacity(state, slots):
-        return state.capacity.on, f"{state.capacity.why}{wanted}"
-    return Waiting.TURN, "its turn comes next"
+        return _Wait(state.capacity.on, f"{state.capacity.why}{wanted}")
+    return _Wait(Waiting.TURN, "starts next")

@@ -69,7 +69,7 @@ def _pair_locks(
                 pairs.setdefault(place, []).append(token)
                 pairs.setdefault(index[other], []).append(token)
             elif other not in index and other not in outside.known and other not in outside.finished:
-                message = f"{task.id} conflicts with {other}, which no source knows"
+                message = f"{task.id} conflicts with {other}, which is not in any source"
                 problems.append(Problem(Severity.WARNING, message, task.origin))
     return pairs, problems
 
@@ -105,7 +105,7 @@ def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]
         return []
     others = sum(count >= most for count in loose.values()) - 1
     more = f", and so do {others} more files" if others > 1 else ", and so does another file" if others else ""
-    message = f"{file_of_lock(worst)} keeps {len(crowded[worst])} of {len(held)} tasks one after another{more}"
+    message = f"{file_of_lock(worst)} forces {len(crowded[worst])} of {len(held)} tasks to run one at a time{more}"
     return [Problem(Severity.WARNING, message, hint='If they can share it, set file_conflicts to "declared" or "off".')]
 
 

@@ -30,6 +30,7 @@ from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 from plait.core.reports import AttemptAsked, PublishFailed
+from plait.core.scheduler.selection import find_queue_head
 from plait.core.settings import Mode, NotificationKind
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
@@ -68,7 +69,7 @@ def to_plain_line(said: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
 
 
 REPEAT_LIMIT_SECONDS = 3600.0  # seconds: a limit that lasts so much longer than was told is told again
-_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+
 
 # After these, it may be another task's turn in a queue.
 _QUEUE_EVENTS = (
@@ -154,7 +155,7 @@ class NotificationBuilder:
 
     def _notify_task_end(self, state: State, record: Record, fact: TaskEnded) -> Iterator[Notification]:
         batch, task = _find_batch_and_task(state, fact.batch, fact.task)
-        if batch is None or task is None or task.task.entrant is not None or fact.status not in _FAILED_STATUSES:
+        if batch is None or task is None or task.task.entrant is not None or not fact.status.is_failure:
             return
         if task.status is fact.status and task.ended_at == record.at:
             yield _make_notification(record, NotificationKind.TASK_FAILED, describe_task_failure(task), batch, task)
@@ -168,14 +169,14 @@ class NotificationBuilder:
         if self._questions.get(where) != question:
             self._questions[where] = question
             text = f"{to_plain_line(question)}\nplait feedback {batch.id} {to_plain_line(task.task.id)} TEXT"
-            words = f"{task.task.id} asks you", text
+            words = f"{task.task.id} needs an answer", text
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
 
     def _notify_pause(self, state: State, record: Record, fact: BatchPaused) -> Iterator[Notification]:
         """What a person pauses is a request, and no such decision."""
         batch = state.batches.get(fact.batch)
         if batch is not None and batch.paused is not None and batch.paused.why == fact.why:
-            title = f"batch {batch.id} is paused and needs you"
+            title = f"batch {batch.id} is paused and needs attention"
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, (title, to_plain_line(fact.why)), batch)
 
     def _notify_publish_failure(self, state: State, record: Record, fact: PublishFailed) -> Iterator[Notification]:
@@ -199,11 +200,14 @@ class NotificationBuilder:
         self._limits[fact.provider] = fact.until
         if breaker is None or breaker.until != fact.until:
             return
-        text = f"{to_plain_line(fact.why)}\nnothing is started there for {round_duration(fact.until - record.at)}"
+        text = f"{to_plain_line(fact.why)}\nno attempt starts with it for {round_duration(fact.until - record.at)}"
         if fact.rejected:
-            title, kind = f"{fact.provider} rejects you: log in there, or pay", NotificationKind.NEEDS_PERSON
+            title, kind = (
+                f"{fact.provider} rejected the credentials: log in or check billing",
+                NotificationKind.NEEDS_PERSON,
+            )
         else:
-            title, kind = f"{fact.provider} takes no work for now", NotificationKind.LIMIT
+            title, kind = f"{fact.provider} is rate-limited", NotificationKind.LIMIT
         yield Notification(kind, None, None, to_plain_line(title), text, record.at, record.seq, until=fact.until)
 
     def _notify_approvals(self, state: State, records: Sequence[Record]) -> Iterator[Notification]:
@@ -218,7 +222,7 @@ class NotificationBuilder:
                 continue
             self._approvals[batch.id] = task.task.id, task.generation
             text = "\n".join(filter(None, (to_plain_line(task.task.title), f"plait approve {batch.id}")))
-            words = f"{task.task.id} waits for your approval", text
+            words = f"{task.task.id} needs approval", text
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
 
 
@@ -249,22 +253,20 @@ def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
     settings = batch.settings
     if settings.auto_approve or batch.paused is not None or batch.active:
         return None
-    head = min(state.start_queue.heads(batch.id), key=lambda entry: entry.key, default=None)
-    task = batch.tasks[head.ref[1]] if head is not None else None
+    task = find_queue_head(state, batch)
     return None if task is None or task.approved or task.started else task
 
 
 MAX_TASKS_NAMED = 5  # tasks of a batch that ended badly
 MAX_BUNDLE_LINES = 10  # tidings that are told together
 _MINUTE_SECONDS, _HOUR_SECONDS, _DAY_SECONDS = 60, 3600, 86_400
-_FAILED_TASK_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 _BUNDLE_TITLES = {
     NotificationKind.FINISHED: "batches are done",
     NotificationKind.FAILED: "batches have failed",
     NotificationKind.CANCELLED: "batches were cancelled",
     NotificationKind.TASK_FAILED: "tasks have failed",
-    NotificationKind.NEEDS_PERSON: "things need you",
-    NotificationKind.LIMIT: "providers take no work for now",
+    NotificationKind.NEEDS_PERSON: "tasks need attention",
+    NotificationKind.LIMIT: "providers are rate-limited",
     NotificationKind.UNPUBLISHED: "batches could not be published",
 }
 
@@ -279,7 +281,9 @@ def describe_batch_end(batch: BatchState) -> tuple[str, str]:
         title = f"batch {batch.id} is done" + (" and not published" if batch.publish_failure else "")
     else:
         title = f"batch {batch.id} has ended, {left} of {len(asked)} tasks not done"
-    bad = [f"{task.task.id} {_describe_end(task)}" for task in asked if task.status in _FAILED_TASK_STATUSES]
+    bad = [
+        f"{task.task.id} {_describe_end(task)}" for task in asked if task.status is not None and task.status.is_failure
+    ]
     url = batch.published.url if batch.published is not None else ""
     return title, "\n".join(map(to_plain_line, filter(None, (batch.reason, url, *_limit_lines(bad, MAX_TASKS_NAMED)))))
 

@@ -50,7 +50,7 @@ def _check_task_phases(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[P
         if task.phase is not None and task.phase not in keys:
             first.setdefault(task.phase, task)
     return [
-        Problem(Severity.ERROR, f"{task.id} is part of phase {phase}, which is not there", task.origin)
+        Problem(Severity.ERROR, f"{task.id} is part of phase {phase}, which does not exist", task.origin)
         for phase, task in first.items()
     ]
 
@@ -63,7 +63,7 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
         if keys[phase.key] != place
     ]
     problems += [
-        Problem(Severity.ERROR, f"phase {phase.key} comes after phase {key}, which is not there", phase.at)
+        Problem(Severity.ERROR, f"phase {phase.key} comes after phase {key}, which does not exist", phase.at)
         for phase in phases
         for key in phase.after
         if key not in keys
@@ -95,7 +95,7 @@ def _resolve_opener(phase: Phase, index: Mapping[str, int], outside: UnplannedTa
         return replace(phase, opens_with=None), [Problem(Severity.INFO, message, phase.at)]
     if outside.unknown is UnknownNeeds.FAIL:
         return phase, [outside.unknown_id_problem(what, task, phase.at, index)]
-    message = f"{what}, which no source knows: taken as finished, so the phase is open"
+    message = f"{what}, which is not in any source: assumed finished, so the phase is open"
     return replace(phase, opens_with=None, after=()), [Problem(Severity.INFO, message, phase.at)]
 
 

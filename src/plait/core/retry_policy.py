@@ -1,7 +1,4 @@
-"""What each kind of failure asks for. A rate limit is not a failure; what can't succeed is not tried again.
-
-Chance without a generator: the same names always give the same number, so a replay jitters as the run did.
-"""
+"""What each category of failure asks for: never retry, retry later, retry with feedback, or ask."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ from plait.core.status import Category, TaskStatus
 
 
 class Response(StrEnum):
-    NEVER = "never"  # trying again can't help
-    BACKOFF = "backoff"  # it may pass: wait, longer each time
-    FEEDBACK = "feedback"  # go again at once and say what was wrong
-    LIMIT = "limit"  # the provider's breaker decides when; no retry is used up
-    LOST = "lost"  # nobody's fault: again, without using up a retry, within reason
+    NEVER = "never"  # retrying can't help
+    BACKOFF = "backoff"  # wait, longer each time
+    FEEDBACK = "feedback"  # retry at once and say what was wrong
+    LIMIT = "limit"  # when the provider's breaker closes; does not count as a retry
+    LOST = "lost"  # retry a few times without counting it
     ASK = "ask"  # only a person can answer
 
 
@@ -52,28 +49,28 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.USAGE: "the command can't be run",
     Category.KILLED: "the agent was killed from outside",
     Category.LOST: "the attempt was lost",
-    Category.TIMEOUT: "the time was up",
-    Category.IDLE: "no sign of life for too long",
+    Category.TIMEOUT: "timed out",
+    Category.IDLE: "no output for too long",
     Category.QUESTION: "the agent asked a question",
     Category.CONFLICT: "its change conflicts with what was merged before",
-    Category.MERGE: "merging went wrong",
+    Category.MERGE: "the merge failed",
     Category.GATE: "the gate failed with its change",
 }
 
-# The provider does not know who asks, or is not paid: another provider may take the task.
+# The provider rejects the credentials or the quota is used up: another provider may take the task.
 REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
-YIELD_SECONDS = 5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
-MAX_SUSPECT_REFUSALS = 8  # so many refusals of one task while others were served; the next ones are its own failures
-MAX_LOST_ATTEMPTS = 3  # so many lost attempts are nobody's fault; after that they count
-MAX_MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
+YIELD_SECONDS = 5.0  # a task that was refused twice waits longer than others: the cause may be the task
+MAX_SUSPECT_REFUSALS = 8  # refusals of one task while others were served; further ones count as failures
+MAX_LOST_ATTEMPTS = 3  # further ones count as failures
+MAX_MERGE_TRIES = 8  # about twenty minutes: time to check out another branch or free disk space
 MAX_LOST_GATES = 3
 MAX_REBUILD_TRIES = 3
 MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too
 
 
 def describe_failure(category: Category, detail: str = "") -> str:
-    said = CATEGORY_TEXTS.get(category, category.value)
-    return f"{said}: {detail}" if detail else said
+    text = CATEGORY_TEXTS.get(category, category.value)
+    return f"{text}: {detail}" if detail else text
 
 
 def retry_limit(batch: BatchState, task: TaskState) -> int:

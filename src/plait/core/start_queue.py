@@ -13,13 +13,21 @@ and ten thousand tasks that wait for one file cost nothing until it is released.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.sorted_set import SortedSet
 
 TaskRef = tuple[str, int]  # batch, place in its plan
-QueueKey = tuple[str, tuple[str, ...], bool]  # batch, the agents it may be given to, whether nobody stands in for them
-StartOrder = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so no two are alike
+StartOrder = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so all differ
+
+
+class QueueKey(NamedTuple):
+    """One queue: tasks of a batch that the same agents may take. Tasks of a contest have no fallback agents."""
+
+    batch: str
+    agents: tuple[str, ...]
+    is_contest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,10 @@ class QueueEntry:
     queue_key: QueueKey
     key: StartOrder
     locks: tuple[str, ...]
+
+    @property
+    def place(self) -> int:
+        return self.ref[1]
 
 
 _EMPTY: SortedSet[tuple[StartOrder, TaskRef]] = SortedSet()
@@ -164,7 +176,7 @@ class StartQueue:
     def _add_free(self, entry: QueueEntry) -> None:
         if entry.queue_key not in self._free:
             self._free[entry.queue_key] = SortedSet()
-            self._queues.setdefault(entry.queue_key[0], {})[entry.queue_key] = None
+            self._queues.setdefault(entry.queue_key.batch, {})[entry.queue_key] = None
         self._free[entry.queue_key].add((entry.key, entry.ref))
         for token in entry.locks:
             self._wanting.setdefault(token, {})[entry.queue_key] = entry
@@ -173,7 +185,7 @@ class StartQueue:
         self._free[entry.queue_key].discard((entry.key, entry.ref))
         if not self._free[entry.queue_key]:
             del self._free[entry.queue_key]
-            del self._queues[entry.queue_key[0]][entry.queue_key]
+            del self._queues[entry.queue_key.batch][entry.queue_key]
         for token in entry.locks:
             wanting = self._wanting[token]
             del wanting[entry.queue_key]

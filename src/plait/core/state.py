@@ -280,6 +280,16 @@ class BatchState:
     reason: str = ""
     ended_at: float | None = None
 
+    @property
+    def is_branch_stable(self) -> bool:
+        """Nothing is being removed from the branch, and nothing has to be."""
+        return self.rebuild is None and not self.merges_to_drop
+
+    @property
+    def has_branch_work(self) -> bool:
+        """A merge, a rebuild or a gate runs."""
+        return self.merging is not None or self.rebuild is not None or self.gate is not None
+
     def find_task(self, name: str) -> TaskState | None:
         place = self.index.get(name)
         return None if place is None else self.tasks[place]

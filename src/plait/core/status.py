@@ -1,7 +1,4 @@
-"""Where tasks and batches can be, and why attempts fail.
-
-What a task is owed next. It follows from the task's own facts and its batch's line alone.
-"""
+"""Statuses of tasks and batches, categories of failure, and what is next for a task."""
 
 from __future__ import annotations
 
@@ -25,10 +22,21 @@ class TaskStatus(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """An interrupted task is not terminal: resuming takes it up again, and its dependents wait for that."""
+        """An interrupted task is not terminal: it continues when the batch is resumed."""
         return self in _TERMINAL
 
+    @property
+    def is_failure(self) -> bool:
+        """It failed by itself; a blocked or cancelled task did not."""
+        return self in _FAILURES
 
+    @property
+    def label(self) -> str:
+        """The status for people: "timed out"."""
+        return self.value.replace("_", " ")
+
+
+_FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
 _TERMINAL = frozenset(
     {
         TaskStatus.DONE,
@@ -43,7 +51,7 @@ _TERMINAL = frozenset(
 
 
 class Waiting(StrEnum):
-    """What a task waits on, in a word that programs can read."""
+    """What a task waits on, for programs."""
 
     NEEDS = "needs"
     PHASE = "phase"
@@ -79,7 +87,7 @@ class BatchStatus(StrEnum):
 
 
 class Category(StrEnum):
-    """How an attempt ended, in the words the retry policy reads."""
+    """How an attempt ended, as the retry policy reads it."""
 
     OK = "ok"
     TASK = "task"
@@ -124,11 +132,13 @@ class PauseCause(StrEnum):
 
 
 class NextAction(IntEnum):
-    NONE = 0  # it waits for the world, for a person, or for other tasks
+    """What is due next for a task; it follows from the task's own facts and its batch's branch alone."""
+
+    NONE = 0  # it waits for a report, for a person, or for other tasks
     END_ATTEMPT = 1  # a running attempt must be asked to end
-    END_TASK = 2  # it is over, for a reason outside its attempts
-    DECIDE_OUTCOME = 3  # an exit, a conflict or a failed merge awaits judgement
-    START = 4  # the write step; it stands in `Ready`
+    END_TASK = 2  # it ends for a reason outside its attempts
+    DECIDE_OUTCOME = 3  # an exit, a conflict or a failed merge is undecided
+    START = 4  # the write step; it is in the start queue
     VERIFY = 5
     MERGE = 6
     FINISH = 7  # merged, and gated where there is a gate

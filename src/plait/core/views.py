@@ -1,10 +1,4 @@
-"""What people and programs see: a fold of the state, without a clock, the same for every front.
-
-How many tasks of a batch stand where, at the price of a glance at each.
-
-Law: it is what `standing` says of each task. Of tasks that nothing of their own holds back, those of one lane that want the
-same slots stand alike, unless turns or money tell them apart: so one of them is asked for all.
-"""
+"""Views of batches and tasks for clients: a fold of the state, without a clock."""
 
 from __future__ import annotations
 
@@ -14,14 +8,15 @@ from plait.core.scheduler.batches import is_finished, needs_publishing
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import BatchStatus, Category, NextAction, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, NextAction, PauseCause, TaskStatus, Waiting
 from plait.core.task import Origin, Step
 
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """`diffstat`: files, lines added, lines removed. `foreseen`: what it would conflict with ("": the branch), and where.
-    `entrant`: the task that it is a try at, in a contest. `winner`: the entrant whose change it has.
+    """One task. `diffstat`: files, lines added, lines removed. `foreseen`: predicted conflicts, as the other task ("": the
+    branch) and files. `entrant`: the contested task that it is an entrant of. `winner`: the entrant whose change it has.
+    `short`: the reason for a table cell, see `TaskExplanation`. `question` waits for an answer.
     """
 
     id: str
@@ -47,6 +42,9 @@ class TaskView:
     foreseen: tuple[tuple[str, tuple[str, ...]], ...] = ()
     entrant: str | None = None
     winner: str | None = None
+    short: str = ""
+    question: str | None = None
+    asks_for_budget: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """`shipped` is the commit that was published last ("": none was). `unshipped` says why what was asked for is not
-    published, and `way_out` what to do about it. `pushed` is the commit that the remote branch has, whatever followed.
+    """One batch. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
+    published; `way_out`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
+    paused; `base_fails_gate`: the gate fails before any task's change.
     """
 
     id: str
@@ -90,6 +89,8 @@ class BatchView:
     unshipped: str | None = None
     way_out: str = ""
     pushed: str = ""
+    pause_cause: PauseCause | None = None
+    base_fails_gate: bool = False
 
     @property
     def is_outdated(self) -> bool:
@@ -102,16 +103,15 @@ _WAITS_ON_TASKS = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
 
 
 def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
-    stands = explain_status(state, batch, task)
-    status, reason = stands.status, stands.reason
+    found = explain_status(state, batch, task)
     last = task.last
-    failed = status.is_terminal and status is not TaskStatus.DONE
+    failed = found.status.is_terminal and found.status is not TaskStatus.DONE
     return TaskView(
         id=task.task.id,
         title=task.task.title,
-        status=status,
-        reason=reason,
-        waiting=stands.waiting,
+        status=found.status,
+        reason=found.reason,
+        waiting=found.waiting,
         category=task.category,
         by=task.by,
         agent=task.last_write.agent if task.last_write else task.task.agent,
@@ -119,7 +119,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         phase=last.phase if last is not None and last.name in task.alive and last.phase else None,
         session=task.last_write.session if task.last_write else None,
         workspace=last.workspace if last is not None else "",
-        error=reason if failed else None,
+        error=found.reason if failed else None,
         started_at=task.started_at,
         ended_at=task.ended_at,
         retry_at=task.not_before,
@@ -130,7 +130,17 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         foreseen=tuple(task.predicted_conflicts.items()),
         entrant=task.task.entrant,
         winner=task.winner or None,
+        short=found.short,
+        question=_find_question(task),
+        asks_for_budget=task.requested_spend is not None,
     )
+
+
+def _find_question(task: TaskState) -> str | None:
+    """What it asks a person, while it runs or waits."""
+    if task.status is not None or task.interrupted is not None:
+        return None
+    return next((attempt.question for attempt in task.alive.values()), task.question)
 
 
 def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> BatchView:
@@ -159,6 +169,8 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         unshipped=why_unpublished(batch),
         way_out=batch.publish_failure.hint if batch.publish_failure else "",
         pushed=batch.pushed,
+        pause_cause=batch.paused.cause if batch.ended is None and batch.paused is not None else None,
+        base_fails_gate=batch.base_failure is not None,
     )
 
 
@@ -178,7 +190,7 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
         return batch.paused is not None and batch.publishing is None
     if any(attempt.question is None for attempt in batch.alive.values()):
         return False
-    asked = batch.paused is not None and batch.unfinished_count == 0 and _is_branch_idle(batch)
+    asked = batch.paused is not None and batch.unfinished_count == 0 and not batch.has_branch_work
     for task in (task for task in batch.tasks if task.status is None):
         on = explain_status(state, batch, task).waiting
         if on is not None and on.is_on_person:
@@ -186,10 +198,6 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
         elif on not in _WAITS_ON_TASKS or _is_held_by_other_batch(state, batch, task):
             return False
     return asked
-
-
-def _is_branch_idle(batch: BatchState) -> bool:
-    return batch.gate is None and batch.merging is None and batch.rebuild is None
 
 
 def _is_held_by_other_batch(state: State, batch: BatchState, task: TaskState) -> bool:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from plait.core.reducers.batches import can_never_open, can_open
-from plait.core.reducers.task_end import FAILED_STATUSES
 from plait.core.reducers.task_index import find_next_action, start_order
 from plait.core.settings import NO_SPEND
 from plait.core.sorted_set import SortedSet
@@ -98,7 +97,9 @@ def _check_batch(state: State, batch: BatchState) -> Iterator[str]:
     yield from _compare("claims", batch.reserved_spend, sum(claims, NO_SPEND))
     yield from _compare("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
     yield from _compare("active", set(batch.active), {task.place for task in batch.tasks if task.started})
-    failed = {task.place for task in batch.tasks if task.status in FAILED_STATUSES and task.task.entrant is None}
+    failed = {
+        task.place for task in batch.tasks if task.status and task.status.is_failure and task.task.entrant is None
+    }
     yield from _compare("failures", set(batch.failures), failed)
     yield from _compare("unsettled", batch.unfinished_count, sum(task.status is None for task in batch.tasks))
     tally = Counter(task.status for task in batch.tasks if task.status is not None)

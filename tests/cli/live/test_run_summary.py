@@ -75,13 +75,13 @@ def test_a_stopped_batch_says_how_to_resume() -> None:
     script.exit_attempt("b", Category.KILLED)
     shown = last_screen(script)
     assert "batch 7f3a is not finished · 2 interrupted" in shown
-    assert "interrupted (stopped by request; resume the batch to go on): a, b" in shown
+    assert "interrupted (stopped by request; resume the batch to continue): a, b" in shown
     assert shown.endswith("to go on  plait run --resume\n")
 
 
 def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
     queue = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE))
-    assert "  waits for you  a: it waits for approval\n    plait approve 7f3a\n" in last_screen(queue)
+    assert "  waits for you  a: needs approval\n    plait approve 7f3a\n" in last_screen(queue)
     assert code(queue) == 3
     asking = Script("a", task_needing("b", "a"), settings=ALONE)
     asking.exit_attempt("a", Category.QUESTION, question="Which?")
@@ -100,7 +100,7 @@ def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
     script = Script("a", "b", settings=settings)
     script.exit_attempt("a", spend=Spend(990_000))
     assert code(script) == 3
-    assert "raise the budget to go on" in last_screen(script)
+    assert "raise the budget to continue" in last_screen(script)
     assert last_screen(script).endswith("to go on  plait run --resume --budget AMOUNT\n")
 
 

@@ -40,7 +40,7 @@ DEFECTS = (
         "if task.pending_end is not None:\n        return True",
         "if task.pending_end is not None and not task.undecided_exits:\n        return True",
     ),
-    Defect("nothing is probed after a restart", "scheduler.rules", "return [*of_batches, *shipping]", "return []"),
+    Defect("nothing is probed after a restart", "scheduler.rules", "return [*outstanding, *(", "return [*("),
     Defect(
         "a breaker never closes",
         "scheduler.breakers",
@@ -98,7 +98,7 @@ DEFECTS = (
     Defect(
         "an exclusive group is one per batch",
         "reducers.task_index",
-        'if token.startswith("group:") or (shared',
+        "if lock.startswith(GROUP_PREFIX) or (shared",
         "if (shared",
     ),
     Defect(
@@ -197,7 +197,7 @@ DEFECTS = (
     Defect(
         "a second copy of a request is another request",
         "scheduler.rules",
-        'if getattr(event, "id", None) not in state.seen_requests',
+        "if not (isinstance(event, Request) and event.id in state.seen_requests)",
         "if event is not None",
     ),
     Defect(
@@ -268,8 +268,8 @@ DEFECTS = (
     Defect(
         "publishing is not probed after a restart",
         "scheduler.rules",
-        "return [*of_batches, *shipping]",
-        "return of_batches",
+        "for decision in publishing if decision is not None",
+        "for decision in ()",
     ),
     Defect(
         "what no gate has passed is published",
@@ -292,7 +292,7 @@ DEFECTS = (
     Defect(
         "a branch is published while it is made anew",
         "scheduler.batches",
-        "if not is_branch_stable(batch):",
+        "if not batch.is_branch_stable:",
         "if False:",
     ),
     Defect(
@@ -398,8 +398,8 @@ DEFECTS = (
     Defect(
         "a failed entrant of a contest halts its batch",
         "reducers.task_end",
-        "if task.status in FAILED_STATUSES and task.task.entrant is None:",
-        "if task.status in FAILED_STATUSES:",
+        "task.status.is_failure and task.task.entrant is None:",
+        "task.status.is_failure:",
     ),
     Defect(
         "a contest without a winner is decided",

@@ -14,6 +14,7 @@ from plait.cli.output import replace_control_chars
 from plait.client.batch_events import MACHINE_PROVIDER
 from plait.client.next_step import format_answer_command
 from plait.client.stream_event import EventType, StreamEvent
+from plait.core.scheduler.selection import is_budget_question
 from plait.core.status import Category
 
 _MAX_ID_WIDTH = 32
@@ -52,7 +53,10 @@ class EventLines:
                 return f"{more.get('phase')}"
             case EventType.TASK_NEEDS_INPUT:
                 question = str(more.get("question"))
-                return f"asks: {question} · {format_answer_command(self._format_arguments(event), question)}"
+                command = format_answer_command(
+                    self._format_arguments(event), asks_for_budget=is_budget_question(question)
+                )
+                return f"asks: {question} · {command}"
             case EventType.TASK_WAITING if more.get("on") == "approval":
                 return f"waits for approval · plait approve {self._name}"
             case EventType.TASK_VERIFYING:

@@ -31,7 +31,6 @@ from plait.client.next_step import format_answer_command
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Publish
 from plait.core.status import BatchStatus, PauseCause, TaskStatus, Waiting
-from plait.core.views import TaskView
 
 _MIN_BOX_WIDTH = 24  # columns; in fewer there are no sides
 
@@ -317,17 +316,12 @@ def _approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str,
 def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
     asking = [task for task in model.view.tasks if task.waiting is Waiting.ANSWER]
     for task in asking[:_MAX_QUESTIONS]:
-        yield f"{task.id} asks: {_get_question(task)}", "bold yellow"
+        yield f"{task.id} asks: {task.question}", "bold yellow"
     if asking:
         more = f" (and {len(asking) - _MAX_QUESTIONS} more ask)" if len(asking) > _MAX_QUESTIONS else ""
-        yield (
-            f"answer: {format_answer_command(f'{model.name} {quote(asking[0].id)}', asking[0].reason)}{more}",
-            "yellow",
-        )
-
-
-def _get_question(task: TaskView) -> str:
-    return task.reason.partition(": ")[2].removesuffix(" (answer with feedback)") or task.reason
+        target = f"{model.name} {quote(asking[0].id)}"
+        command = format_answer_command(target, asks_for_budget=asking[0].asks_for_budget)
+        yield f"answer: {command}{more}", "yellow"
 
 
 def format_keys(model: BatchViewModel) -> str:

@@ -14,7 +14,7 @@ from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_cha
 from plait.client.contest_results import ContestView
 from plait.client.model_jobs import ModelJobs, ModelJobView
 from plait.client.next_step import find_login_hint, format_answer_command
-from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, Waiting
 from plait.core.views import BatchView, TaskView
 
 _MAX_PER_KIND = 10  # of each kind that are told one by one
@@ -24,12 +24,6 @@ _MAX_NAMES = 4  # together
 
 
 _NO_JOBS = ModelJobs()
-
-
-_GATE_FAILS_ON_BASE = "the gate fails on the base"
-
-
-_OVER_BUDGET = "raise the budget"
 
 
 _MAX_REASON_CHARS = 400  # characters of a reason
@@ -189,7 +183,11 @@ def _add_questions(page: Page, view: BatchView, name: str) -> None:
     for task in asking[:_MAX_PER_KIND]:
         page.add_line(("  waits for you", "yellow"), f"  {task.id}: {_flatten(task.reason)}")
         approve = task.waiting is Waiting.APPROVAL
-        way = f"plait approve {called}" if approve else format_answer_command(f"{called} {quote(task.id)}", task.reason)
+        way = (
+            f"plait approve {called}"
+            if approve
+            else format_answer_command(f"{called} {quote(task.id)}", asks_for_budget=task.asks_for_budget)
+        )
         page.add_line((f"    {way}", "dim"))
     _add_more_count(page, asking)
 
@@ -203,19 +201,20 @@ def _add_next_steps(page: Page, view: BatchView, name: str) -> None:
     """How to go on, where something is left to go on with."""
     called = quote(name)
     bad = [task for task in view.tasks if task.status in _FAILED_STATUSES]
-    paused = view.ended_at is None and view.status is BatchStatus.PAUSED
+    paused = view.pause_cause is not None
+    base_fails = view.pause_cause is PauseCause.GATE and view.base_fails_gate
     told: list[str] = []
     if bad:
         names = " ".join(quote(task.id) for task in bad) if len(bad) <= _MAX_NAMES else "TASK…"
         told.append(f"plait retry {called} {names}")
     if paused:
-        told.append(f"plait run --resume{' --budget AMOUNT' if _OVER_BUDGET in view.reason else ''}")
-        if _GATE_FAILS_ON_BASE in view.reason:
+        told.append(f"plait run --resume{' --budget AMOUNT' if view.pause_cause is PauseCause.BUDGET else ''}")
+        if base_fails:
             told[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
     if told:
         page.add_line()
         # A pause holds back what is retried, too.
-        joined = "   then   " if paused and _GATE_FAILS_ON_BASE not in view.reason else "   or   "
+        joined = "   then   " if paused and not base_fails else "   or   "
         page.add_line(("  to go on", "bold"), f"  {joined.join(told)}")
 
 

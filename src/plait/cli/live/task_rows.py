@@ -31,7 +31,7 @@ _MERGED_STATUSES = (TaskStatus.DONE, TaskStatus.MERGING)
 _MERGED_REASON = "merged"  # that it passed the gate as well is what done means
 
 
-_RETRY_PHRASE, _ENDING_PHRASE = " again soon, because ", " is being ended, because "
+_RETRY_VERBS = {TaskStatus.MERGING: "merging again", TaskStatus.VERIFYING: "verifying again"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +105,14 @@ def describe_predicted_conflict(task: TaskView) -> str:
 
 
 def shorten_reason(task: TaskView, now: float) -> str:
-    """The reason without the words that its place in a table says already."""
-    verb, soon, why = task.reason.partition(_RETRY_PHRASE)
-    if soon and task.retry_at is not None:
-        again = f"{verb.removeprefix('it goes').removeprefix('it is')} again in {format_elapsed(task.retry_at - now)}"
-        return f"{again.strip()}: {why}"
-    _, ending, why = task.reason.partition(_ENDING_PHRASE)
-    if ending:
-        return f"being ended: {why}"
-    if task.waiting is Waiting.PAUSE:
-        interrupted = task.status is TaskStatus.INTERRUPTED
-        return task.reason.partition(";")[0] if interrupted else "the batch is paused"
+    """The reason without what its place in a table already says."""
+    if task.waiting is Waiting.BACKOFF and task.retry_at is not None:
+        return f"{_RETRY_VERBS.get(task.status, 'retrying')} in {format_elapsed(task.retry_at - now)}: {task.short}"
     if task.status is TaskStatus.CONFLICTED:
-        return task.reason.removeprefix(f"{describe_failure(Category.CONFLICT)}: ")
-    if task.status is TaskStatus.DONE:
-        return _MERGED_REASON if task.reason.startswith(_MERGED_REASON) else task.reason.removeprefix("done; ")
-    if task.status is TaskStatus.MERGING:
-        return _shorten_merge_reason(task.reason)
-    told = task.reason.removeprefix("it is ").removeprefix("it ").removesuffix(" (answer with feedback)")
-    return told.partition("; would conflict with ")[0]
-
-
-def _shorten_merge_reason(reason: str) -> str:
-    told = reason.removeprefix("it is ").removeprefix("merged; ").removesuffix(" on the merged result")
-    return told.replace("its turn to be merged comes", "comes", 1)
+        return task.short.removeprefix(f"{describe_failure(Category.CONFLICT)}: ")
+    if task.status is TaskStatus.DONE and task.short.startswith(_MERGED_REASON):
+        return _MERGED_REASON
+    return task.short
 
 
 def describe_phase(task: TaskView, activity: Mapping[str, str]) -> str:

@@ -22,6 +22,7 @@ from plait.core.phases import is_held_by_phase
 from plait.core.reducers.file_conflicts import recall_changed_files
 from plait.core.reducers.task_index import reindex_task, scope_locks
 from plait.core.requests import Submit
+from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, PauseState, PendingEnd, PhaseState, State, TaskState
 from plait.core.status import EndWhy, TaskStatus
 from plait.core.task import Task
@@ -60,8 +61,8 @@ def _add_tasks(state: State, batch: BatchState) -> None:
     plan = batch.plan
     for position, (task, needs, holds) in enumerate(zip(plan.tasks, plan.needs, plan.holds, strict=True)):
         entrants = tuple(need for need in needs if plan.tasks[need].entrant == task.id)
-        lane = (batch.id, find_agents(batch, task), bool(task.entrant or entrants))
-        made = TaskState(task, position, scope_locks(batch, holds), lane, entrants=entrants, pending_needs=len(needs))
+        key = QueueKey(batch.id, find_agents(batch, task), bool(task.entrant or entrants))
+        made = TaskState(task, position, scope_locks(batch, holds), key, entrants=entrants, pending_needs=len(needs))
         batch.tasks.append(made)
         batch.index[task.id] = position
     batch.plan_locks = frozenset(token for task in batch.tasks for token in task.locks)

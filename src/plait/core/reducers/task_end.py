@@ -10,8 +10,6 @@ from plait.core.state import BatchState, State, TaskState, Unmerged
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
-FAILED_STATUSES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
-
 
 def set_task_status(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
     """Give the task this terminal status, or (None) take it back into the batch."""
@@ -96,7 +94,7 @@ def reopen_batch(state: State, batch: BatchState) -> None:
 
 
 def _record_failure(batch: BatchState, task: TaskState) -> None:
-    if task.status in FAILED_STATUSES and task.task.entrant is None:
+    if task.status is not None and task.status.is_failure and task.task.entrant is None:
         batch.failures[task.place] = None
         return
     batch.failures.pop(task.place, None)

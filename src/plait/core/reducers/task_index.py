@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from plait.core.contest import is_unwinnable
+from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX
 from plait.core.settings import Isolation, Mode, Order
-from plait.core.start_queue import QueueEntry, StartOrder
+from plait.core.start_queue import QueueEntry, QueueKey, StartOrder
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import NextAction, TaskStatus
 from plait.core.task import Step
@@ -130,10 +131,10 @@ def scope_locks(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
     """A group is one for the engine; a file is one for each target branch, which in-place batches share."""
     shared = batch.settings.isolation is Isolation.IN_PLACE
     return tuple(
-        token
-        if token.startswith("group:") or (shared and token.startswith("file:"))
-        else f"{batch.id}{LOCK_SCOPE_SEPARATOR}{token}"
-        for token in holds
+        lock
+        if lock.startswith(GROUP_PREFIX) or (shared and lock.startswith(FILE_PREFIX))
+        else f"{batch.id}{LOCK_SCOPE_SEPARATOR}{lock}"
+        for lock in holds
     )
 
 
@@ -143,6 +144,6 @@ def move_to_queue(state: State, batch: BatchState, task: TaskState, agents: tupl
     if waiting:
         state.start_queue.discard((batch.id, task.place))
         task.next_action = NextAction.NONE
-    task.queue_key = (batch.id, agents, task.queue_key[2])
+    task.queue_key = QueueKey(batch.id, agents, task.queue_key.is_contest)
     if waiting:
         reindex_task(state, batch, task)

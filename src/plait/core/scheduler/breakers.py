@@ -1,6 +1,6 @@
-"""A provider that refuses is left alone until it said, then tried with half as many at once, then with more again.
+"""Rate limits: a provider that refuses gets no work until its reset time, then half as many attempts at a time, then more.
 
-A provider that rejects one task after another (not logged in, nothing left to pay with) rejects the rest too: ask.
+A provider that rejects one task after another (not logged in, no quota) would reject the rest too: the batch is paused.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from plait.core.settings import Backoff
 from plait.core.state import Breaker, Refusal, State
 from plait.core.status import PauseCause
 
-# For providers that refuse without saying until when: a minute, then longer, up to ten; and when it goes on for hours,
-# a share of the time that it has lasted, so that little of the night is lost whenever it ends.
+# For providers that give no reset time: a minute, then longer, up to ten; in an outage of hours a share of its length, so
+# that little time is lost whenever it ends.
 DEFAULT_BACKOFF = Backoff(base=60.0, factor=2.0, cap=600.0, jitter=0.1)
 OUTAGE_SHARE = 0.04
 
-# Where somebody has to log in or to pay, nothing changes soon.
+# Until a person logs in or pays, trying again is useless.
 REJECTED_BACKOFF = Backoff(base=3600.0, factor=2.0, cap=8 * 3600.0, jitter=0.1)
 
-# Who refuses again and again is not believed to be ready at once, whatever it says, nor never again.
+# A provider that refuses repeatedly is not tried at once, whatever reset time it gives.
 REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
 MAX_BREAKER_SECONDS = 8 * 86_400.0
 
@@ -43,25 +43,25 @@ def schedule_breaker_closings(state: State) -> Iterator[Due]:
 
 
 def why_provider_unavailable(state: State, provider: str) -> str | None:
-    """Why nothing may be started with this provider now; None when something may."""
+    """Why no attempt may start with this provider now; None if one may."""
     breaker = state.breakers.get(provider)
     if breaker is None:
         return None
     if breaker.until is not None:
-        return f"{provider} takes no more work for now ({breaker.why})"
+        return f"{provider} {'rejects requests' if breaker.rejected else 'is rate-limited'} ({breaker.why})"
     if breaker.limit is not None and state.providers.get(provider, 0) >= breaker.limit:
-        return f"{provider} is given {breaker.limit} at once since its last refusal"
+        return f"{provider} is limited to {breaker.limit} at a time since its last refusal"
     return None
 
 
 def is_provider_refusing(state: State, provider: str) -> bool:
-    """It takes no work at all, until an instant that is known; who is only busy is not closed."""
+    """Its breaker is open: it gets no work at all until a known time."""
     breaker = state.breakers.get(provider)
     return breaker is not None and breaker.until is not None
 
 
 def is_provider_rejecting(state: State, provider: str) -> bool:
-    """It is closed, and will be until somebody logs in or pays."""
+    """Its breaker is open until a person logs in or pays."""
     return is_provider_refusing(state, provider) and state.breakers[provider].rejected
 
 
@@ -79,30 +79,30 @@ def _wait_seconds(refusal: Refusal, breaker: Breaker, spread: float) -> float:
         return REJECTED_BACKOFF.delay(breaker.streak + 1, spread)
     if refusal.until is not None:
         return refusal.until - refusal.at
-    lasted = refusal.at - breaker.since if breaker.streak else 0.0
-    return max(DEFAULT_BACKOFF.delay(breaker.streak + 1, spread), OUTAGE_SHARE * lasted)
+    outage = refusal.at - breaker.since if breaker.streak else 0.0
+    return max(DEFAULT_BACKOFF.delay(breaker.streak + 1, spread), OUTAGE_SHARE * outage)
 
 
 def _why_opened(refusal: Refusal) -> str:
     if refusal.rejected:
-        return "somebody has to log in there, or to pay"
-    return "the provider refused" + ("" if refusal.until else " without saying until when")
+        return "log in to the provider or check its billing"
+    return "the provider refused" + ("" if refusal.until else " without a reset time")
 
 
 def _lower_limit(state: State, refusal: Refusal, breaker: Breaker) -> int:
-    """Halve once per refusal of the provider, not once per attempt that met the same refusal. Where nobody knows whether
-    it takes work again, one is enough to find out.
+    """Halve once per refusal of the provider, not once per refused attempt. Without a reset time, one attempt is enough
+    to find out whether it accepts work again.
     """
     if breaker.limit is not None and refusal.began < breaker.opened_at:
         return breaker.limit
     if refusal.until is None:
         return 1
-    at_work = state.providers.get(refusal.provider, 0) + 1
-    return max(1, min(at_work, breaker.limit or at_work) // 2)
+    running = state.providers.get(refusal.provider, 0) + 1
+    return max(1, min(running, breaker.limit or running) // 2)
 
 
 def schedule_auth_pauses(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.rejections >= MAX_REJECTIONS and batch.paused is None and any(state.start_queue.heads(batch.id)):
-            why = f"{batch.rejections} tasks in a row were rejected by the provider: see why, mend it, and resume"
+            why = f"the provider rejected {batch.rejections} tasks in a row: fix the cause and resume"
             yield due_now(BatchPaused(batch.id, PauseCause.PROVIDER, why))

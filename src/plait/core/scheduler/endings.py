@@ -1,12 +1,8 @@
-"""Running attempts whose task is over, whose batch is stopped, or that must make room for feedback are asked to end.
+"""What ends attempts, tasks and batches before their time.
 
-An attempt that runs too long, or shows no sign of life for too long, is asked to end.
-
-The clock jumped: running attempts keep the time they had left.
-
-Tasks end that a request ended, or that need something which will not come. Independent ones go on.
-
-With stop-on-fail, and for a conflict where conflicts fail the batch, one failure stops all that has not started.
+A running attempt is asked to end when its task ends, its batch is stopped, feedback replaces it, it runs too long, or it
+prints nothing for too long. A clock jump moves its deadlines. A task ends by request, or when something it needs will
+never be done; independent tasks continue. One failure can halt everything that has not started.
 """
 
 from __future__ import annotations
@@ -110,11 +106,11 @@ def _needs(batch: BatchState, task: TaskState) -> Iterator[TaskState]:
 
 
 def _describe_lost_contest(batch: BatchState, task: TaskState) -> str:
-    told = []
+    ends = []
     for entrant in (batch.tasks[place] for place in task.entrants):
-        how = "was chosen, and its change did not pass on what is merged by now"
-        told.append(f"{entrant.task.id} {END_VERBS.get(entrant.status or TaskStatus.DONE, how)}")
-    return f"none of its entrants is left: {'; '.join(told)}"
+        how = "was chosen, but its change failed verification"
+        ends.append(f"{entrant.task.id} {END_VERBS.get(entrant.status or TaskStatus.DONE, how)}")
+    return f"no entrant passed: {'; '.join(ends)}"
 
 
 def schedule_halts(state: State) -> Iterator[Due]:

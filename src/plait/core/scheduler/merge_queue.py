@@ -1,8 +1,7 @@
-"""Verified changes are merged one at a time, the one that stands first in the plan first; then, ungated, they are done.
+"""The batch branch: merges, rebuilds and the gate.
 
-What was merged and is no longer wanted is taken out of the batch branch, by making it anew without it.
-
-The gate runs on the merged result; when it fails, halving finds the first merge that breaks it.
+Verified changes are merged one at a time in plan order. What was merged and is no longer wanted is removed by rebuilding
+the branch without it. The gate runs on the merged result; when it fails, bisection finds the first merge that breaks it.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def schedule_merges(state: State) -> Iterator[Due]:
         for place in batch.tasks_by_action[NextAction.FINISH]:
             gated = " and passed the gate" if batch.settings.gate else ""
             yield due_now(TaskEnded(batch.id, batch.tasks[place].task.id, TaskStatus.DONE, f"merged{gated}"))
-        if batch.merging is None and batch.tasks_by_action[NextAction.MERGE] and is_branch_stable(batch):
+        if batch.merging is None and batch.tasks_by_action[NextAction.MERGE] and batch.is_branch_stable:
             yield due_now(_start_next_merge(batch))
 
 
@@ -52,7 +51,7 @@ def schedule_rebuilds(state: State) -> Iterator[Due]:
         if batch.rebuild_failures < MAX_REBUILD_TRIES:
             yield due_now(_start_rebuild(batch))
         elif batch.paused is None:
-            why = f"the batch branch could not be made anew {MAX_REBUILD_TRIES} times in a row: {batch.rebuild_error}"
+            why = f"rebuilding the batch branch failed {MAX_REBUILD_TRIES} times in a row: {batch.rebuild_error}"
             yield due_now(BatchPaused(batch.id, PauseCause.BRANCH, why))
 
 
@@ -62,11 +61,6 @@ def _start_rebuild(batch: BatchState) -> RebuildStarted:
     return RebuildStarted(batch.id, batch.rebuilds + 1, without, line)
 
 
-def is_branch_stable(batch: BatchState) -> bool:
-    """Nothing is being taken out of the branch, and nothing has to be."""
-    return batch.rebuild is None and not batch.merges_to_drop
-
-
 def schedule_gates(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.gate is not None:
@@ -74,7 +68,7 @@ def schedule_gates(state: State) -> Iterator[Due]:
                 yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.DROP))
         elif batch.settings.gate is None:
             if batch.paused is not None and batch.paused.cause is PauseCause.GATE:
-                yield due_now(BatchUnpaused(batch.id, "there is no gate any more"))
+                yield due_now(BatchUnpaused(batch.id, "the gate was removed"))
         elif _is_gate_due(state, batch):
             decision = _next_gate_step(batch)
             if decision is not None:
@@ -87,14 +81,14 @@ def schedule_gate_timeouts(state: State) -> Iterator[Due]:
 
 
 def is_ungated(batch: BatchState) -> bool:
-    """What is merged has not passed as it is now: what was taken out of it may have made it pass."""
+    """The branch as it is has not passed the gate; what was removed from it may have made it pass."""
     if batch.settings.gate is None or batch.cancelled or not batch.merges:
         return False
     return batch.gate_good_size < len(batch.merges) or batch.head not in batch.gate_passed_commits
 
 
 def _is_gate_due(state: State, batch: BatchState) -> bool:
-    ready = is_ungated(batch) and is_branch_stable(batch) and not batch.tasks_by_action[NextAction.FINISH]
+    ready = is_ungated(batch) and batch.is_branch_stable and not batch.tasks_by_action[NextAction.FINISH]
     return ready and may_continue(state, batch)
 
 
@@ -117,8 +111,8 @@ def _bisect(batch: BatchState, good: int, bad: int) -> Decision:
         return _start_gate(batch, (good + bad) // 2)
     if good == 0 and not batch.base_passed:
         return _start_gate(batch, 0)
-    guilty = batch.tasks[batch.merges[bad - 1].place].task.id
-    return TaskEnded(batch.id, guilty, TaskStatus.FAILED, describe_failure(Category.GATE), Category.GATE)
+    culprit = batch.tasks[batch.merges[bad - 1].place].task.id
+    return TaskEnded(batch.id, culprit, TaskStatus.FAILED, describe_failure(Category.GATE), Category.GATE)
 
 
 def _start_gate(batch: BatchState, size: int) -> GateStarted:

@@ -1,7 +1,4 @@
-"""Every exit, every conflict and every failed merge is judged once: on to the next step, again, or over.
-
-A task whose time to go again has come is ready again.
-"""
+"""What follows from an exit, a conflict or a failed merge: the next step, a retry, or the end of the task."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category, EndWhy, NextAction, TaskStatus
 from plait.core.task import Attempt, Step
 
-# plait ended the attempt for its own reasons: what its exit says is not the agent's doing.
+# plait ended the attempt: its exit status is not the agent's fault.
 _PLAIT_END_REASONS = frozenset({EndWhy.STOP, EndWhy.CANCEL, EndWhy.DROP, EndWhy.BLOCKED, EndWhy.FEEDBACK})
 
 
@@ -63,10 +60,10 @@ def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decisio
 
 def _decide_exit(state: State, batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Decision:
     if task.restart_requested:
-        return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, "a person gave feedback", counted=False)
+        return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, "feedback was given", counted=False)
     category = _classify_exit(batch, task, attempt, outcome)
     if category is Category.OK and is_winner_withdrawn(batch, task, attempt, outcome.winner):
-        why = f"{outcome.winner} was dropped while it was chosen"
+        why = f"{outcome.winner} was dropped while it was being chosen"
         return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, why, counted=False)
     if category is Category.OK:
         return _pass_step(batch, task, attempt)
@@ -75,7 +72,7 @@ def _decide_exit(state: State, batch: BatchState, task: TaskState, attempt: Atte
     if attempt.question is not None and attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
         return AnswerAwaited(batch.id, task.task.id, attempt.question)
     if attempt.ending in _PLAIT_END_REASONS:
-        why = "it was ended for a reason that is gone"
+        why = "the reason for ending it no longer applies"
         return _grant_retry(batch, task, attempt, attempt.name.step, outcome.category, why, counted=False)
     if category in REJECTED_CATEGORIES and can_run_elsewhere(state, batch, task, attempt.provider):
         why = describe_failure(category, outcome.detail)
@@ -85,7 +82,7 @@ def _decide_exit(state: State, batch: BatchState, task: TaskState, attempt: Atte
 
 
 def _classify_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Category:
-    """What the exit means here: plait's own reasons to end it first, then emptiness, then what a check says."""
+    """The category that counts here: an empty change, a timeout, or a failed verification instead of the exit's own."""
     category = outcome.category
     writing = attempt.name.step is Step.WRITE
     worktree = batch.settings.isolation is Isolation.WORKTREE
@@ -109,13 +106,13 @@ def _pass_step(batch: BatchState, task: TaskState, attempt: AttemptState) -> Dec
 
 
 def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
-    """What follows when its change has been checked, or needs no check."""
+    """What follows when its change is verified or needs no verification."""
     if batch.settings.isolation is Isolation.IN_PLACE:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
     if task.tip is None:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "there was nothing to change")
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "nothing to change")
     if task.task.entrant is not None:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, f"it is in the contest for {task.task.entrant}")
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, f"enters the contest for {task.task.entrant}")
     return StepPassed(last, Step.MERGE)
 
 
@@ -130,8 +127,8 @@ def _handle_failure(  # noqa: PLR0913, PLR0917 - what there is to know of an exi
     response = RESPONSES.get(category, Response.NEVER)
     step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
     late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
-    said = "it did not end in time" if late and category is Category.VERIFY else ""
-    # What a tool says that was ended by plait is not why it was ended.
+    said = "it timed out" if late and category is Category.VERIFY else ""
+    # The output of a tool that plait ended is not the reason.
     why = describe_failure(category, said if late else outcome.detail)
     if response is Response.ASK:
         return AnswerAwaited(
@@ -141,7 +138,7 @@ def _handle_failure(  # noqa: PLR0913, PLR0917 - what there is to know of an exi
         wait = _yield_seconds(state, batch, task, attempt)
         return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False, wait=wait)
     if response is Response.LIMIT:
-        why = f"{why} (while others were served: taken for a failure of its own)"
+        why = f"{why} (other tasks were served: counted as a failure)"
     if response is Response.LOST and task.lost_attempts < MAX_LOST_ATTEMPTS:
         wait = retry_delay(batch, task, task.lost_attempts + 1)
         return _grant_retry(batch, task, attempt, step, category, why, counted=False, wait=wait)
@@ -154,11 +151,11 @@ def _handle_failure(  # noqa: PLR0913, PLR0917 - what there is to know of an exi
 
 
 def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> float:
-    """Begun tasks go first; one that is refused again and again would keep all others from being served."""
+    """Started tasks go first, so one that is refused repeatedly would keep all others from being served."""
     breaker = state.breakers.get(attempt.provider)
     if task.refusals < 2 or breaker is None or breaker.until is None:
         return 0.0
-    others = (*task.queue_key[1], *batch.settings.fallback)
+    others = (*task.queue_key.agents, *batch.settings.fallback)
     if any(batch.settings.provider(agent) != attempt.provider for agent in others):
         return 0.0
     return max(0.0, breaker.until - (attempt.ended_at or 0.0)) + YIELD_SECONDS
@@ -220,7 +217,7 @@ def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, erro
 
 
 def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
-    """There is nothing to merge any more: it is written again, within reason."""
+    """The change to merge is gone: it is written again, a limited number of times."""
     if task.lost_attempts >= MAX_LOST_ATTEMPTS:
         return _end_failed(batch, task, Category.LOST, why)
     feedback = "Your change is gone and was not merged. Make it again on the new base."

@@ -35,7 +35,7 @@ from plait.core.requests import (
     Unpause,
 )
 from plait.core.scheduler.batches import why_not_ship
-from plait.core.scheduler.selection import why_over_budget
+from plait.core.scheduler.selection import find_queue_head, why_over_budget
 from plait.core.settings import EngineSettings, Isolation, Mode, Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import PauseCause, TaskStatus
@@ -126,8 +126,7 @@ def _answer_approve(state: State, batch: BatchState, request: Approve) -> Reques
         waits = task.status is None and not task.approved
         why = None if waits else f"{request.task} does not wait for approval"
         return RequestRefused(request.id, why) if why else RequestGranted(request.id, (request.task,))
-    head = min(state.start_queue.heads(batch.id), key=lambda entry: entry.key, default=None)
-    waiting = batch.tasks[head.ref[1]] if head is not None else None
+    waiting = find_queue_head(state, batch)
     if waiting is None or waiting.approved or waiting.started:
         return RequestRefused(request.id, "nothing waits for approval now")
     return RequestGranted(request.id, (waiting.task.id,))

@@ -1,18 +1,13 @@
-"""agenda(state): what is owed, and from when. It reads no clock and makes no I/O; the same state gives the same agenda.
+"""The engine's loop without I/O: fold what came in, then fold every decision that is due.
 
-What is owed at once comes first, in the order of `RULES`; what is owed later follows, soonest first. Each item is right
-on its own: when one has been decided, the agenda is asked anew, so that no rule needs to know what the others did.
+`list_due` lists what is due and from when; it reads no clock, and the same state gives the same list. What is due at
+once comes first, in the order of `RULES`; what is due later follows, soonest first. After each decision the rules run
+again, so no rule depends on what another one did. The caller appends the records to the journal and only then performs
+the decisions among them.
 
-The engine's loop without its I/O: fold what came in, then fold every decision that is due.
-
-The caller appends the records to the journal, and only then performs the decisions among them.
-
-After a restart: which decisions are on disk while their result is not.
-
-For each of them the world is asked first. What has a result is reported, what is under way is adopted, and what never
-began is performed again; performing is idempotent, so asking too much does no harm.
-
-Whether an engine is needed: the one that is there stays for as long as this holds, and fronts start one.
+After a restart, `list_outstanding` gives the decisions that are in the journal without a result. The engine looks for
+the result of each: it reports what it finds, adopts what is running, and performs the rest again. Performing is
+idempotent, so listing too much does no harm.
 """
 
 from __future__ import annotations
@@ -73,7 +68,7 @@ def list_due(state: State) -> Iterator[Due]:
 
 
 def pick_due(due: Iterator[Due], now: float) -> tuple[Decision | None, float | None]:
-    """The clock is only a filter: the first decision that is due now, else when to ask again (None: after news)."""
+    """The first decision that is due now, else when to call again (None: only after news)."""
     first = next(due, None)
     if first is None:
         return None, None
@@ -83,15 +78,16 @@ def pick_due(due: Iterator[Due], now: float) -> tuple[Decision | None, float | N
 
 
 def fold_incoming(state: State, incoming: Sequence[Request | Report], at: float) -> list[Record]:
-    """Fold requests and reports; a request seen before is left out."""
-    # A report carries no `id`, so only a request can be a second copy.
+    """Fold requests and reports, except for requests that were seen before."""
     return [
-        _append_event(state, event, at) for event in incoming if getattr(event, "id", None) not in state.seen_requests
+        _append_event(state, event, at)
+        for event in incoming
+        if not (isinstance(event, Request) and event.id in state.seen_requests)
     ]
 
 
 def decide_due(state: State, at: float) -> tuple[list[Record], float | None]:
-    """Fold all that is due at `at`, one decision at a time, and say when to come back (None: only for news)."""
+    """Fold everything that is due at `at`, one decision at a time; also when to call again (None: only after news)."""
     decided: list[Record] = []
     while True:
         decision, wake = pick_due(list_due(state), at)
@@ -107,9 +103,10 @@ def _append_event(state: State, event: Event, at: float) -> Record:
 
 
 def list_outstanding(state: State) -> list[Decision]:
-    of_batches = [decision for batch in state.open.values() for decision in _outstanding_of_batch(batch)]
-    shipping = [batch.publishing for batch in state.publishing_batches.values() if batch.publishing is not None]
-    return [*of_batches, *shipping]
+    """Decisions that are in the journal while their result is not."""
+    outstanding = [decision for batch in state.open.values() for decision in _outstanding_of_batch(batch)]
+    publishing = (batch.publishing for batch in state.publishing_batches.values())
+    return [*outstanding, *(decision for decision in publishing if decision is not None)]
 
 
 def _outstanding_of_batch(batch: BatchState) -> Iterator[Decision]:
@@ -130,19 +127,16 @@ def _outstanding_of_batch(batch: BatchState) -> Iterator[Decision]:
 
 
 def is_engine_needed(state: State) -> bool:
-    """Something is under way, owed, or will be. What waits for a person alone needs nobody."""
+    """Whether an engine has something to do now or later; waiting for a person alone needs none.
+
+    A running engine stays while this holds, and clients start one.
+    """
     if state.unanswered or state.publishing_batches:
         return True
-    going = [batch for batch in state.open.values() if _is_under_way(batch) or batch.paused is None]
-    if not going:
-        return False
-    if any(_is_under_way(batch) for batch in going):
+    if any(batch.alive or batch.has_branch_work for batch in state.open.values()):
         return True
-    # What the machine holds back is looked at by an engine only.
+    if all(batch.paused is not None for batch in state.open.values()):
+        return False
+    # Only an engine notices when the machine has room again.
     held_back = state.pressure is not None or (state.capacity is not None and state.capacity.slots is not None)
     return held_back or next(list_due(state), None) is not None
-
-
-def _is_under_way(batch: BatchState) -> bool:
-    """Somebody has to hear what becomes of it."""
-    return bool(batch.alive) or batch.merging is not None or batch.rebuild is not None or batch.gate is not None

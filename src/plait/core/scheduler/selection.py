@@ -1,10 +1,7 @@
-"""Room for one more attempt: in the batch, and in the engine as a whole.
+"""Which task starts next, with which agent, and whether slots and budgets allow it.
 
-Which ready task of a batch goes next, and to which agent.
-
-Never start what could take the batch over its budget, or the task over its own: ask, and let the others go on.
-
-When nothing else can go on, the batch is paused.
+An attempt that could exceed the budget of its batch or task is not started: the task asks for more, the others continue,
+and when nothing else can run the batch is paused.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from plait.core.scheduler.breakers import (
     why_provider_unavailable,
 )
 from plait.core.settings import NO_SPEND, Budget, Mode, Settings, Spend
-from plait.core.start_queue import QueueEntry
+from plait.core.start_queue import QueueEntry, StartOrder
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import PauseCause
 from plait.core.task import Task
@@ -44,7 +41,7 @@ def is_within_limit(state: State, slots: int) -> bool:
 
 
 def is_within_capacity(state: State, slots: int) -> bool:
-    """An attempt that wants more than there is ever room for starts when it can be alone, or it might wait for ever."""
+    """An attempt that needs more than there ever is starts when it can be alone, or it might wait forever."""
     if state.capacity is None or state.capacity.slots is None:
         return True
     alone = state.slots == 0 and state.capacity.slots > 0
@@ -57,19 +54,20 @@ def has_batch_slots(batch: BatchState, slots: int) -> bool:
 
 
 def may_start(state: State, batch: BatchState) -> bool:
-    """Whether anything new may be begun."""
+    """Whether anything new may start."""
     return batch.paused is None and state.pressure is None
 
 
 def may_continue(state: State, batch: BatchState) -> bool:
-    """Whether what was begun may take its next step: that costs no money, so a lack of it stops only what is new."""
+    """Whether started tasks may take their next step: it costs nothing, so a budget stops only new work."""
     calm = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
     return calm and state.pressure is None
 
 
-BATCH_BUDGET_SHARES = 10  # without history, an attempt is taken to cost a tenth of the batch's budget
-TASK_BUDGET_SHARES = 3  # and a third of the task's own, if that is less
-MIN_SPEND_SAMPLES = 3  # so many attempts are a history
+BATCH_BUDGET_SHARES = 10  # without history, an attempt is assumed to cost a tenth of the batch's budget
+TASK_BUDGET_SHARES = 3  # or a third of the task's own, if that is less
+MIN_SPEND_SAMPLES = 3  # attempts of an agent before its history is used alone
+_BUDGET_QUESTION = "the task's budget is reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +78,12 @@ class Choice:
 
 
 def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
-    """The first task of each lane that some agent could take now, best first, whether it can be paid for or not.
+    """The first task of each queue that some agent could take now, best first, affordable or not.
 
-    Those who stand in are taken in the order in which they are named.
+    Fallback agents are taken in the order in which they are named.
     """
     for task in find_next_tasks(state, batch):
-        own = _list_choices(state, batch, task, task.queue_key[1])
+        own = _list_choices(state, batch, task, task.queue_key.agents)
         if own:
             yield _pick_choice(state, batch, own)
         elif others := _list_choices(state, batch, task, find_fallback_agents(state, batch, task)):
@@ -93,20 +91,25 @@ def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
 
 
 def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
-    """The first task of each lane whose turn it is, best first."""
-    entries = sorted(state.start_queue.heads(batch.id), key=_entry_key)
-    for entry in entries[:1] if batch.settings.mode is Mode.QUEUE else entries:
-        task = batch.tasks[entry.ref[1]]
-        if _is_next_in_queue(batch, task):
-            yield task
+    """The first task of each queue whose turn it is, best first."""
+    if batch.settings.mode is Mode.QUEUE:
+        head = find_queue_head(state, batch)
+        tasks = [] if head is None else [head]
+    else:
+        tasks = [batch.tasks[entry.place] for entry in sorted(state.start_queue.heads(batch.id), key=_entry_order)]
+    return (task for task in tasks if _is_next_in_queue(batch, task))
+
+
+def find_queue_head(state: State, batch: BatchState) -> TaskState | None:
+    """The ready task that comes first in the batch's order."""
+    entry = min(state.start_queue.heads(batch.id), key=_entry_order, default=None)
+    return None if entry is None else batch.tasks[entry.place]
 
 
 def find_fallback_agents(state: State, batch: BatchState, task: TaskState) -> tuple[str, ...]:
-    """Who may take the task in the place of its own agents: nobody, unless the providers of all of these are closed.
-    What is part of a contest is done by whom it was meant for.
-    """
-    settings, own = batch.settings, task.queue_key[1]
-    if not settings.fallback or task.queue_key[2]:
+    """The agents that may take the task while the providers of all its own agents refuse; none for a contest's tasks."""
+    settings, own = batch.settings, task.queue_key.agents
+    if not settings.fallback or task.queue_key.is_contest:
         return ()
     if not all(is_provider_refusing(state, settings.provider(agent)) for agent in own):
         return ()
@@ -114,11 +117,11 @@ def find_fallback_agents(state: State, batch: BatchState, task: TaskState) -> tu
 
 
 def can_run_elsewhere(state: State, batch: BatchState, task: TaskState, provider: str) -> bool:
-    """Whether somebody else can take what this provider rejected: fallback was asked for, and others rejected nobody."""
+    """Whether another provider can take what this one rejected: fallbacks are set, and that one rejects nothing."""
     settings = batch.settings
-    if not settings.fallback or task.queue_key[2]:
+    if not settings.fallback or task.queue_key.is_contest:
         return False
-    able = {settings.provider(agent) for agent in (*task.queue_key[1], *settings.fallback)} - {provider}
+    able = {settings.provider(agent) for agent in (*task.queue_key.agents, *settings.fallback)} - {provider}
     return any(not is_provider_rejecting(state, other) for other in able)
 
 
@@ -139,7 +142,7 @@ def is_within_task_budget(batch: BatchState, choice: Choice) -> bool:
 
 
 def estimate_reserve(state: State, batch: BatchState, agent: str) -> Spend:
-    """What an attempt may cost: the most its agent took lately, else what the settings or the budgets suggest."""
+    """What an attempt may cost: the most that its agent used recently, else what settings or budgets suggest."""
     settings = batch.settings
     if settings.budget is None and settings.task_budget is None:
         return NO_SPEND
@@ -155,14 +158,14 @@ def _guess_reserve(settings: Settings) -> Spend:
 
 
 def _smaller_share(wide: int | None, own: int | None) -> int:
-    """What there is no bound for is not reserved."""
+    """Nothing is reserved where there is no bound."""
     shares = (
         bound // parts for bound, parts in ((wide, BATCH_BUDGET_SHARES), (own, TASK_BUDGET_SHARES)) if bound is not None
     )
     return min(shares, default=0)
 
 
-def _entry_key(entry: QueueEntry) -> tuple[int, int, float, int]:
+def _entry_order(entry: QueueEntry) -> StartOrder:
     return entry.key
 
 
@@ -172,14 +175,14 @@ def _list_choices(state: State, batch: BatchState, task: TaskState, agents: tupl
     ]
 
 
-def _pick_choice(state: State, batch: BatchState, offers: list[Choice]) -> Choice:
-    """The one that can be paid for; of several the least busy agent, then the one used least, then the first named."""
+def _pick_choice(state: State, batch: BatchState, choices: list[Choice]) -> Choice:
+    """The affordable one; of several the least busy agent, then the one used least, then the first named."""
 
-    def order(offer: Choice) -> tuple[bool, bool, int, int]:
-        busy, used = state.agents.get(offer.agent, 0), batch.agents_used.get(offer.agent, 0)
-        return (not is_within_task_budget(batch, offer), not is_affordable(batch, offer), busy, used)
+    def order(choice: Choice) -> tuple[bool, bool, int, int]:
+        busy, used = state.agents.get(choice.agent, 0), batch.agents_used.get(choice.agent, 0)
+        return (not is_within_task_budget(batch, choice), not is_affordable(batch, choice), busy, used)
 
-    return min(offers, key=order)
+    return min(choices, key=order)
 
 
 def why_agent_unavailable(state: State, batch: BatchState, agent: str) -> str | None:
@@ -190,12 +193,12 @@ def why_agent_unavailable(state: State, batch: BatchState, agent: str) -> str | 
         return refused
     limit = state.settings.agent_limit(agent)
     if limit and state.agents.get(agent, 0) >= limit:
-        return f"{agent} is busy ({limit} of {limit} at work)"
+        return f"{agent} is busy ({limit} of {limit} running)"
     return None
 
 
 def _is_next_in_queue(batch: BatchState, task: TaskState) -> bool:
-    """In a queue, one task at a time, each with a person's approval."""
+    """A queue runs one task at a time, each with a person's approval."""
     if batch.settings.mode is not Mode.QUEUE or task.started:
         return True
     return not batch.active and (task.approved or batch.settings.auto_approve)
@@ -208,7 +211,7 @@ def schedule_budget_pauses(state: State) -> Iterator[Due]:
         if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
             wanted = list(find_choices(state, batch))
             if any(is_affordable(batch, choice) for choice in wanted) or not any(state.start_queue.heads(batch.id)):
-                yield due_now(BatchUnpaused(batch.id, "the budget is not in the way any more"))
+                yield due_now(BatchUnpaused(batch.id, "the budget allows more work again"))
         elif batch.settings.budget is not None and batch.paused is None and not batch.alive:
             why = why_over_budget(state, batch)
             if why is not None:
@@ -216,7 +219,7 @@ def schedule_budget_pauses(state: State) -> Iterator[Due]:
 
 
 def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Due]:
-    """A task that nobody who is free could take within its own budget asks: waiting, it would keep others waiting."""
+    """A task that no available agent could take within its own budget asks, so that it does not hold up others."""
     for choice in find_choices(state, batch):
         if not is_within_task_budget(batch, choice):
             task, own = choice.task, batch.settings.task_budget
@@ -225,16 +228,21 @@ def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Due]:
                 own.bounded_part(NO_SPEND.at_least(task.spent - task.approved_spend)),
                 own.bounded_part(choice.reserve),
             )
-            question = f"may it spend more? {spent} of its {own} is spent, and another attempt may cost {next_one}"
+            question = f"{_BUDGET_QUESTION}: {spent} of {own} spent, another attempt may cost {next_one}. Continue?"
             yield due_now(AnswerAwaited(batch.id, task.task.id, question, choice.reserve))
 
 
+def is_budget_question(question: str) -> bool:
+    """Whether a task asks for more budget; records of the question are the only place where it is not a field."""
+    return question.startswith(_BUDGET_QUESTION)
+
+
 def why_over_budget(state: State, batch: BatchState) -> str | None:
-    """Why the budget keeps the batch from going on; None when it doesn't."""
+    """Why the budget allows no next attempt; None if it allows one."""
     wanted = [choice for choice in find_choices(state, batch) if is_within_task_budget(batch, choice)]
     budget = batch.settings.budget
     if budget is None or not wanted or any(is_affordable(batch, choice) for choice in wanted):
         return None
     first = wanted[0]
     spent, next_one = budget.bounded_part(batch.spent), budget.bounded_part(first.reserve)
-    return f"{spent} of {budget} is spent, and {first.task.task.id} may cost {next_one}: raise the budget to go on"
+    return f"{spent} of {budget} is spent, and {first.task.task.id} may cost {next_one}: raise the budget to continue"

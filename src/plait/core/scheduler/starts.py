@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from plait.core.contest import list_candidates
 from plait.core.decisions import AttemptStarted, Due, due_now
 from plait.core.retry_policy import find_verify_command
-from plait.core.scheduler.merge_queue import is_branch_stable
 from plait.core.scheduler.outcomes import pass_verification
 from plait.core.scheduler.selection import (
     Choice,
@@ -53,7 +52,7 @@ def schedule_starts(state: State) -> Iterator[Due]:
 
 def _is_branch_moving(batch: BatchState) -> bool:
     """A moment later there is a newer base to start from, with less to conflict with."""
-    return not is_branch_stable(batch) or batch.merging is not None or bool(batch.tasks_by_action[NextAction.MERGE])
+    return not batch.is_branch_stable or batch.merging is not None or bool(batch.tasks_by_action[NextAction.MERGE])
 
 
 def _batch_order(batch: BatchState) -> tuple[int, int]:
