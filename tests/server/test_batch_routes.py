@@ -277,7 +277,7 @@ def test_hints_are_in_the_words_of_the_interface(served: RunningServer) -> None:
     served.project.task("01-walls", "true")
     served.project.task("02-roof", "true", needs="[01-walls]")
     (problem,) = served.post("/api/batches", {"taskIds": ["02-roof"]}, 422)["problems"]
-    assert problem["hint"] == "`withNeeds` pulls it in, `ignoreNeeds` goes without it."
+    assert problem["hint"] == "`withNeeds` adds it, `ignoreNeeds` ignores it."
     assert served.post("/api/plan", {"taskIds": ["02-roof"]})["problems"][0]["hint"] == problem["hint"]
     batch = served.run("02-roof", ignoreNeeds=True)
     assert served.wait_until_finished(batch)["status"] == "completed"

@@ -158,7 +158,7 @@ async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLoca
             journal.append(history(4)[:5])
             await asyncio.wait_for(listening, PATIENCE)
         assert b"event: reset" in reader.events[0]
-        assert office.counters is not None
+        assert office.follower.counters is not None
 
 
 async def test_only_the_batch_that_was_asked_for_is_told(place: RepoLocation, journal: Journal) -> None:

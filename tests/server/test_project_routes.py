@@ -145,9 +145,9 @@ _ADDS = """
 import sys
 from pathlib import Path
 from plait.server.projects import Project
-from plait.server.project_store import Register
+from plait.server.project_store import ProjectStore
 for n in range(int(sys.argv[2]), int(sys.argv[2]) + 10):
-    Register(Path(sys.argv[1])).put(Project(f"{n:012x}", "p", f"/{n}"))
+    ProjectStore(Path(sys.argv[1])).save(Project(f"{n:012x}", "p", f"/{n}"))
 """
 
 

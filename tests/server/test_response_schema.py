@@ -10,24 +10,33 @@ import anyio
 import httpx
 import pytest
 from fastapi import FastAPI
+from pydantic import TypeAdapter
 from tests.support.running_server import RunningServer
 from tests.support.temp_project import WorktreeProject
 
+from plait.client.api_models import (
+    Batch,
+    ConflictShape,
+    DiffShape,
+    Explanation,
+    GraphShape,
+    PlanShape,
+    Standing,
+    TimelineShape,
+)
 from plait.core.errors import Bug
 from plait.server.http.app import create_app
-from plait.server.http.schema.base import ApiModel
-from plait.server.http.schema.batches import Batch, Batches, GraphShape, PullRequest, TimelineShape
+from plait.server.http.schema.batches import Batches, PullRequest
 from plait.server.http.schema.events import EventShape
-from plait.server.http.schema.inspection import ConflictShape, DiffShape, Explanation
 from plait.server.http.schema.projects import Agents, Me, Projects
 from plait.server.http.schema.settings import Preferences, PreferencesSchema
-from plait.server.http.schema.tasks import PlanShape, Standing, Tasks, WholeTask
+from plait.server.http.schema.tasks import Tasks, WholeTask
 
 if TYPE_CHECKING:
     from plait.server.session_pool import SessionPool
 
 
-def shapes(batch: str) -> Iterator[tuple[str, type[ApiModel]]]:
+def shapes(batch: str) -> Iterator[tuple[str, type[object]]]:
     yield "/api/batches", Batches
     yield f"/api/batches/{batch}", Batch
     yield f"/api/batches/{batch}/standing", Standing
@@ -58,17 +67,17 @@ def test_every_answer_is_of_its_shape(served_estate: RunningServer, estate: Work
     names = ["01-walls", "02-roof", "03-tiles", "04-flag", "05-door"]
     body = {"taskIds": names, "settings": {"gate": "true", "verify": "true", "retries": 1, "budget": None}}
     preview = served.client.post("/api/plan", json=body).content
-    PlanShape.model_validate_json(preview, strict=True, extra="forbid")
+    TypeAdapter(PlanShape).validate_json(preview, strict=True, extra="forbid")
     batch = served.run(*names, settings=body["settings"])
     for path, shape in shapes(batch) if served.wait_until_finished(batch) else ():
         answer = served.client.get(path)
         assert answer.status_code == 200, (path, answer.text)
-        shape.model_validate_json(answer.content, strict=True, extra="forbid")
+        TypeAdapter(shape).validate_json(answer.content, strict=True, extra="forbid")
     statuses = served.statuses(batch)
     assert {*statuses.values()} >= {"done", "conflicted", "failed", "blocked"}
     torn = next(task for task, status in statuses.items() if status == "conflicted")
     answer = served.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
-    assert ConflictShape.model_validate_json(answer.content, strict=True, extra="forbid").files
+    assert TypeAdapter(ConflictShape).validate_json(answer.content, strict=True, extra="forbid").files
     with served.stream_events(batch=batch) as events:
         told = next(iter(events))
         while told["type"] != "batch:failed":

@@ -1,14 +1,10 @@
-"""The clerk of an office: keeps its desk, in a thread of its own, and hands on what is new. Nobody else touches the desk.
-
-What agents say while they work, as events. It stands in no journal: whoever missed some asks for it by offset.
-
-When batches are expected to end: one forecast each, made no more often than is worth it.
-"""
+"""Follow a project's journal and its agents' output, in the session's thread."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from plait.agents.interface import OutputParser
@@ -31,26 +27,19 @@ from plait.store.batch_inputs import BatchInputsError
 T = TypeVar("T")
 
 
-# A journal's id, what was told of it since the last time, and its last record.
+# The journal's id, new events, and the sequence number of the last record.
 EventCallback = Callable[[str, Sequence[BufferedEvent], int], object]
-
-
 LogCallback = Callable[[Sequence[StreamEvent]], object]
 
-
-ENGINE_WATCH_SECONDS = 1.0  # seconds between two looks whether there is work and nobody does it
-
-
-LIVE_LOG_POLL_SECONDS = 0.2  # between two looks at what agents say
-
-
-ENGINE_RETRY_SECONDS = 5.0  # until an engine that does not stay is tried again
+ENGINE_WATCH_SECONDS = 1.0  # between two checks whether there is work and no engine
+LIVE_LOG_POLL_SECONDS = 0.2  # between two looks at agent output
+ENGINE_RETRY_SECONDS = 5.0  # until an engine that exited is started again
 
 
 class JournalFollower:
-    """`tally` and `chronicle` are of the journal that is followed: with another one they begin anew.
+    """`counters` and `history` are of the followed journal, and start over with another one.
 
-    `working`: an engine is, as far as is known. `untended`: why none stays.
+    `engine_running`: at the last check. `engine_error`: why no engine keeps running.
     """
 
     def __init__(
@@ -59,147 +48,135 @@ class JournalFollower:
         self.counters, self.history = JournalCounters(), HistoryIndex()
         self.engine_running = False
         self.engine_error: PlaitError | None = None
-        self._place, self._publish, self._publish_logs, self._start_engine = (
-            place,
-            publish,
-            publish_logs,
-            start_engine,
-        )
-        self._desk: Session | None = None
+        self._place, self._publish, self._publish_logs = place, publish, publish_logs
+        self._start_engine = start_engine
+        self._client: Session | None = None
         self._journal = ""
         self._pending: list[BufferedEvent] = []
-        self._etas, self._live_logs = EtaCache(), LiveLogs(place)
+        self._etas: dict[str, EtaEstimator] = {}
+        self._live_logs = LiveLogs(place)
         self._live_logs_read_at = self._engine_checked_at = 0.0
 
     def open(self) -> EventBuffer:
-        """With everything told that is there. Raises PlaitError where the journal can't be read."""
-        buffer, desk = EventBuffer(""), Session(self._place, EventStream())
+        """The events of all records so far. Raises PlaitError if the journal can't be read."""
+        buffer, client = EventBuffer(""), Session(self._place, EventStream())
 
         def on_record(record: Record, events: Sequence[StreamEvent]) -> None:
-            self._on_record(desk, record, events)
+            self._on_record(client, record, events)
             buffer.append(self._take_pending(), record.seq)
 
         try:
-            desk.subscribe(on_record)
-            desk.refresh()
+            client.subscribe(on_record)
+            client.refresh()
         except BaseException:
-            desk.close()
+            client.close()
             raise
-        self._check_journal_id(desk)
-        buffer.journal, self._desk = self._journal, desk
-        desk.subscribe(lambda record, events: self._on_record(desk, record, events))
+        self._check_journal_id(client)
+        buffer.journal, self._client = self._journal, client
+        client.subscribe(lambda record, events: self._on_record(client, record, events))
         return buffer
 
     def close(self) -> None:
-        if self._desk is not None:
-            self._desk.close()
-            self._desk = None
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
     def query(self, read: Callable[[Session], T]) -> T:
-        """Up to date."""
-        assert self._desk is not None
-        self._refresh(self._desk)
+        assert self._client is not None
+        self._refresh(self._client)
         try:
-            return read(self._desk)
+            return read(self._client)
         finally:
-            self._flush(self._desk)
+            self._flush(self._client)
 
-    def poll(self, *, overhear: bool) -> bool:
-        """Whether there was something new. `overhear`: somebody wants to hear what agents say."""
-        assert self._desk is not None
-        moved, now = self._desk.wait(0), time.monotonic()
+    def poll(self, *, read_logs: bool) -> bool:
+        """Whether there were new records. `read_logs`: also publish agent output."""
+        assert self._client is not None
+        moved, now = self._client.wait(0), time.monotonic()
         if moved:
-            self._refresh(self._desk)
-        if overhear and now - self._live_logs_read_at >= LIVE_LOG_POLL_SECONDS:
+            self._refresh(self._client)
+        if read_logs and now - self._live_logs_read_at >= LIVE_LOG_POLL_SECONDS:
             self._live_logs_read_at = now
-            if log_events := self._live_logs.read(self._desk.state, time.time()):
+            if log_events := self._live_logs.read(self._client.state, time.time()):
                 self._publish_logs(log_events)
         if now - self._engine_checked_at >= ENGINE_WATCH_SECONDS:
             self._engine_checked_at = now
-            self._refresh(self._desk)
-            self._ensure_engine(self._desk)
+            self._refresh(self._client)
+            self._ensure_engine(self._client)
         return moved
 
     def estimate_end(self, batch: str) -> float | None:
-        return None if self._desk is None else self._etas.estimate_end(self._desk.state, batch)
+        """When an open batch is expected to end; one estimator per batch limits how often it is computed."""
+        assert self._client is not None
+        state = self._client.state
+        self._etas = {name: eta for name, eta in self._etas.items() if name in state.open}
+        if batch not in state.open:
+            return None
+        return self._etas.setdefault(batch, EtaEstimator()).estimate_end(state, batch, time.time())
 
-    def _on_record(self, desk: Session, record: Record, events: Sequence[StreamEvent]) -> None:
-        self._check_journal_id(desk)
-        self.counters.apply(desk.state, record)
+    def _on_record(self, client: Session, record: Record, events: Sequence[StreamEvent]) -> None:
+        self._check_journal_id(client)
+        self.counters.apply(client.state, record)
         self.history.apply(record)
         self._pending += encode_events(self._journal, record.seq, events)
 
-    def _check_journal_id(self, desk: Session) -> None:
-        """What was told of another journal, and not handed on, is void."""
-        journal = desk.journal_id or ""
+    def _check_journal_id(self, client: Session) -> None:
+        """Drop unpublished events of a replaced journal."""
+        journal = client.journal_id or ""
         if journal != self._journal:
             self._journal, self._pending = journal, []
             self.counters, self.history = JournalCounters(), HistoryIndex()
 
-    def _refresh(self, desk: Session) -> None:
+    def _refresh(self, client: Session) -> None:
         try:
-            desk.refresh()
+            client.refresh()
         finally:
-            self._flush(desk)
+            self._flush(client)
 
-    def _flush(self, desk: Session) -> None:
-        self._check_journal_id(desk)
-        self._publish(self._journal, self._take_pending(), desk.state.seq)
+    def _flush(self, client: Session) -> None:
+        self._check_journal_id(client)
+        self._publish(self._journal, self._take_pending(), client.state.seq)
 
     def _take_pending(self) -> list[BufferedEvent]:
         fresh, self._pending = self._pending, []
         return fresh
 
-    def _ensure_engine(self, desk: Session) -> None:
-        """That no engine stays keeps nobody from reading."""
-        self.engine_running = desk.find_engine() is not None
+    def _ensure_engine(self, client: Session) -> None:
+        """A failure is kept in `engine_error`: reading continues."""
+        self.engine_running = client.find_engine() is not None
         if self.engine_running:
             self.engine_error = None
         elif self._start_engine:
             try:
-                desk.ensure_engine()
+                client.ensure_engine()
             except PlaitError as error:
                 self.engine_error = error
                 self._engine_checked_at += ENGINE_RETRY_SECONDS
 
 
 class LiveLogs:
+    """Agent output as events. It is not in the journal; missed lines are read by offset."""
+
     def __init__(self, place: RepoLocation) -> None:
         self._place = place
-        self._listeners_by_batch: dict[str, ParserFactory | None] = {}
-        self._log_reader = LogStream(project_files.open_state_paths(place), self._listen)
+        self._parsers_by_batch: dict[str, ParserFactory | None] = {}
+        self._log_stream = LogStream(project_files.open_state_paths(place), self._create_parser)
         self._running_attempts: dict[Attempt, AttemptState] = {}
 
     def read(self, state: State, at: float) -> list[StreamEvent]:
-        """What was said since the last time, also by those that have ended meanwhile."""
+        """New output of running attempts, and the rest of those that have ended."""
         alive = {name: attempt for batch in state.open.values() for name, attempt in batch.alive.items()}
-        gone = [attempt for name, attempt in self._running_attempts.items() if name not in alive]
-        ended_events = [event for attempt in gone for event in self._log_reader.finish(attempt, at)]
+        ended = [attempt for name, attempt in self._running_attempts.items() if name not in alive]
+        last_events = [event for attempt in ended for event in self._log_stream.finish(attempt, at)]
         self._running_attempts = alive
-        self._listeners_by_batch = {
-            batch: listen for batch, listen in self._listeners_by_batch.items() if batch in state.open
-        }
-        return [*ended_events, *self._log_reader.read(alive.values(), at)]
+        self._parsers_by_batch = {name: make for name, make in self._parsers_by_batch.items() if name in state.open}
+        return [*last_events, *self._log_stream.read(alive.values(), at)]
 
-    def _listen(self, attempt: AttemptState) -> OutputParser | None:
+    def _create_parser(self, attempt: AttemptState) -> OutputParser | None:
         batch = attempt.name.batch
-        if batch not in self._listeners_by_batch:
-            try:
-                self._listeners_by_batch[batch] = make_parser_factory(
-                    project_files.load_batch_inputs(self._place, batch)
-                )
-            except BatchInputsError:
-                self._listeners_by_batch[batch] = None
-        listen = self._listeners_by_batch[batch]
-        return None if listen is None else listen(attempt)
-
-
-class EtaCache:
-    def __init__(self) -> None:
-        self._known: dict[str, EtaEstimator] = {}
-
-    def estimate_end(self, state: State, batch: str) -> float | None:
-        self._known = {name: eta for name, eta in self._known.items() if name in state.open}
-        if batch not in state.open:
-            return None
-        return self._known.setdefault(batch, EtaEstimator()).estimate_end(state, batch, time.time())
+        if batch not in self._parsers_by_batch:
+            self._parsers_by_batch[batch] = None
+            with suppress(BatchInputsError):
+                self._parsers_by_batch[batch] = make_parser_factory(project_files.load_batch_inputs(self._place, batch))
+        make_parser = self._parsers_by_batch[batch]
+        return None if make_parser is None else make_parser(attempt)

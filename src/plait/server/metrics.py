@@ -190,7 +190,9 @@ class ServerMetrics:
         reader = self._readers.setdefault(session, MetricsReader())
         clients = session.readers
         try:
-            return await session.query(lambda desk: reader.read(session.id, desk, session.counters, clients=clients))
+            return await session.query(
+                lambda client: reader.read(session.id, client, session.follower.counters, clients=clients)
+            )
         except PlaitError:
             return ProjectMetrics(session.id)
 

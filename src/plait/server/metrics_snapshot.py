@@ -78,7 +78,7 @@ class ProjectMetrics:
 
 
 class MetricsReader:
-    """Reads one project's figures, in the desk's thread. It remembers since when each request was seen to wait, and where
+    """Reads one project's figures, in the client's thread. It remembers since when each request was seen to wait, and where
     everything stood at the last record: of thousands of open tasks, that takes a while to say.
     """
 
@@ -86,15 +86,17 @@ class MetricsReader:
         self._first_seen: dict[str, float] = {}
         self._cached_totals: tuple[tuple[str | None, int], StatusTotals] | None = None
 
-    def read(self, project: str, desk: Session, counters: JournalCounters, *, clients: int = 0) -> ProjectMetrics:
-        if desk.journal_id is None:  # what was counted was another history
+    def read(self, project: str, client: Session, counters: JournalCounters, *, clients: int = 0) -> ProjectMetrics:
+        if client.journal_id is None:  # what was counted was another history
             counters = JournalCounters()
-        return ProjectMetrics(project, self._read_current(desk, counters, clients), build_totals(desk.state, counters))
+        return ProjectMetrics(
+            project, self._read_current(client, counters, clients), build_totals(client.state, counters)
+        )
 
-    def _read_current(self, desk: Session, counters: JournalCounters, clients: int) -> CurrentMetrics:
-        state, at = desk.state, time.time()
-        batches, tasks, waiting = self._read_status_totals(desk, counters)
-        pending = [request.id for request in desk.list_pending()]
+    def _read_current(self, client: Session, counters: JournalCounters, clients: int) -> CurrentMetrics:
+        state, at = client.state, time.time()
+        batches, tasks, waiting = self._read_status_totals(client, counters)
+        pending = [request.id for request in client.list_pending()]
         busy = any(batch.alive for batch in state.open.values())
         return CurrentMetrics(
             batches,
@@ -102,18 +104,18 @@ class MetricsReader:
             waiting,
             counters.running,
             _breaker_seconds(state, counters, at),
-            engine=desk.find_engine() is not None,
+            engine=client.find_engine() is not None,
             silence=max(0.0, at - state.now) if busy else 0.0,
             requests=len(pending),
             oldest_request=self._oldest_wait_seconds(pending, time.monotonic()),
-            journal_bytes=_journal_bytes(desk.place),
+            journal_bytes=_journal_bytes(client.place),
             clients=clients,
         )
 
-    def _read_status_totals(self, desk: Session, counters: JournalCounters) -> StatusTotals:
-        version = desk.journal_id, desk.state.seq
+    def _read_status_totals(self, client: Session, counters: JournalCounters) -> StatusTotals:
+        version = client.journal_id, client.state.seq
         if self._cached_totals is None or self._cached_totals[0] != version:
-            self._cached_totals = version, _count_statuses(desk.state, counters)
+            self._cached_totals = version, _count_statuses(client.state, counters)
         return self._cached_totals[1]
 
     def _oldest_wait_seconds(self, pending: Iterable[str], now: float) -> float:

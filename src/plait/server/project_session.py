@@ -1,8 +1,6 @@
-"""An office: one project's desk, kept by a thread of its own, and what happens there told to everybody who listens.
+"""One project's session: a follower thread, an event buffer, its readers, and requests to the engine.
 
-The thread folds what is new and answers questions about it, one after another; the loop never waits for it.
-
-Handing in at an office: requests are durable first, then answered, as far as an engine does so in time.
+The thread reads the journal and answers queries one after another; the event loop never waits for it.
 """
 
 from __future__ import annotations
@@ -15,120 +13,153 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from plait.agents.interface import AgentSpec
-from plait.client.counters import JournalCounters
-from plait.client.history import HistoryIndex
 from plait.client.planning.plan_preview import PlanPreview
-from plait.client.planning.submission import build_submission, check_admission, lock_submission
+from plait.client.planning.submission import check_admission, lock_submission
 from plait.client.session import (
     ANSWER_TIMEOUT_SECONDS,
     ENGINE_CHECK_SECONDS,
     SUBMIT_TIMEOUT_SECONDS,
     RequestAnswer,
     Session,
+    Submission,
 )
 from plait.client.source_cache import SourceCache
 from plait.client.stream_event import StreamEvent
 from plait.core.errors import Bug, PlaitError, describe_error
-from plait.core.plan import Plan, Problem
-from plait.core.requests import Request
+from plait.core.requests import Request, Submit
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import BufferedEvent, EventBuffer
 from plait.server.journal_follower import JournalFollower
 
 T = TypeVar("T")
 
-
-# Seconds between two looks at the journal: while it moves; the longest while an engine is at work or somebody waits for an
-# answer; while nobody writes; while nobody would hear of it.
+# Seconds between two looks at the journal: while it grows; at most while an engine runs or a request is pending; while
+# no engine runs; while there are no readers.
 ACTIVE_POLL_SECONDS, BUSY_POLL_SECONDS, IDLE_POLL_SECONDS, UNWATCHED_POLL_SECONDS = 0.002, 0.05, 0.25, 1.0
+HEARTBEAT_SECONDS = 15.0  # between two heartbeats to idle readers
+READ_RETRY_SECONDS = 5.0  # until an unreadable journal is tried again
 
 
-HEARTBEAT_SECONDS = 15.0  # between two signs of life to those who hear nothing
+class RequestScope:
+    """One HTTP request and the sessions it uses. `closing` is set when event streams have to end."""
 
-
-READ_RETRY_SECONDS = 5.0  # until a journal that can't be read is tried again
+    def __init__(self) -> None:
+        self.closing = asyncio.Event()
+        self.sessions: set[ProjectSession] = set()
 
 
 class ProjectSession:
-    """Used from one loop. `readers` is how many hear its events, `listeners` how many of them want what agents say; `beats`
-    counts signs of life.
-    """
+    """Used from one event loop. `readers` counts event streams, `log_readers` those that include agent output."""
 
-    def __init__(self, name: str, place: RepoLocation, *, start_engine: bool = True) -> None:
-        """`tends`: where there is work and nobody does it, an engine is started."""
-        self.id, self.place = name, place
+    def __init__(self, project_id: str, place: RepoLocation, *, url: str = "", start_engine: bool = True) -> None:
+        """`url`: the remote of a mirror. `start_engine`: start one whenever there is work and none runs."""
+        self.id, self.place, self.url = project_id, place, url
         self.buffer = EventBuffer("")
-        self.source_cache = SourceCache()  # what was read of its sources
+        self.source_cache = SourceCache()
         self.readers = self.log_readers = self.heartbeats = 0
-        self.replay_slots = asyncio.Semaphore(2)  # each folds a whole journal
-        self.submit_lock = asyncio.Lock()  # of those who open batches: one of them waits for other processes
+        self.scopes: set[RequestScope] = set()  # requests in progress
+        self.last_used = time.monotonic()
+        self.replay_slots = asyncio.Semaphore(2)  # each replay folds a whole journal
+        self._unused = asyncio.Event()
+        self._unused.set()
+        self._submit_lock = asyncio.Lock()  # so that only one thread waits for the lock between processes
         self._loop = loop = asyncio.get_running_loop()
-        self._thread = ThreadPoolExecutor(1, f"office-{name}")
-        self._follower = JournalFollower(
+        self._thread = ThreadPoolExecutor(1, f"session-{project_id}")
+        self.follower = JournalFollower(  # its attributes belong to the session's thread
             place,
-            lambda *told: loop.call_soon_threadsafe(self._publish, *told),
-            lambda said: loop.call_soon_threadsafe(self._publish_logs, said),
+            lambda *events: loop.call_soon_threadsafe(self._publish, *events),
+            lambda events: loop.call_soon_threadsafe(self._publish_logs, events),
             start_engine=start_engine,
         )
         self._read_error: PlaitError | None = None
         self._changed, self._wakeup = asyncio.Event(), asyncio.Event()
         self._waiters = 0
-        self._requests: set[asyncio.Task[Any]] = set()  # Any: whatever they come to
+        self._requests: set[asyncio.Task[Any]] = set()  # Any: of any result
         self._follow_task: asyncio.Task[None] | None = None
 
     @property
     def error(self) -> PlaitError | None:
-        """What keeps the journal from being read, or engines from staying."""
-        return self._read_error or self._follower.engine_error
+        """Why the journal can't be read, or no engine keeps running."""
+        return self._read_error or self.follower.engine_error
 
-    @property
-    def counters(self) -> JournalCounters:
-        """In the desk's thread only."""
-        return self._follower.counters
+    def add_scope(self, scope: RequestScope | None) -> None:
+        """The session stays open until the request is over. None: the use has no known end."""
+        self.last_used = time.monotonic()
+        if scope is not None:
+            scope.sessions.add(self)
+            self.scopes.add(scope)
+            self._unused.clear()
 
-    @property
-    def history(self) -> HistoryIndex:
-        """In the desk's thread only."""
-        return self._follower.history
+    def remove_scope(self, scope: RequestScope) -> None:
+        self.last_used = time.monotonic()
+        self.scopes.discard(scope)
+        if not self.scopes:
+            self._unused.set()
 
     async def open(self) -> None:
-        """Fold what is there, and follow from then on. Raises PlaitError where the journal can't be read."""
-        self.buffer = await self._run_in_thread(self._follower.open)
+        """Read the journal and follow it from then on. Raises PlaitError if it can't be read."""
+        self.buffer = await self._run_in_thread(self.follower.open)
         self._follow_task = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
-        """What was handed in is safe, whoever still waits for an answer."""
+        """Requests that still wait for an answer are durable already."""
         tasks = [*self._requests, *filter(None, (self._follow_task,))]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._run_in_thread(self._follower.close)
+        await self._run_in_thread(self.follower.close)
         self._thread.shutdown(wait=False)
 
+    async def close_when_unused(self) -> None:
+        """End the event streams, wait for other requests, then close."""
+        for scope in self.scopes:
+            scope.closing.set()
+        await self._unused.wait()
+        await self.close()
+
     async def relocate(self, place: RepoLocation) -> None:
-        """The same project, in another checkout."""
+        """Continue in another checkout of the same project."""
         self.place = place
-        await self.query(lambda desk: desk.change_checkout(place))
+        await self.query(lambda client: client.change_checkout(place))
 
     async def query(self, read: Callable[[Session], T]) -> T:
-        """What `read` finds at the desk, up to date. It runs in the desk's thread, and is quick."""
-        return await self._run_in_thread(partial(self._follower.query, read))
+        """Run `read` on the up-to-date client session, in the session's thread; it has to be quick."""
+        return await self._run_in_thread(partial(self.follower.query, read))
 
-    async def ask(self, requests: Sequence[Request], *, patience: float | None = None) -> list[RequestAnswer]:
-        """Durable first, then answered, as far as an engine does so in time. It goes on if nobody waits for it any more."""
-        return await self._run_shielded(ask_engine(self, requests, patience))
+    async def ask(self, requests: Sequence[Request]) -> list[RequestAnswer]:
+        """Make requests durable, then wait for their answers. Continues if the caller is cancelled."""
+
+        def enqueue(client: Session) -> Sequence[Request]:
+            client.enqueue(requests)
+            return requests
+
+        return await self._run_shielded(self._send(enqueue, ANSWER_TIMEOUT_SECONDS, lambda *sent: sent[2]))
 
     async def submit(
-        self, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec], request_id: str = ""
-    ) -> tuple[str, list[Problem]]:
-        """The new batch's id, once it is in the journal, and what a person should know. `name` is the request's id, if not
-        any. Raises PlaitError.
-        """
-        return await self._run_shielded(submit_batch(self, preview, plan, agents, request_id))
+        self, submission: Submission, preview: PlanPreview, request_id: str, report: Callable[[Session, str], T]
+    ) -> T:
+        """What `report` makes of the new batch's id, once it is in the journal. Raises PlaitError."""
+
+        def enqueue(client: Session) -> Sequence[Request]:
+            raise_limit = check_admission(client.preview_state(), preview, submission.plan)
+            if raise_limit is not None:
+                client.enqueue([raise_limit])
+            submit = client.enqueue_submission(submission, request_id)
+            return [submit] if raise_limit is None else [raise_limit, submit]
+
+        def confirm(client: Session, requests: Sequence[Request], answers: Sequence[RequestAnswer]) -> T:
+            submit = requests[-1]
+            assert isinstance(submit, Submit)
+            return report(client, client.confirm_submission(submit, answers[-1]))
+
+        async def send_locked() -> T:
+            async with self._submit_lock, _hold_lock(lock_submission(self.place)):
+                return await self._send(enqueue, SUBMIT_TIMEOUT_SECONDS, confirm)
+
+        return await self._run_shielded(send_locked())
 
     async def wait_for_change(self) -> None:
-        """Returns when there is something new, or when it is time for a sign of life."""
+        """Return when there is something new, or a heartbeat is due."""
         self._waiters += 1
         self._wakeup.set()
         try:
@@ -137,18 +168,38 @@ class ProjectSession:
             self._waiters -= 1
 
     async def sleep_until_change(self, seconds: float) -> None:
-        """Or until there is something new."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.wait_for_change(), seconds)
 
     def notify_waiters(self) -> None:
-        """Everybody who waits for news goes on."""
         self._changed.set()
         self._changed.clear()
 
-    def estimate_end(self, batch: str) -> float | None:
-        """When it is expected to end. In the desk's thread only."""
-        return self._follower.estimate_end(batch)
+    async def _send(
+        self,
+        enqueue: Callable[[Session], Sequence[Request]],
+        seconds: float,
+        finish: Callable[[Session, Sequence[Request], list[RequestAnswer]], T],
+    ) -> T:
+        """Each step is one visit to the session's thread: the first enqueues, the last finishes, all start an engine."""
+        requests: Sequence[Request] = ()
+        deadline = time.monotonic() + seconds
+
+        def advance(client: Session) -> tuple[T] | None:
+            nonlocal requests
+            requests = requests or enqueue(client)
+            if client.are_answered(requests) or time.monotonic() >= deadline:
+                return (finish(client, requests, client.collect_answers(requests)),)
+            try:
+                client.ensure_engine()
+            except BaseException:
+                client.collect_answers(requests)
+                raise
+            return None
+
+        while (result := await self.query(advance)) is None:
+            await self.sleep_until_change(ENGINE_CHECK_SECONDS)
+        return result[0]
 
     async def _run_shielded(self, work: Coroutine[None, None, T]) -> T:
         task = asyncio.create_task(work)
@@ -159,7 +210,7 @@ class ProjectSession:
     def _on_request_done(self, task: asyncio.Task[Any]) -> None:
         self._requests.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever asked may have gone
+            task.exception()  # retrieved, in case the caller is gone
 
     async def _run_in_thread(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)
@@ -172,9 +223,9 @@ class ProjectSession:
                 self.heartbeats += 1
                 self.notify_waiters()
             try:
-                moved = await self._run_in_thread(partial(self._follower.poll, overhear=self.log_readers > 0))
+                moved = await self._run_in_thread(partial(self.follower.poll, read_logs=self.log_readers > 0))
                 self._read_error = None
-            except Exception as error:  # noqa: BLE001 - whatever it was, there is a next time
+            except Exception as error:  # noqa: BLE001 - the next look may succeed
                 moved = False
                 self._record_failure(error)
                 await asyncio.sleep(READ_RETRY_SECONDS)
@@ -184,10 +235,10 @@ class ProjectSession:
     def _max_pause(self) -> float:
         if not (self.readers or self._waiters or self._requests):
             return UNWATCHED_POLL_SECONDS
-        return BUSY_POLL_SECONDS if self._follower.engine_running or self._requests else IDLE_POLL_SECONDS
+        return BUSY_POLL_SECONDS if self.follower.engine_running or self._requests else IDLE_POLL_SECONDS
 
     async def _sleep(self, seconds: float) -> None:
-        """Or until somebody comes who waits for news."""
+        """A long pause ends when a reader starts to wait."""
         self._wakeup.clear()
         if seconds <= BUSY_POLL_SECONDS:
             await asyncio.sleep(seconds)
@@ -200,7 +251,7 @@ class ProjectSession:
             self._read_error = error
             return
         if self._read_error is None or self._read_error.message != describe_error(error):
-            self._loop.call_exception_handler({"message": f"office {self.id}", "exception": error})
+            self._loop.call_exception_handler({"message": f"session {self.id}", "exception": error})
         self._read_error = Bug(describe_error(error))
 
     def _publish(self, journal: str, events: Sequence[BufferedEvent], seq: int) -> None:
@@ -216,40 +267,9 @@ class ProjectSession:
         self.notify_waiters()
 
 
-async def ask_engine(
-    session: ProjectSession, requests: Sequence[Request], patience: float | None = None
-) -> list[RequestAnswer]:
-    await session.query(lambda desk: desk.enqueue(requests))
-    return await _await_answers(session, requests, ANSWER_TIMEOUT_SECONDS if patience is None else patience)
-
-
-async def submit_batch(
-    session: ProjectSession, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec], request_id: str
-) -> tuple[str, list[Problem]]:
-    submission, warnings = await asyncio.to_thread(build_submission, session.place, preview, plan, agents)
-    async with session.submit_lock, _hold_lock(lock_submission(session.place)):
-        raise_limit = await session.query(lambda desk: check_admission(desk.preview_state(), preview, plan))
-        if raise_limit is not None:
-            await ask_engine(session, [raise_limit])
-        request = await session.query(lambda desk: desk.enqueue_submission(submission, request_id))
-        (answer,) = await _await_answers(session, [request], SUBMIT_TIMEOUT_SECONDS)
-        return await session.query(lambda desk: desk.confirm_submission(request, answer)), warnings
-
-
-async def _await_answers(session: ProjectSession, requests: Sequence[Request], patience: float) -> list[RequestAnswer]:
-    deadline = time.monotonic() + patience
-    try:
-        while not await session.query(lambda desk: desk.are_answered(requests)) and time.monotonic() < deadline:
-            await session.query(Session.ensure_engine)
-            await session.sleep_until_change(ENGINE_CHECK_SECONDS)
-    finally:
-        answers = await session.query(lambda desk: desk.collect_answers(requests))
-    return answers
-
-
 @asynccontextmanager
 async def _hold_lock(lock: AbstractContextManager[None]) -> AsyncIterator[None]:
-    """Nobody else opens a batch meanwhile, in whatever process. Who stops waiting for it does not get it later."""
+    """Enter a blocking lock in a thread. If the wait is cancelled, the lock is released as soon as it is acquired."""
     entering = asyncio.ensure_future(asyncio.to_thread(lock.__enter__))
     try:
         await asyncio.shield(entering)

@@ -140,7 +140,7 @@ def test_without_the_extra_it_says_what_to_install(house: EngineProject) -> None
         [
             sys.executable,
             "-c",
-            "import sys; sys.modules['mcp'] = None; from plait.cli.app import run; sys.exit(run(['mcp']))",
+            "import sys; sys.modules['mcp'] = None; from plait.cli.app import run_cli; sys.exit(run_cli(['mcp']))",
         ],
         cwd=house.top,
         env=house.env,

@@ -94,7 +94,7 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
         lambda now: not now.publishing,
         WAIT_TOOL_SECONDS,
     )
-    found = await read_batch(call.session, name)
+    found, _ = await read_batch(call.session, name)
     return PublishResult.model_validate({**asked, **found, "underWay": seen.publishing, "commit": found["shipped"]})
 
 
@@ -122,7 +122,7 @@ async def _run_on_tasks(
         found = resolve_batch(state, batch)
         return found.id, [resolve_task(found, word).task.id for word in tasks]
 
-    name, ids = await call.session.query(lambda desk: named(desk.preview_state()))
+    name, ids = await call.session.query(lambda client: named(client.preview_state()))
     return _actions_result(
         await run_bulk_action(call.session, action, ids, batch=name, agent=agent) | {"batchId": name}
     )

@@ -97,7 +97,9 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
     _, batch, tasks = await describe_batch(call.session, params.batch)
     if words := params.tasks:
         names = await call.session.query(
-            lambda desk: {resolve_task(resolve_batch(desk.preview_state(), batch.id), word).task.id for word in words}
+            lambda client: {
+                resolve_task(resolve_batch(client.preview_state(), batch.id), word).task.id for word in words
+            }
         )
         tasks = [task for task in tasks if task["taskId"] in names]
     if params.only:
@@ -107,10 +109,10 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
 
 
 async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
-    found = await list_batches(call.session, tasks=False, limit=params.limit)
+    found, _ = await list_batches(call.session, tasks=False, limit=params.limit)
     batches = _get_list(found, "batches")
     seen = [(batch, await read_batch_snapshot(call.session, str(batch["id"]))) for batch in batches]
-    total = await call.session.query(lambda desk: len(desk.preview_state().batches))
+    total = await call.session.query(lambda client: len(client.preview_state().batches))
     return HistoryResult(
         engine=found["engine"] is not None,
         batches=[build_batch_result(batch, outlined) for batch, outlined in seen],
@@ -249,7 +251,7 @@ _CLOSED_STATUSES = frozenset(mark.value for mark in SourceStatus if mark.is_clos
 
 async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
     """Groups are not listed: they are not run themselves."""
-    found = await list_source_tasks(call.session)
+    found, _ = await list_source_tasks(call.session)
     tasks, problems = found["tasks"], found["problems"]
     assert isinstance(tasks, list)
     assert isinstance(problems, list)

@@ -56,13 +56,15 @@ class BatchSnapshot:
 
 
 async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummary:
-    return await session.query(lambda desk: summarize_batch(state := desk.preview_state(), resolve_batch(state, batch)))
+    return await session.query(
+        lambda client: summarize_batch(state := client.preview_state(), resolve_batch(state, batch))
+    )
 
 
 async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> BatchSnapshot:
     """None: of the newest batch. Raises UnknownError."""
     return await session.query(
-        lambda desk: build_batch_snapshot(state := desk.preview_state(), resolve_batch(state, batch))
+        lambda client: build_batch_snapshot(state := client.preview_state(), resolve_batch(state, batch))
     )
 
 
@@ -96,7 +98,7 @@ async def describe_batch(
 ) -> tuple[BatchSnapshot, BatchStatusResult, list[Json]]:
     """One batch as tools tell it, and all of its tasks as the HTTP interface does. Raises UnknownError."""
     snapshot = await read_batch_snapshot(session, batch)
-    found = await read_batch(session, snapshot.summary.batch)
+    found, _ = await read_batch(session, snapshot.summary.batch)
     tasks = found["tasks"]
     assert isinstance(tasks, list)
     return snapshot, build_batch_result(found, snapshot), tasks
@@ -121,7 +123,7 @@ T = TypeVar("T")
 MIN_WAIT_POLL_SECONDS = 0.2  # seconds between two looks, however much happens
 
 
-POLL_COST_FACTOR = 4  # times as long as a look took, until the next one: the desk has others to answer
+POLL_COST_FACTOR = 4  # times as long as a look took, until the next one: the client has others to answer
 
 
 MAX_WAIT_POLL_SECONDS = 5.0  # the longest between two looks, though nobody says that anything happened

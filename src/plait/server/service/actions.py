@@ -92,11 +92,11 @@ async def run_batch_action(  # noqa: PLR0913 - what can be asked for
     Raises UnknownError, and StateError if everything was refused.
     """
 
-    def choose(desk: Session) -> tuple[str, TaskRequests]:
-        found = resolve_batch(desk.preview_state(), batch)
+    def choose(client: Session) -> tuple[str, TaskRequests]:
+        found = resolve_batch(client.preview_state(), batch)
         name = partial(derive_request_id, key, session.id, action, found.id, agent or "", str(approve_all_tasks))
         if action is BatchAction.RETRY:
-            return found.id, _build_retries(found, name, agent, stored=find_stored_requests(desk) if key else set())
+            return found.id, _build_retries(found, name, agent, stored=find_stored_requests(client) if key else set())
         return found.id, [(None, _build_batch_request(found, action, name(), approve_all_tasks=approve_all_tasks))]
 
     return await _ask_and_report(session, choose, key)
@@ -114,8 +114,8 @@ async def run_task_action(  # noqa: PLR0913 - what can be asked for
 ) -> Json:
     """`{batchId, results}` with one result. Raises UnknownError, and StateError if it was refused."""
 
-    def choose(desk: Session) -> tuple[str, TaskRequests]:
-        found, of = resolve_batch_and_task(desk.preview_state(), batch, task)
+    def choose(client: Session) -> tuple[str, TaskRequests]:
+        found, of = resolve_batch_and_task(client.preview_state(), batch, task)
         name = derive_request_id(key, session.id, action, found.id, of.task.id, agent or "", text)
         return found.id, [(of.task.id, build_task_request(found, of, action, name, agent=agent, text=text))]
 
@@ -135,16 +135,16 @@ async def publish_batch(  # noqa: PLR0913 - what can be asked for
 
     Raises FieldError where a title or a body can't be so.
     """
-    view = await session.query(lambda desk: _find_batch_view(desk.preview_state(), batch))
+    view = await session.query(lambda client: _find_batch_view(client.preview_state(), batch))
     texts = await asyncio.to_thread(pull_request_preview.check_pull_request_text, session.place, view, title, body)
 
-    def choose(_desk: Session) -> tuple[str, TaskRequests]:
+    def choose(_client: Session) -> tuple[str, TaskRequests]:
         words = () if title is None and body is None else (repr((title, body)),)
         name = derive_request_id(key, session.id, "pr", view.id, publish, *words)
         return view.id, [(None, Ship(name, view.id, publish, *texts))]
 
     told = await _ask_and_report(session, choose, key)
-    return told | await session.query(lambda desk: _publish_json(desk.preview_state(), str(told["batchId"])))
+    return told | await session.query(lambda client: _publish_json(client.preview_state(), str(told["batchId"])))
 
 
 def build_task_request(  # noqa: PLR0913 - what a request is made of
@@ -223,7 +223,7 @@ async def _ask_and_report(
         batch, asked = await session.query(choose)
         answers = await ask_once(session, [request for _, request in asked])
     results = [(name, answer) for (name, _), answer in zip(asked, answers, strict=True)]
-    return await session.query(lambda desk: _results_json(desk.preview_state(), batch, results))
+    return await session.query(lambda client: _results_json(client.preview_state(), batch, results))
 
 
 def _results_json(state: State, batch: str, results: Sequence[TaskAnswer]) -> Json:
@@ -281,8 +281,8 @@ async def run_bulk_action(  # noqa: PLR0913 - what can be asked for
     _check_bulk_fields(action, agent, text)
     task_names = tuple(dict.fromkeys(task_ids))
 
-    def choose(desk: Session) -> list[_BatchPart]:
-        state = desk.preview_state()
+    def choose(client: Session) -> list[_BatchPart]:
+        state = client.preview_state()
         one = None if batch is None else resolve_batch(state, batch)
         return [
             _build_part(found, names, action, agent, text) for found, names in _group_by_batch(state, task_names, one)
@@ -344,7 +344,7 @@ async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, Json
         return refused | {name: _result_json(name, batch, "refused", error.message) for name in requests}
     results = list(zip(requests, answers, strict=True))
     told = await session.query(
-        lambda desk: [answer_json(desk.preview_state(), batch, (name, answer)) for name, answer in results]
+        lambda client: [answer_json(client.preview_state(), batch, (name, answer)) for name, answer in results]
     )
     return refused | {name: each | {"batchId": batch} for (name, _), each in zip(results, told, strict=True)}
 

@@ -1,15 +1,11 @@
-"""Batches: all of them, one of them, a new one, and what a new one would be.
-
-A batch as a graph, and as a timeline.
-
-A batch's pull request: what it would say if it were opened or brought up to date now.
-"""
+"""Batches: list, read, preview and create; their graph, timeline and pull request preview."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypedDict
 
 from plait.agents.interface import AgentSpec
 from plait.client.api_errors import FieldError, StateError, list_error_problems, problem_json
@@ -20,7 +16,7 @@ from plait.client.planning.submission import build_submission, check_admission, 
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.pull_request_preview import PullRequestPreview, build_pull_request_preview
-from plait.client.session import Session
+from plait.client.session import Session, Submission
 from plait.client.timeline import timeline_json
 from plait.client.trust import AGENT_KEYS, FORMAT_KEY, require_trust
 from plait.config.config import Config
@@ -38,90 +34,159 @@ from plait.server.service.lookup import query_with_cursor, resolve_batch
 
 Json = dict[str, object]
 
-
 COMPLETED_STATE = "completed"
 
 
-async def list_batches(session: ProjectSession, *, tasks: bool = True, limit: int | None = None) -> Json:
-    """`{"engine", "batches"}` as `status --json`, the newest first; without `tasks`, batches have none."""
-    return (await list_batches_with_cursor(session, tasks=tasks, limit=limit))[0]
+class _ApiFields(TypedDict):
+    eta: float | None
+    project_id: str
 
 
-async def list_batches_with_cursor(
+async def list_batches(
     session: ProjectSession, *, tasks: bool = True, limit: int | None = None, unended: bool = False
 ) -> tuple[Json, str]:
-    """And its mark. `unended`: whatever is open is among them, however old it is."""
-    return await query_with_cursor(
-        session, lambda desk: _batches_json(session, desk, tasks=tasks, limit=limit, unended=unended)
-    )
+    """`{"engine", "batches"}` as `status --json`, newest first, and a cursor. `unended`: include all open batches."""
+
+    def read(client: Session) -> Json:
+        state = client.preview_state()
+        newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
+        older = [] if limit is None else [batch for batch in newest[limit:] if unended and batch.ended is None]
+        encode = batch_json if tasks else batch_summary_json
+        items = [encode(state, batch, **_api_fields(session, batch)) for batch in [*newest[:limit], *older]]
+        return status_json(client.find_engine(), items)
+
+    return await query_with_cursor(session, read)
 
 
-async def read_batch(session: ProjectSession, batch: str | None) -> Json:
-    """BATCH; None: the newest. Raises UnknownError or, where several begin like it, StateError."""
-    return (await read_batch_with_cursor(session, batch))[0]
+async def read_batch(session: ProjectSession, batch: str | None) -> tuple[Json, str]:
+    """One batch (None: the newest) and a cursor. Raises NotFoundError, or StateError if the id is ambiguous."""
+
+    def read(client: Session) -> Json:
+        found = resolve_batch(state := client.preview_state(), batch)
+        return batch_json(state, found, **_api_fields(session, found))
+
+    return await query_with_cursor(session, read)
 
 
-async def read_batch_with_cursor(session: ProjectSession, batch: str | None) -> tuple[Json, str]:
-    """And its mark."""
-    return await query_with_cursor(session, lambda desk: _find_batch_json(session, desk, batch))
+async def read_standing(session: ProjectSession, batch: str | None, tasks: Sequence[str]) -> tuple[Json, str]:
+    """The status of these tasks (empty: all), without unknown ones, and a cursor."""
 
+    def read(client: Session) -> Json:
+        found = resolve_batch(state := client.preview_state(), batch)
+        return task_runs_json(state, found, tasks, **_api_fields(session, found))
 
-async def read_standing_with_cursor(
-    session: ProjectSession, batch: str | None, tasks: Sequence[str]
-) -> tuple[Json, str]:
-    """Where these tasks of it stand (none named: all of them), and its mark. Who is not there is left out."""
-    return await query_with_cursor(session, lambda desk: _standing_json(session, desk, batch, tasks))
+    return await query_with_cursor(session, read)
 
 
 async def create_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "") -> Json:
-    """`{id, status, mode, tasks, createdAt, problems, accepted}`, once it is in the journal; `accepted`: it is safe, and no
-    engine has taken it yet. With a `key`, the one that was made with it before.
+    """The new batch, once it is in the journal; `accepted`: it is durable, but no engine has taken it yet.
 
-    Raises UnknownError, FieldError, PlanError, UntrustedError or StateError; then nothing was started.
+    With a `key`, the batch that was created with it before. Raises NotFoundError, FieldError, PlanError, UntrustedError or
+    StateError; then nothing was started.
     """
     request_id = derive_request_id(key, session.id, *spec.identity)
     async with hold_key(session, key and request_id):
         earlier = await find_submitted_batch(session, request_id) if key else None
         if earlier is not None:
-            return await _created_json(session, earlier, ())
-        preview, agents = await _prepare_preview(session, spec)
-        require_trust(preview.survey.config, session.place)
-        plan = _require_plan(preview)
+            return await session.query(lambda client: _created_json(session, client, earlier, ()))
+        history = await session.query(_copy_history)
+        preview, submission, warnings = await asyncio.to_thread(_prepare_submission, session, history, spec)
+        problems = (*preview.planned.problems, *warnings)
         try:
-            batch, warnings = await session.submit(preview, plan, agents, request_id)
-        except WorldError as error:  # it may be safe all the same
+            return await session.submit(
+                submission, preview, request_id, lambda client, batch: _created_json(session, client, batch, problems)
+            )
+        except WorldError as error:  # the request may be durable nevertheless
             waiting = await find_submitted_batch(session, request_id)
             if waiting is None:
                 raise
-            batch, warnings = waiting, [Problem(Severity.WARNING, error.message, hint=error.hint)]
-        return await _created_json(session, batch, (*preview.planned.problems, *warnings))
+            problems = (*preview.planned.problems, Problem(Severity.WARNING, error.message, hint=error.hint))
+            return await session.query(lambda client: _created_json(session, client, waiting, problems))
 
 
 async def preview_batch(session: ProjectSession, spec: BatchSpec) -> Json:
-    """As `plan --json`; where there can be no plan, its problems say why, and they say what would keep it from being run now."""
+    """As `plan --json`; problems say why there is no plan, or why it can't be run now."""
+    history = await session.query(_copy_history)
     try:
-        preview, agents = await _prepare_preview(session, spec)
+        preview, agents = await asyncio.to_thread(_build_preview, session, history, spec)
     except SourcesMissingError as error:
         return plan_json(None, {}, list_error_problems(error))
     plan = preview.planned.plan
     problems = list(preview.planned.problems)
     if plan is not None:
         problems += await session.query(
-            lambda desk: _collect_problems(lambda: check_admission(desk.preview_state(), preview, plan))
+            lambda client: _collect_problems(lambda: check_admission(client.preview_state(), preview, plan))
         )
-        problems += await asyncio.to_thread(_find_obstacles, session.place, preview, plan, agents)
-    return await asyncio.to_thread(_preview_json, preview) | {"problems": _problems_json(problems)}
+
+    def finish() -> Json:
+        """The estimate simulates the batch, which takes a moment."""
+        if plan is not None:
+            problems.extend(_find_obstacles(session.place, preview, plan, agents))
+        return plan_json(plan, preview.survey.pile.by_id, (), preview.eta, preview.cost)
+
+    return await asyncio.to_thread(finish) | {"problems": _problems_json(problems)}
 
 
-def _preview_json(preview: PlanPreview) -> Json:
-    """How long it would take is found out by running through it, which takes a moment."""
-    return plan_json(preview.planned.plan, preview.survey.pile.by_id, (), preview.eta, preview.cost)
+def _prepare_submission(
+    session: ProjectSession, history: PastBatches, spec: BatchSpec
+) -> tuple[PlanPreview, Submission, Sequence[Problem]]:
+    """Everything that reads files or asks git, in one go."""
+    preview, agents = _build_preview(session, history, spec)
+    require_trust(preview.survey.config, session.place)
+    planned = preview.planned
+    if planned.plan is None:
+        if planned.complete:
+            raise StateError("everything selected is complete: there is nothing to do", state=COMPLETED_STATE)
+        raise PlanError(planned.problems)
+    return preview, *build_submission(session.place, preview, planned.plan, agents)
+
+
+def _build_preview(
+    session: ProjectSession, history: PastBatches, spec: BatchSpec
+) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
+    place = session.place
+    flags = {**spec.to_flags(), **get_mirror_settings(place)}
+
+    def vet(config: Config) -> None:
+        require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))
+
+    try:
+        sources = load_sources(place.top, flags=flags, place=place, vet=vet, cache=session.source_cache)
+    except SourcesMissingError:
+        spec.check_task_ids(None)
+        raise
+    spec.check_task_ids(sources.pile)
+    agents = _resolve_agents(sources, spec)
+    with _map_contest_errors(spec):
+        times = None if spec.contest is None else spec.contest.times
+        return prepare_plan(build_plan_preview(sources, history, spec.selection), agents, times), agents
+
+
+def _resolve_agents(sources: LoadedSources, spec: BatchSpec) -> tuple[AgentSpec, ...]:
+    try:
+        with _map_contest_errors(spec):
+            return select_agents(sources, contest=spec.contest is not None)
+    except ConfigError as error:
+        if "agent" not in spec.settings:
+            raise
+        raise FieldError(error.message, field="settings.agent", hint=error.hint) from error
+
+
+@contextmanager
+def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
+    """Attribute errors to the field `contest`, if there is one."""
+    try:
+        yield
+    except (UserError, ConfigError) as error:
+        if spec.contest is None or isinstance(error, StateError | FieldError):
+            raise
+        raise FieldError(error.message, field="contest", hint=error.hint) from error
 
 
 def _find_obstacles(
     place: RepoLocation, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> list[Problem]:
-    """What the repository has against it."""
+    """What in the repository keeps the plan from being run."""
     warnings = list[Problem]()
     errors = _collect_problems(lambda: require_trust(preview.survey.config, place))
     errors += _collect_problems(lambda: warnings.extend(build_submission(place, preview, plan, agents)[1]))
@@ -136,151 +201,57 @@ def _collect_problems(check: Callable[[], object]) -> list[Problem]:
     return []
 
 
-async def _prepare_preview(session: ProjectSession, spec: BatchSpec) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
-    sources, agents = await _survey_sources(session, spec)
-    history = await session.query(_copy_history)
-    return await asyncio.to_thread(_build_preview, history, sources, agents, spec), agents
+def _copy_history(client: Session) -> PastBatches:
+    """A copy, to be read outside of the session's thread."""
+    return PastBatches(copy_state(client.state) if client.state.seq else None)
 
 
-def _build_preview(
-    history: PastBatches, sources: LoadedSources, agents: tuple[AgentSpec, ...], spec: BatchSpec
-) -> PlanPreview:
-    with _map_contest_errors(spec):
-        times = None if spec.contest is None else spec.contest.times
-        return prepare_plan(build_plan_preview(sources, history, spec.selection), agents, times)
-
-
-@contextmanager
-def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
-    """Why there can be none is told as what is wrong with it."""
-    try:
-        yield
-    except (UserError, ConfigError) as error:
-        if spec.contest is None or isinstance(error, StateError | FieldError):
-            raise
-        raise FieldError(error.message, field="contest", hint=error.hint) from error
-
-
-async def _survey_sources(session: ProjectSession, spec: BatchSpec) -> tuple[LoadedSources, tuple[AgentSpec, ...]]:
-    """What the sources say and who may be called: read off the desk's thread, which has others to answer."""
-    flags = {**spec.to_flags(), **get_mirror_settings(session.place)}
-
-    def vet(config: Config) -> None:
-        require_trust(config, session.place, early=(FORMAT_KEY, *AGENT_KEYS))
-
-    def read() -> tuple[LoadedSources, tuple[AgentSpec, ...]]:
-        try:
-            seen = load_sources(
-                session.place.top, flags=flags, place=session.place, vet=vet, cache=session.source_cache
-            )
-        except SourcesMissingError:
-            spec.check_task_ids(None)
-            raise
-        spec.check_task_ids(seen.pile)
-        return seen, _resolve_agents(seen, spec)
-
-    return await asyncio.to_thread(read)
-
-
-def _resolve_agents(sources: LoadedSources, spec: BatchSpec) -> tuple[AgentSpec, ...]:
-    try:
-        with _map_contest_errors(spec):
-            return select_agents(sources, contest=spec.contest is not None)
-    except ConfigError as error:
-        if "agent" not in spec.settings:
-            raise
-        raise FieldError(error.message, field="settings.agent", hint=error.hint) from error
-
-
-def _copy_history(desk: Session) -> PastBatches:
-    """As a twin, to be read off the desk's thread."""
-    return PastBatches(copy_state(desk.state) if desk.state.seq else None)
-
-
-def _require_plan(preview: PlanPreview) -> Plan:
-    planned = preview.planned
-    if planned.plan is not None:
-        return planned.plan
-    if planned.complete:
-        raise StateError("everything selected is complete: there is nothing to do", state=COMPLETED_STATE)
-    raise PlanError(planned.problems)
-
-
-def _batches_json(session: ProjectSession, desk: Session, *, tasks: bool, limit: int | None, unended: bool) -> Json:
-    state = desk.preview_state()
-    newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
-    older = [] if limit is None else [batch for batch in newest[limit:] if unended and batch.ended is None]
-    shape = batch_json if tasks else batch_summary_json
-    named = [*newest[:limit], *older]
-    items = [shape(state, batch, eta=session.estimate_end(batch.id), project_id=session.id) for batch in named]
-    return status_json(desk.find_engine(), items)
-
-
-def _find_batch_json(session: ProjectSession, desk: Session, word: str | None) -> Json:
-    state = desk.preview_state()
-    return _batch_json(session, state, resolve_batch(state, word))
-
-
-def _standing_json(session: ProjectSession, desk: Session, word: str | None, tasks: Sequence[str]) -> Json:
-    state = desk.preview_state()
-    batch = resolve_batch(state, word)
-    return task_runs_json(state, batch, tasks, eta=session.estimate_end(batch.id), project_id=session.id)
-
-
-def _batch_json(session: ProjectSession, state: State, batch: BatchState) -> Json:
-    return batch_json(state, batch, eta=session.estimate_end(batch.id), project_id=session.id)
-
-
-async def _created_json(session: ProjectSession, name: str, problems: Sequence[Problem]) -> Json:
-    batch_fields, taken = await session.query(
-        lambda desk: (_batch_json_by_id(session, desk, name), name in desk.state.batches)
-    )
-    tasks = batch_fields["tasks"]
+def _created_json(session: ProjectSession, client: Session, name: str, problems: Sequence[Problem]) -> Json:
+    batch = (state := client.preview_state()).batches[name]
+    fields = batch_json(state, batch, **_api_fields(session, batch))
+    tasks = fields["tasks"]
     assert isinstance(tasks, list)
     return {
-        **{key: batch_fields[key] for key in ("id", "status", "mode", "branch", "createdAt")},
+        **{key: fields[key] for key in ("id", "status", "mode", "branch", "createdAt")},
         "tasks": [{key: task[key] for key in ("taskId", "title", "status", "branch")} for task in tasks],
         "problems": _problems_json(problems),
-        "accepted": not taken,
+        "accepted": name not in client.state.batches,
     }
+
+
+def _api_fields(session: ProjectSession, batch: BatchState) -> _ApiFields:
+    return {"eta": session.follower.estimate_end(batch.id), "project_id": session.id}
 
 
 def _problems_json(problems: Sequence[Problem]) -> list[Json]:
     return [problem_json(translate_problem(problem)) for problem in problems]
 
 
-def _batch_json_by_id(session: ProjectSession, desk: Session, name: str) -> Json:
-    state = desk.preview_state()
-    return _batch_json(session, state, state.batches[name])
-
-
 async def read_graph(session: ProjectSession, batch: str | None) -> Json:
-    """Its tasks with their statuses, the edges between them with kind and reason, waves, the longest path."""
-
-    def read(state: State) -> Json:
-        return graph_json(state, resolve_batch(state, batch))
-
-    return await session.query(lambda desk: read(desk.preview_state()))
+    """Its tasks with their statuses, the edges between them with kind and reason, waves, the critical path."""
+    return await session.query(lambda client: graph_json(state := client.preview_state(), resolve_batch(state, batch)))
 
 
 async def read_timeline(session: ProjectSession, batch: str | None) -> Json:
     """Attempts, waits, retries and merges with their times."""
 
-    def read(desk: Session) -> Json:
-        return timeline_json(session.history.get_batch(resolve_batch(desk.preview_state(), batch).id).timeline)
+    def read(client: Session) -> Json:
+        return timeline_json(
+            session.follower.history.get_batch(resolve_batch(client.preview_state(), batch).id).timeline
+        )
 
     return await session.query(read)
 
 
 async def read_pull_request_preview(session: ProjectSession, batch: str | None) -> Json:
-    """Git is asked off the desk's thread, and nobody over a network."""
+    """What its pull request would say now, found without using the network."""
 
     def read(state: State) -> tuple[BatchView, PullRequestOverride, str | None, bool]:
         found = resolve_batch(state, batch)
         under_way = found.requested_publish is not None or found.publishing is not None
         return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
 
-    view, wording, why_not, under_way = await session.query(lambda desk: read(desk.preview_state()))
+    view, wording, why_not, under_way = await session.query(lambda client: read(client.preview_state()))
     found = await asyncio.to_thread(build_pull_request_preview, session.place, view, wording, why_not)
     return _pull_request_json(view, found, under_way=under_way)
 

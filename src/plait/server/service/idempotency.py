@@ -1,10 +1,10 @@
-"""Asking by a client's own key: whoever asks twice, since the first answer got lost on its way, is answered once."""
+"""Idempotency keys: a request that is repeated with its key is answered, but not performed again."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from weakref import WeakValueDictionary
 
@@ -20,7 +20,7 @@ _locks = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
 
 
 def derive_request_id(key: str, *parts: str) -> str:
-    """A request's id: with a key the same for the same words, else one of its own."""
+    """A request's id: with a key the same for the same parts, else a new one."""
     if not key:
         return new_request_id()
     text = "\0".join((key, *parts)).encode("utf-8", "surrogatepass")
@@ -28,17 +28,21 @@ def derive_request_id(key: str, *parts: str) -> str:
 
 
 async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
-    """As `Office.ask`; what was answered before is not asked again."""
-    ids = {request.id for request in requests}
-    known = await session.query(lambda desk: _has_earlier_answers(desk, ids))
-    earlier = await asyncio.to_thread(_read_earlier_answers, session.place, requests) if known else {}
+    """As `ask_or_queue`, for requests with ids from a key: what was answered before is not asked again."""
+
+    def has_earlier_answers(client: Session) -> bool:
+        state = client.state
+        return any(each.id in state.seen_requests and each.id not in state.unanswered for each in requests)
+
+    answered = await session.query(has_earlier_answers)
+    earlier = await asyncio.to_thread(_read_earlier_answers, session.place, requests) if answered else {}
     fresh = [request for request in requests if request.id not in earlier]
     answers = await ask_or_queue(session, fresh) if fresh else []
     return [(earlier | {answer.request: answer for answer in answers})[request.id] for request in requests]
 
 
 async def ask_or_queue(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
-    """As `Office.ask`. What is safe is safe also where no engine can be started: then it is not answered, and `why` says so."""
+    """As `ProjectSession.ask`; durable requests are left unanswered, with a reason, if no engine can be started."""
     try:
         return await session.ask(requests)
     except WorldError as error:
@@ -48,14 +52,14 @@ async def ask_or_queue(session: ProjectSession, requests: Sequence[Request]) -> 
         return [RequestAnswer(request.id, why=error.message) for request in requests]
 
 
-def find_stored_requests(desk: Session) -> set[str]:
-    """The requests that are not lost any more: in the journal, or in the inbox."""
-    return desk.state.seen_requests | {request.id for request in desk.list_pending()}
+def find_stored_requests(client: Session) -> set[str]:
+    """The durable requests: in the journal or in the inbox."""
+    return client.state.seen_requests | {request.id for request in client.list_pending()}
 
 
 @asynccontextmanager
 async def hold_key(session: ProjectSession, name: str) -> AsyncIterator[None]:
-    """Of those who come at the same time with one name, one after another."""
+    """Serialize requests with the same name."""
     if not name:
         yield
         return
@@ -65,16 +69,19 @@ async def hold_key(session: ProjectSession, name: str) -> AsyncIterator[None]:
 
 
 async def find_submitted_batch(session: ProjectSession, request_id: str) -> str | None:
-    """The batch that was asked for by this request before, taken or not."""
+    """The batch that this request has created before, in the journal or still in the inbox."""
 
-    def pending(desk: Session) -> str | None:
-        found = (each for each in desk.list_pending() if each.id == request_id and isinstance(each, Submit))
-        return next((each.batch for each in found if each.batch in desk.preview_state().batches), None)
+    def look(client: Session) -> tuple[bool, str | None]:
+        if request_id in client.state.seen_requests:
+            return True, None
+        pending = (each for each in client.list_pending() if each.id == request_id and isinstance(each, Submit))
+        return False, next((each.batch for each in pending if each.batch in client.preview_state().batches), None)
 
-    if await session.query(lambda desk: request_id in desk.state.seen_requests):
+    recorded, batch = await session.query(look)
+    if recorded:
         batch = await asyncio.to_thread(_find_batch_in_journal, session.place, request_id)
-        return await session.query(lambda desk: batch if batch in desk.state.batches else None)
-    return await session.query(pending)
+        return await session.query(lambda client: batch if batch in client.state.batches else None)
+    return batch
 
 
 def _find_batch_in_journal(place: RepoLocation, request_id: str) -> str | None:
@@ -83,12 +90,8 @@ def _find_batch_in_journal(place: RepoLocation, request_id: str) -> str | None:
         return next((each.batch for each in events if isinstance(each, Submit) and each.id == request_id), None)
 
 
-def _has_earlier_answers(desk: Session, ids: Collection[str]) -> bool:
-    return any(name in desk.state.seen_requests and name not in desk.state.unanswered for name in ids)
-
-
 def _read_earlier_answers(place: RepoLocation, requests: Sequence[Request]) -> dict[str, RequestAnswer]:
-    """The answers that stand in the journal."""
+    """The answers in the journal."""
     expected = PendingAnswers()
     expected.expect(requests)
     try:

@@ -116,7 +116,9 @@ async def read_gate_log(
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether what it prints is for programs: then people want to hear what it says and does instead."""
-    past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task))
+    past = await session.query(
+        lambda _: session.follower.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task)
+    )
     listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
     return isinstance(listener, JsonLinesParser)
 

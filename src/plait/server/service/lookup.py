@@ -1,7 +1,4 @@
-"""Which batch and which task are meant, as on the command line: an id, or the beginning of one that no other has.
-
-A reading with its mark: whoever listens from that mark on misses nothing that the reading does not show.
-"""
+"""Find a batch or task by its id or a unique prefix, and read with a cursor for the event stream."""
 
 from __future__ import annotations
 
@@ -16,22 +13,24 @@ from plait.core.state import BatchState, State, TaskState
 from plait.server.event_buffer import EventCursor
 from plait.server.project_session import ProjectSession
 
+T = TypeVar("T")
+
 AMBIGUOUS_STATE = "ambiguous"
 
 
-def resolve_batch(state: State, word: str | None) -> BatchState:
+def resolve_batch(state: State, prefix: str | None) -> BatchState:
     """None: the newest."""
     try:
-        return find_batch(state, word)
+        return find_batch(state, prefix)
     except UserError as error:
-        raise _map_lookup_error(error, word, state.batches) from None
+        raise _map_lookup_error(error, prefix, state.batches) from None
 
 
-def resolve_task(batch: BatchState, word: str) -> TaskState:
+def resolve_task(batch: BatchState, prefix: str) -> TaskState:
     try:
-        return find_task(batch, word)
+        return find_task(batch, prefix)
     except UserError as error:
-        raise _map_lookup_error(error, word, batch.index) from None
+        raise _map_lookup_error(error, prefix, batch.index) from None
 
 
 def resolve_batch_and_task(state: State, batch: str | None, task: str) -> tuple[BatchState, TaskState]:
@@ -39,20 +38,15 @@ def resolve_batch_and_task(state: State, batch: str | None, task: str) -> tuple[
     return found, resolve_task(found, task)
 
 
-def _map_lookup_error(error: UserError, word: str | None, names: Iterable[str]) -> UserError:
-    """Where something begins like it and is not found, several do."""
-    if word and any(name.startswith(word) or name.partition(":")[2] == word for name in names):
+def _map_lookup_error(error: UserError, prefix: str | None, names: Iterable[str]) -> UserError:
+    """An id that is a prefix of known ones, and not found, is ambiguous."""
+    if prefix and any(name.startswith(prefix) or name.partition(":")[2] == prefix for name in names):
         return StateError(error.message, state=AMBIGUOUS_STATE, hint=error.hint)
     return NotFoundError(error.message, hint=error.hint)
 
 
-T = TypeVar("T")
-
-
 async def query_with_cursor(session: ProjectSession, read: Callable[[Session], T]) -> tuple[T, str]:
-    """What is read at the desk, and an id for `Last-Event-ID`."""
-    return await session.query(lambda desk: (read(desk), format_cursor(desk)))
-
-
-def format_cursor(desk: Session) -> str:
-    return str(EventCursor(desk.journal_id or "", desk.state.seq))
+    """What `read` returns, and the `Last-Event-ID` from which events follow without a gap."""
+    return await session.query(
+        lambda client: (read(client), str(EventCursor(client.journal_id or "", client.state.seq)))
+    )

@@ -34,7 +34,7 @@ _SETTINGS_LOCK = "settings"  # what changes mean follows from what is in force: 
 
 async def read_project_settings(session: ProjectSession) -> Json:
     """Every setting by the name of the API, and under `given` who gave it."""
-    saved = await session.query(lambda desk: desk.state.saved)
+    saved = await session.query(lambda client: client.state.saved)
     config = await asyncio.to_thread(load_effective_config, session.place, saved)
     return preferences_json(config, saved)
 
@@ -50,9 +50,9 @@ async def change_settings(session: ProjectSession, patch: Mapping[str, object]) 
     `accepted`: it is safe, and no engine has answered yet. Raises UnfitSettingsError or ConfigError; then nothing was saved.
     """
     async with hold_key(session, _SETTINGS_LOCK):
-        saved = await session.query(lambda desk: desk.state.saved)
+        saved = await session.query(lambda client: client.state.saved)
         wanted = await asyncio.to_thread(check_changes, session.place, saved, patch)
-        way = await session.query(lambda desk: plan_change(session.place, desk.state, wanted))
+        way = await session.query(lambda client: plan_change(session.place, client.state, wanted))
         answers = await ask_or_queue(session, way.requests) if way.requests else []
     refused = [answer.why for answer in answers if answer.granted is False]
     if refused:

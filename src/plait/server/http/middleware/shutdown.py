@@ -10,7 +10,7 @@ from http import HTTPStatus
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plait.server.http.responses import make_error_response
-from plait.server.session_pool import RequestScope
+from plait.server.project_session import RequestScope
 
 _SHUTDOWN_ERROR = "the server has ended before this was answered"
 

@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
+from plait.client.api_models import Batch, GraphShape, PlanShape, Standing, TimelineShape
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
 from plait.server.http.schema.base import BATCH_LINKS, BATCH_LIST_LINKS, CURSOR_HEADERS, document_responses
-from plait.server.http.schema.batches import Batch, Batches, Created, GraphShape, TimelineShape
-from plait.server.http.schema.tasks import BatchBody, PlanBody, PlanShape, Standing
+from plait.server.http.schema.batches import Batches, Created
+from plait.server.http.schema.tasks import BatchBody, PlanBody
 from plait.server.service import batches
 
 router = APIRouter(tags=["batches"])
@@ -47,7 +48,7 @@ async def listed(
     unended: Annotated[bool, Query(alias="open", description="true: and older ones that are open")] = False,  # noqa: FBT002
 ) -> Response:
     """All batches, the newest first."""
-    body, cursor = await batches.list_batches_with_cursor(session, tasks=tasks, limit=limit, unended=unended)
+    body, cursor = await batches.list_batches(session, tasks=tasks, limit=limit, unended=unended)
     return make_response(body, cursor=cursor)
 
 
@@ -76,7 +77,7 @@ async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKe
 )
 async def one(session: SessionDep, batch_id: BatchId) -> Response:
     """BATCH, the whole of it at one moment."""
-    body, cursor = await batches.read_batch_with_cursor(session, batch_id)
+    body, cursor = await batches.read_batch(session, batch_id)
     return make_response(body, cursor=cursor)
 
 
@@ -89,7 +90,7 @@ async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) ->
     """Where some of its tasks stand, as /api/tasks has it under `batch`: for those who heard that something happened to them.
     An id that it has not is left out, and an entrant is told only by its name.
     """
-    body, cursor = await batches.read_standing_with_cursor(session, batch_id, asked)
+    body, cursor = await batches.read_standing(session, batch_id, asked)
     return make_response(body, cursor=cursor)
 
 

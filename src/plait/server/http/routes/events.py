@@ -64,7 +64,7 @@ async def events(
     """
     cursor = _parse_cursor(last, "Last-Event-ID") or _parse_cursor(since, "since")
     batch_id = await session.query(
-        lambda desk: None if batch is None else resolve_batch(desk.preview_state(), batch).id
+        lambda client: None if batch is None else resolve_batch(client.preview_state(), batch).id
     )
     if cursor is None and batch_id is not None:
         cursor = EventCursor("", 0)

@@ -15,6 +15,7 @@ from fastapi import APIRouter, Query, Response
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from plait.client.api_models import ConflictShape, DiffShape, Explanation
 from plait.client.diff import DiffRange
 from plait.core.task import Step
 from plait.git.location import RepoLocation
@@ -22,7 +23,6 @@ from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import BatchId, SessionDep, TaskName
 from plait.server.http.schema.base import Responses, document_responses
 from plait.server.http.schema.batches import PullRequest
-from plait.server.http.schema.inspection import ConflictShape, DiffShape, Explanation
 from plait.server.project_session import ProjectSession
 from plait.server.service import batches, inspection
 from plait.server.service.inspection import open_comparison

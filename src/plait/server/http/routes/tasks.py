@@ -20,7 +20,7 @@ router = APIRouter(tags=["tasks"])
 )
 async def listed(session: SessionDep) -> Response:
     """Every task of the sources, selected or not, with where it stands in the newest batch that has it."""
-    body, cursor = await tasks.list_source_tasks_with_cursor(session)
+    body, cursor = await tasks.list_source_tasks(session)
     return make_response(body, cursor=cursor)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from plait.core.plan import Severity
+from plait.client.api_models import Problem, api_model
 
 
 class ApiModel(BaseModel):
@@ -86,16 +86,7 @@ TASK_LINKS = _link_operations(("getTask", "editTask"), {"path.task_id": "id"})
 PROJECT_LINKS = _link_operations(("removeProject",), {"path.project_id": "id"})
 
 
-class Problem(ApiModel):
-    """What is wrong, where, and the way out."""
-
-    severity: Severity
-    message: str
-    file: str | None
-    line: int | None
-    hint: str | None
-
-
+@api_model
 class Wrong(Problem):
     """`field` null: no single one is to blame."""
 
@@ -152,7 +143,7 @@ def _error_responses(codes: dict[int, str]) -> Responses:
 
 
 def document_responses(
-    model: type[ApiModel] | None = None,
+    model: type[object] | None = None,
     *codes: int,
     status: int = 200,
     also: Responses | None = None,

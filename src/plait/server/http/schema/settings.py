@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, RootModel, WithJsonSchema, create_model
 
+from plait.client.api_models import Problem
 from plait.config.config import Layer
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS
 from plait.config.value_types import ValueKind
-from plait.server.http.schema.base import ApiModel, Problem
+from plait.server.http.schema.base import ApiModel
 
 
 def _choice_type(words: Sequence[str]) -> Any:  # a type that is made just now

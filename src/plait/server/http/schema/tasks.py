@@ -10,13 +10,11 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
+from plait.client.api_models import NeedShape, Problem, Run
 from plait.client.task_drafts import TaskDraft
 from plait.core.contest import MAX_ENTRANTS as MOST_ENTRANTS, Contest
 from plait.core.settings import Mode
-from plait.core.status import Category, TaskStatus, Waiting
-from plait.core.task import NeedKind
-from plait.server.http.schema.base import ApiBody, ApiModel, Problem
-from plait.server.http.schema.batches import BatchHead, Cost, Diffstat, SharedFile
+from plait.server.http.schema.base import ApiBody, ApiModel
 from plait.server.service.batch_spec import BatchSpec
 from plait.sources.source_model import SourceStatus
 
@@ -84,87 +82,7 @@ class BatchBody(BatchSpecBody):
         return self.build_spec(self.task_ids)
 
 
-class NeedShape(ApiModel):
-    """`at` is where it was said: `file:line`."""
-
-    id: str
-    kind: NeedKind
-    reason: str
-    at: str | None
-
-
-class PlanTask(ApiModel):
-    id: str
-    title: str
-    status: SourceStatus
-    source: str | None
-    needs: list[NeedShape]
-    touches: list[str]
-    phase: str | None
-    wave: int
-    weight: float
-    agent: str | None
-    entrant_of: str | None
-
-
-class PhaseShape(ApiModel):
-    id: str
-    title: str
-    after: list[str]
-    total: int
-    settled: int
-    gate: float | None
-    opens_with: str | None
-
-
-class PlanShape(ApiModel):
-    """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-    started now. `eta` (in seconds) and `cost` are told where history knows them.
-    """
-
-    tasks: list[PlanTask]
-    waves: list[list[str]]
-    conflicts: list[SharedFile]
-    critical_path: list[str]
-    phases: list[PhaseShape]
-    eta: float | None
-    cost: Cost | None
-    problems: list[Problem]
-
-
 NameList = Annotated[list[str], Field(max_length=500)]
-
-
-class Run(ApiModel):
-    """Where it stands in the newest batch that has it; `taskId` is what that batch calls it.
-
-    `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch not shipped.
-    """
-
-    batch_id: str
-    task_id: str
-    status: TaskStatus
-    reason: str
-    waiting: Waiting | None
-    needs_you: bool
-    category: Category | None
-    agent: str | None
-    attempt: int
-    phase: str | None
-    started_at: str | None
-    completed_at: str | None
-    cost: Cost
-    diffstat: Diffstat | None
-    commit: str | None
-    shipped: bool
-    review: bool
-
-
-class Standing(ApiModel):
-    """Of `tasks`, those that were asked for."""
-
-    batch: BatchHead
-    tasks: list[Run]
 
 
 class SourceTask(ApiModel):
