@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.support.temp_project import temp_project
 
-from plait.agents.table import KNOWN_AGENTS, AgentLogin
+from plait.agents.table import AGENTS, AgentLogin
 from plait.cli.commands.agents import agents_command
 from plait.client.installed_agents import LoggedIn, LoginStatus, Program, detect_login, probe_programs
 
@@ -103,7 +103,7 @@ def test_a_program_that_reads_gets_nothing(install: Install) -> None:
 def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     path = install("claude", "echo 2.1.197")
     told = rows(capsys)
-    assert list(told)[: len(KNOWN_AGENTS)] == [known.name for known in KNOWN_AGENTS]
+    assert list(told)[: len(AGENTS)] == list(AGENTS)
     assert told["claude"] == {
         "name": "claude",
         "description": "Claude Code",

@@ -31,7 +31,7 @@ import psutil
 from tests.support.cli_runner import CliResult
 from tests.support.terminal import Terminal
 
-from plait.agents.table import KNOWN_AGENTS
+from plait.agents.table import AGENTS
 from plait.client.project_state import read_past_batches
 from plait.core.events import Record
 from plait.core.state import BatchState, State
@@ -40,7 +40,7 @@ from plait.git.location import find_repo
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
 
-_AGENT_PROGRAMS = frozenset(known.program for known in KNOWN_AGENTS if known.program)
+_AGENT_PROGRAMS = frozenset(known.program for known in AGENTS.values() if known.program)
 
 
 def remove_agents_from_path(path: str) -> str:

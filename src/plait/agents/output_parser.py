@@ -213,7 +213,7 @@ class JsonLinesParser:
         elif self.trust_exit_status and not self._saw_event:
             ended = Outcome(Category.OK, code, "" if tail.strip() else "it printed nothing")
         else:
-            ended = Outcome(Category.TASK, code, "it ended without saying how")
+            ended = Outcome(Category.TASK, code, "it exited without reporting a result")
         return replace(ended, spend=self.spend, session="" if self.session_gone else self.session)
 
     def _make_finished_outcome(self, code: int) -> Outcome:

@@ -1,28 +1,34 @@
-"""The agents that plait knows of: what their programs are called, how to get them, how to log in.
+"""The agents that plait knows: one record each, with the path of its driver.
 
-The agents: a name and a factory for each. Any dotted path of a factory works wherever an agent's name does.
+A driver is only imported when its agent is used. Any dotted path of a factory works wherever an agent's name does, and
+other packages add names by entry points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
+from types import MappingProxyType
 from typing import cast
 
-from plait.agents.interface import Agent, AgentSpec
-from plait.config.agent_keys import is_dotted_path
+from plait.agents.interface import Agent, AgentSpec, CostReporting
+from plait.config.agent_keys import Permission, is_dotted_path
 from plait.core.contest import REFEREE
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
 
+ENTRY_POINT_GROUP = "plait.agents"
+
+AgentFactory = Callable[[AgentSpec], Agent]
+
 
 @dataclass(frozen=True, slots=True)
 class AgentLogin:
-    """Where it shows that somebody is logged in: variables with keys, and files below the home folder.
+    """Signs of a login: variables with keys, and files below the home folder; `how` to log in.
 
-    Neither says that what is there still holds; that only the provider knows, and asking it may cost something.
+    Only the provider knows whether a key is still valid, and asking may cost something.
     """
 
     variables: tuple[str, ...] = ()
@@ -31,194 +37,274 @@ class AgentLogin:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownAgent:
-    """`tested`: this plait was tried with the tool itself. Without a `program` there is none to be looked for.
+class AgentInfo:
+    """What is known about an agent before its driver is imported.
 
-    `maker` is whose limits it runs into (none: nobody else's); `routed`: its model's provider's, where it is told.
+    `factory` is the path of its driver. `program`: what is looked for on the PATH; none for agents that are part of plait.
+    `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model (`provider/model`).
+    `reports`: what it tells about its spending. `no_edits`: why it can't be restricted to changing files, if it can't.
+    `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
+    `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default.
     """
 
     name: str
     description: str
+    factory: str = ""
     program: str = ""
     install: str = ""
     login: AgentLogin | None = None
-    tested: bool = True
-    default_provider: str = ""
+    provider: str = ""
     multi_provider: bool = False
+    reports: CostReporting = CostReporting.NOTHING
+    no_edits: str = ""
+    prompt: str = ""
+    resumes: bool = False
+    tested: bool = True
 
+    def find_provider(self, spec: AgentSpec) -> str:
+        """Whose rate limits an agent of this kind shares."""
+        if spec.account:
+            return spec.account
+        if self.name == "model":
+            from plait.agents.model_jobs.job_spec import find_server  # only where the agent is used
 
-def _npm(name: str, description: str, package: str, login: AgentLogin, default_provider: str = "") -> KnownAgent:
-    return KnownAgent(
-        name,
-        description,
-        name,
-        f"npm install -g {package}",
-        login,
-        default_provider=default_provider,
-        multi_provider=not default_provider,
-    )
+            return find_server(spec.options) or self.name
+        provider, slash, _ = spec.model.partition("/") if self.multi_provider else (self.provider, "/", "")
+        return provider if provider and slash else self.name
 
-
-def _pip(name: str, description: str, package: str, login: AgentLogin) -> KnownAgent:
-    return KnownAgent(name, description, name, f"pip install {package}", login, multi_provider=True)
+    def check_permission(self, spec: AgentSpec) -> None:
+        """Raises ConfigError if the agent can't be restricted as asked, before anything starts."""
+        if spec.permission is Permission.EDITS and self.no_edits:
+            raise ConfigError(
+                f"{spec.name} can't be restricted to changing files: {self.no_edits}",
+                hint=f'Set {spec.name} = "full" or "own" under [agents.permissions].',
+            )
 
 
 _ANY_KEY = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY")
 
-
-# The order is the one in which a default is looked for.
-KNOWN_AGENTS = (
-    _npm(
+# The default agent is the first tested one that is installed.
+_AGENTS = (
+    AgentInfo(
         "claude",
         "Claude Code",
-        "@anthropic-ai/claude-code",
+        "plait.agents.drivers.claude:Claude",
+        "claude",
+        "npm install -g @anthropic-ai/claude-code",
         AgentLogin(
             ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
             (".claude/.credentials.json",),
             "claude, then /login",
         ),
-        "anthropic",
+        provider="anthropic",
+        reports=CostReporting.COST,
+        prompt="stdin",
+        resumes=True,
     ),
-    _npm(
+    AgentInfo(
         "codex",
         "Codex",
-        "@openai/codex",
+        "plait.agents.drivers.codex:Codex",
+        "codex",
+        "npm install -g @openai/codex",
         AgentLogin(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
-        "openai",
+        provider="openai",
+        reports=CostReporting.TOKENS,
+        prompt="stdin",
+        resumes=True,
     ),
-    _npm(
+    AgentInfo(
         "gemini",
         "Gemini CLI",
-        "@google/gemini-cli",
+        "plait.agents.drivers.gemini:Gemini",
+        "gemini",
+        "npm install -g @google/gemini-cli",
         AgentLogin(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
-        "google",
+        provider="google",
+        reports=CostReporting.TOKENS,
+        prompt="stdin",
+        resumes=True,
     ),
-    _npm(
+    AgentInfo(
         "opencode",
         "OpenCode",
-        "opencode-ai",
+        "plait.agents.drivers.opencode:OpenCode",
+        "opencode",
+        "npm install -g opencode-ai",
         AgentLogin(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
+        multi_provider=True,
+        reports=CostReporting.COST,
+        prompt="stdin",
+        resumes=True,
     ),
-    _pip(
+    AgentInfo(
         "aider",
         "Aider",
-        "aider-chat",
+        "plait.agents.drivers.aider:Aider",
+        "aider",
+        "pip install aider-chat",
         AgentLogin((*_ANY_KEY, "OLLAMA_API_BASE"), (), "a key in the environment"),
+        multi_provider=True,
+        reports=CostReporting.TOKENS,
+        prompt="file",
     ),
-    _npm(
+    AgentInfo(
         "qwen",
         "Qwen Code",
-        "@qwen-code/qwen-code",
-        AgentLogin(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
+        "plait.agents.drivers.qwen:Qwen",
         "qwen",
+        "npm install -g @qwen-code/qwen-code",
+        AgentLogin(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
+        provider="qwen",
+        reports=CostReporting.TOKENS,
+        prompt="stdin",
+        resumes=True,
     ),
-    _npm(
+    AgentInfo(
         "copilot",
         "GitHub Copilot CLI",
-        "@github/copilot",
+        "plait.agents.drivers.copilot:Copilot",
+        "copilot",
+        "npm install -g @github/copilot",
         AgentLogin(
-            ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
-            (".copilot/config.json",),
-            "copilot, then /login",
+            ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"), (".copilot/config.json",), "copilot, then /login"
         ),
-        "github",
+        provider="github",
+        prompt="stdin",
+        resumes=True,
     ),
-    _pip("mini", "mini-swe-agent", "mini-swe-agent", AgentLogin(_ANY_KEY, (), "a key in the environment")),
-    _npm(
+    AgentInfo(
+        "mini",
+        "mini-swe-agent",
+        "plait.agents.drivers.mini:Mini",
+        "mini",
+        "pip install mini-swe-agent",
+        AgentLogin(_ANY_KEY, (), "a key in the environment"),
+        multi_provider=True,
+        reports=CostReporting.COST,
+        no_edits="a shell is all it has",
+        prompt="file",
+    ),
+    AgentInfo(
         "pi",
         "Pi",
-        "@mariozechner/pi-coding-agent",
+        "plait.agents.drivers.pi:Pi",
+        "pi",
+        "npm install -g @mariozechner/pi-coding-agent",
         AgentLogin(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
+        multi_provider=True,
+        reports=CostReporting.COST,
+        prompt="stdin",
+        resumes=True,
     ),
-    _npm(
+    AgentInfo(
         "cn",
         "Continue",
-        "@continuedev/cli",
+        "plait.agents.drivers.cn:Continue",
+        "cn",
+        "npm install -g @continuedev/cli",
         AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
+        multi_provider=True,
+        prompt="stdin",
     ),
-    _npm("cline", "Cline", "cline", AgentLogin((), (".cline/data/secrets.json",), "cline auth")),
-    KnownAgent("cube", "Agent Cube", "cube"),
-    KnownAgent("amp", "Amp", "amp", login=AgentLogin(("AMP_API_KEY",), (), "amp login"), tested=False),
-    KnownAgent("goose", "Goose", "goose", login=AgentLogin(_ANY_KEY, (), "goose configure"), tested=False),
-    KnownAgent(
+    AgentInfo(
+        "cline",
+        "Cline",
+        "plait.agents.drivers.cline:Cline",
+        "cline",
+        "npm install -g cline",
+        AgentLogin((), (".cline/data/secrets.json",), "cline auth"),
+        multi_provider=True,
+        reports=CostReporting.COST,
+        no_edits="it approves everything or nothing",
+        prompt="file",
+    ),
+    AgentInfo(
+        "cube",
+        "Agent Cube",
+        "plait.agents.drivers.plain_text_tools:Cube",
+        "cube",
+        no_edits="its own settings say what its agents may do",
+        prompt="task file",
+        resumes=True,
+    ),
+    AgentInfo(
+        "amp",
+        "Amp",
+        "plait.agents.drivers.plain_text_tools:Amp",
+        "amp",
+        login=AgentLogin(("AMP_API_KEY",), (), "amp login"),
+        no_edits="its own settings say what it may do",
+        prompt="stdin",
+        tested=False,
+    ),
+    AgentInfo(
+        "goose",
+        "Goose",
+        "plait.agents.drivers.plain_text_tools:Goose",
+        "goose",
+        login=AgentLogin(_ANY_KEY, (), "goose configure"),
+        prompt="file",
+        tested=False,
+    ),
+    AgentInfo(
         "cursor-agent",
         "Cursor Agent",
+        "plait.agents.drivers.plain_text_tools:CursorAgent",
         "cursor-agent",
         login=AgentLogin(("CURSOR_API_KEY",), (), "cursor-agent login"),
+        provider="cursor",
+        no_edits="it proposes changes or makes them, with all the rest",
+        prompt="file",
         tested=False,
-        default_provider="cursor",
     ),
-    KnownAgent(
+    AgentInfo(
         "model",
         "a model itself, through Ollama or any OpenAI-compatible server",
+        "plait.agents.drivers.model_agent:ModelAgent",
         install="pip install 'plait[model]'",
+        reports=CostReporting.TOKENS,
     ),
-    KnownAgent("shell", "the command of the task's own `run:`"),
-    KnownAgent("command", "any command: --agent-command 'tool {task_file}'"),
+    AgentInfo(
+        "shell",
+        "the command of the task's own `run:`",
+        "plait.agents.drivers.shell:ShellAgent",
+        reports=CostReporting.FREE,
+    ),
+    AgentInfo(
+        "command",
+        "any command: --agent-command 'tool {task_file}'",
+        "plait.agents.drivers.command:CommandAgent",
+        prompt="stdin or file",
+    ),
 )
-
-
-AGENTS_BY_NAME = {known.name: known for known in KNOWN_AGENTS}
-
-
-AGENTS = {
-    "shell": "plait.agents.drivers.shell:ShellAgent",
-    "command": "plait.agents.drivers.command:CommandAgent",
-    "claude": "plait.agents.drivers.claude:Claude",
-    "codex": "plait.agents.drivers.codex:Codex",
-    "gemini": "plait.agents.drivers.gemini:Gemini",
-    "opencode": "plait.agents.drivers.opencode:OpenCode",
-    "aider": "plait.agents.drivers.aider:Aider",
-    "qwen": "plait.agents.drivers.qwen:Qwen",
-    "copilot": "plait.agents.drivers.copilot:Copilot",
-    "mini": "plait.agents.drivers.mini:Mini",
-    "pi": "plait.agents.drivers.pi:Pi",
-    "cn": "plait.agents.drivers.cn:Continue",
-    "cline": "plait.agents.drivers.cline:Cline",
-    "cube": "plait.agents.drivers.plain_text_tools:Cube",
-    "model": "plait.agents.drivers.model_agent:ModelAgent",
-    "amp": "plait.agents.drivers.plain_text_tools:Amp",
-    "goose": "plait.agents.drivers.plain_text_tools:Goose",
-    "cursor-agent": "plait.agents.drivers.plain_text_tools:CursorAgent",
-}
-
-
-INTERNAL_AGENTS = {REFEREE: "plait.agents.drivers.referee:Referee"}  # plait gives them tasks; nobody else does
-
-
-ENTRY_POINT_GROUP = "plait.agents"  # of entry points: how other packages add agents
-
-
-AgentFactory = Callable[[AgentSpec], Agent]
+AGENTS: Mapping[str, AgentInfo] = MappingProxyType({info.name: info for info in _AGENTS})
+_REFEREE_FACTORY = "plait.agents.drivers.referee:Referee"  # only contests give it tasks
 
 
 def load_agent(spec: AgentSpec) -> Agent:
-    """Raises ConfigError. Whoever comes with a command is run by it, whatever it is called."""
-    path = AGENTS["command"] if spec.command else (AGENTS | INTERNAL_AGENTS).get(spec.name)
-    if path is None and not is_dotted_path(spec.name):
-        path = _find_plugin(spec.name)
-        if path is None:
-            raise _unknown_agent_error(spec.name)
-    return _import_factory(path or spec.name)(spec)
+    """Raises ConfigError. An agent with a command is run by that command, whatever its name."""
+    if spec.command:
+        path = AGENTS["command"].factory
+    elif spec.name in AGENTS:
+        path = AGENTS[spec.name].factory
+    elif spec.name == REFEREE:
+        path = _REFEREE_FACTORY
+    else:
+        path = spec.name if is_dotted_path(spec.name) else _find_plugin(spec.name)
+    return _import_factory(path)(spec)
 
 
 def find_provider(spec: AgentSpec) -> str:
-    """Whose limits it runs into; raises ConfigError. Of the agents that plait knows, none is loaded to find out."""
-    known = AGENTS_BY_NAME.get(spec.name)
+    """Whose rate limits an agent shares; raises ConfigError. No driver of plait's own is imported to find out."""
+    info = AGENTS.get(spec.name)
     if spec.account:
         return spec.account
-    if known is None or spec.command:
-        return load_agent(spec).provider
-    if known.name == "model":
-        from plait.agents.model_jobs.job_spec import find_server  # each agent is imported when it is used
-
-        return find_server(spec.options) or known.name
-    maker, slash, _ = spec.model.partition("/") if known.multi_provider else (known.default_provider, "/", "")
-    return maker if maker and slash else known.name
+    return load_agent(spec).provider if info is None or spec.command else info.find_provider(spec)
 
 
 def explain_unsupported(agent: str, task: Task) -> str | None:
-    """Why this agent can't take this task, as far as that is known before it starts; to be put after the task's name.
+    """Why this agent can't take this task, as far as is known before it starts; to be put after the task's name.
 
     It is asked before the agent is loaded: a task file must not choose which module is imported.
     """
@@ -227,39 +313,56 @@ def explain_unsupported(agent: str, task: Task) -> str | None:
     if agent == REFEREE:
         return f"has {REFEREE} as its agent, which only a contest gives (--contest)"
     if not (task.model or "").isprintable():
-        return "has a model that no command can name: it holds a character that can't be seen"
+        return "has a model whose name contains an unprintable character"
     if agent != "shell":
         return None
-    from plait.agents.drivers.shell import (
-        explain_missing_run as shell_why_not,
-    )  # each agent is imported when it is used
+    from plait.agents.drivers.shell import explain_missing_run  # only where the agent is used
 
-    return shell_why_not(task)
+    return explain_missing_run(task)
 
 
-def _find_plugin(name: str) -> str | None:
-    """What another package calls by this name; packages are installed by a person."""
-    from importlib.metadata import entry_points  # it looks at every package, and few names are unknown
+def _find_plugin(name: str) -> str:
+    """The factory that an installed package registers under this name; raises ConfigError."""
+    from importlib.metadata import entry_points  # slow: it looks at every package
 
-    found = entry_points(group=ENTRY_POINT_GROUP, name=name)
-    return next((point.value for point in found), None)
+    point = next(iter(entry_points(group=ENTRY_POINT_GROUP, name=name)), None)
+    if point is not None:
+        return point.value
+    near = get_close_matches(name, AGENTS, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    raise ConfigError(
+        f"there is no agent called {name}",
+        hint=f"{hint}`plait agents` lists them; --agent-command runs any command.",
+    )
 
 
 def _import_factory(path: str) -> AgentFactory:
     module, _, name = path.rpartition(":" if ":" in path else ".")
     try:
-        found = getattr(import_module(module), name)
+        factory = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ConfigError(
             f"the agent {path} can't be loaded: {error}", hint="Write it as package.module:Factory."
         ) from error
-    return cast("AgentFactory", found)
+    return cast("AgentFactory", factory)
 
 
-def _unknown_agent_error(name: str) -> ConfigError:
-    near = get_close_matches(name, AGENTS_BY_NAME, n=1)
-    meant = f"Did you mean {near[0]}? " if near else ""
-    return ConfigError(
-        f"there is no agent called {name}",
-        hint=f"{meant}`plait agents` lists them; --agent-command runs any command.",
-    )
+def render_reference() -> str:
+    """The table of docs/agents.md."""
+    reports = {
+        CostReporting.COST: "cost",
+        CostReporting.TOKENS: "tokens",
+        CostReporting.NOTHING: "nothing",
+        CostReporting.FREE: "free",
+    }
+    rows = ["| agent | tool | install | prompt | resumes | reports |", "|---|---|---|---|---|---|"]
+    for info in AGENTS.values():
+        install = f"`{info.install}`" if info.install else ""
+        tool = info.description if info.tested else f"{info.description} (untested)"
+        resumes = ("yes" if info.resumes else "no") if info.program else ""
+        rows.append(f"| `{info.name}` | {tool} | {install} | {info.prompt} | {resumes} | {reports[info.reports]} |")
+    return "\n".join([*rows, ""])
+
+
+if __name__ == "__main__":
+    print(render_reference(), end="")  # noqa: T201 - its purpose

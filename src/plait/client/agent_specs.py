@@ -13,7 +13,7 @@ from pathlib import Path
 
 from plait.agents import templates
 from plait.agents.interface import AgentSpec, Price
-from plait.agents.table import AGENTS_BY_NAME, KNOWN_AGENTS
+from plait.agents.table import AGENTS
 from plait.config.agent_keys import ModelConfig, Permission
 from plait.config.config import COMMAND_AGENT, Config, Layer
 from plait.core.errors import ConfigError
@@ -26,7 +26,7 @@ def build_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
     """Of every agent that something is set for; raises ConfigError."""
     names = dict.fromkeys((*config.agents.configured_agents, *config.default_agents, *config.run.fallback))
     if config.run.model or config.agents.prices:  # whoever a task names may need them
-        names |= dict.fromkeys(known.name for known in KNOWN_AGENTS)
+        names |= dict.fromkeys(AGENTS)
     if config.run.agent_command is not None:
         names[COMMAND_AGENT] = None
     names[MODEL_AGENT] = None  # jobs name it, whoever serves
@@ -84,7 +84,7 @@ def _build_command_spec(config: Config) -> AgentSpec:
 def find_default_agent(config: Config) -> tuple[str, ...]:
     """Who serves where no setting names anybody: the first of the known agents whose program is here, if there is one."""
     programs = dict(config.agents.programs)
-    for known in KNOWN_AGENTS:
+    for known in AGENTS.values():
         if known.tested and known.program and shutil.which(programs.get(known.name, known.program)):
             return (known.name,)
     return ()
@@ -92,7 +92,7 @@ def find_default_agent(config: Config) -> tuple[str, ...]:
 
 def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
     """Why an agent can't be run, and the way out; None: its program is here, or nobody can tell."""
-    known = AGENTS_BY_NAME.get(spec.name)
+    known = AGENTS.get(spec.name)
     if known is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
         return (
             "the agent model needs the openai client, which is not installed here",

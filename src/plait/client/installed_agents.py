@@ -24,7 +24,7 @@ from signal import SIGKILL
 from tempfile import TemporaryFile
 
 from plait.agents.interface import AgentSpec
-from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, KNOWN_AGENTS, AgentLogin, KnownAgent
+from plait.agents.table import AGENTS, ENTRY_POINT_GROUP, AgentInfo, AgentLogin
 from plait.client.agent_specs import build_agent_specs, explain_missing, find_default_agent
 from plait.config.config import Config, Layer
 from plait.core.fast_dataclass import dataclass
@@ -35,7 +35,7 @@ from plait.core.settings import Settings
 class InstalledAgent:
     """`program` None: it has none of its own. `default`: it serves the tasks that name nobody."""
 
-    known: KnownAgent
+    known: AgentInfo
     program: Program | None
     login: LoginStatus
     default: bool
@@ -49,7 +49,7 @@ class InstalledAgent:
 def list_agents(config: Config) -> list[InstalledAgent]:
     """All that are known, and those that other packages bring. Their programs are asked for their versions."""
     set_ = {spec.name: spec for spec in build_agent_specs(config)}
-    known = [*KNOWN_AGENTS, *_list_plugins()]
+    known = [*AGENTS.values(), *_list_plugins()]
     found = _find_programs(config, known)
     serving = config.default_agents or find_default_agent(config) or Settings().agents
     return [
@@ -64,7 +64,7 @@ def list_agents(config: Config) -> list[InstalledAgent]:
     ]
 
 
-def _find_programs(config: Config, known: Sequence[KnownAgent]) -> Mapping[str, Program]:
+def _find_programs(config: Config, known: Sequence[AgentInfo]) -> Mapping[str, Program]:
     """What a repository's own settings name is looked for, and not run: nobody has been asked whether it is trusted."""
     own = dict(config.agents.programs)
     theirs = config.origins["agents.programs"].layer is Layer.REPOSITORY
@@ -77,10 +77,10 @@ def _find_programs(config: Config, known: Sequence[KnownAgent]) -> Mapping[str, 
     }
 
 
-def _list_plugins() -> list[KnownAgent]:
+def _list_plugins() -> list[AgentInfo]:
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in AGENTS}
     return [
-        KnownAgent(name, f"from the package {point.dist.name}" if point.dist else "from another package")
+        AgentInfo(name, f"from the package {point.dist.name}" if point.dist else "from another package")
         for name, point in sorted(points.items())
     ]
 

@@ -57,7 +57,7 @@ def test_it_works_without_the_daemon_that_its_runs_would_share() -> None:
 
 
 def test_it_can_not_be_held_to_changing_files() -> None:
-    with pytest.raises(ConfigError, match="cline can't be held to changing files"):
+    with pytest.raises(ConfigError, match="cline can't be restricted to changing files"):
         Cline(AgentSpec("cline", permission=Permission.EDITS))
 
 

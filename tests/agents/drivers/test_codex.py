@@ -226,7 +226,7 @@ def test_the_step_of_its_list_is_a_phase() -> None:
         (["Error loading config.toml: no such thing", "in `a.b`"], 1, Category.USAGE, "no such thing"),
         (["Not inside a trusted directory and so on."], 1, Category.USAGE, "trusted"),
         (DONE, 143, Category.KILLED, "SIGTERM"),
-        (DONE[:-1], 0, Category.TASK, "without saying how"),
+        (DONE[:-1], 0, Category.TASK, "without reporting a result"),
         (DONE[:-1], 101, Category.TASK, "exit status 101"),
     ],
 )

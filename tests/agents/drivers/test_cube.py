@@ -54,5 +54,5 @@ def test_its_last_words_may_tell_why_it_failed() -> None:
 
 
 def test_it_can_not_be_held_to_changing_files() -> None:
-    with pytest.raises(ConfigError, match="cube can't be held to changing files"):
+    with pytest.raises(ConfigError, match="cube can't be restricted to changing files"):
         Cube(AgentSpec("cube", permission=Permission.EDITS))

@@ -228,7 +228,7 @@ def test_a_result_without_a_word_is_what_was_complained_of_before(said: str, cat
         ([], 55, Category.USAGE, "does not trust"),
         ([INIT, failure("Reached max session turns.")], 53, Category.TASK, "turns"),
         (DONE, 143, Category.KILLED, "SIGTERM"),
-        (DONE[:-1], 0, Category.TASK, "without saying how"),
+        (DONE[:-1], 0, Category.TASK, "without reporting a result"),
         (["{", '  "response": "x"', "}"], 0, Category.OK, ""),  # a person's arguments asked for another form
         ([], 0, Category.OK, "it printed nothing"),
     ],

@@ -49,7 +49,7 @@ def test_it_is_told_where_the_prompt_is() -> None:
 
 
 def test_it_can_not_be_held_to_changing_files() -> None:
-    with pytest.raises(ConfigError, match="mini can't be held to changing files"):
+    with pytest.raises(ConfigError, match="mini can't be restricted to changing files"):
         Mini(AgentSpec("mini", permission=Permission.EDITS))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plait.agents.interface import AgentSpec
-from plait.agents.table import AGENTS_BY_NAME, load_agent
+from plait.agents.table import AGENTS, load_agent
 from plait.config.agent_keys import Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
@@ -17,7 +17,7 @@ PROMPT = "/state/write-1/prompt.md"
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_say_that_they_are_untested(name: str) -> None:
-    assert not AGENTS_BY_NAME[name].tested
+    assert not AGENTS[name].tested
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,7 +48,7 @@ def test_what_goose_may_do_is_in_its_environment(permission: Permission, mode: s
 
 @pytest.mark.parametrize("name", ["amp", "cursor-agent"])
 def test_who_can_not_be_held_to_changing_files_says_so(name: str) -> None:
-    with pytest.raises(ConfigError, match="can't be held to changing files"):
+    with pytest.raises(ConfigError, match="can't be restricted to changing files"):
         load_agent(AgentSpec(name, permission=Permission.EDITS))
 
 

@@ -159,7 +159,7 @@ def test_words_of_the_model_that_end_like_an_error_are_its_words() -> None:
             "No auth type",
         ),
         (DONE, 143, Category.KILLED, "SIGTERM"),
-        (DONE[:-1], 0, Category.TASK, "without saying how"),
+        (DONE[:-1], 0, Category.TASK, "without reporting a result"),
         ([INIT], 124, Category.TASK, "exit status 124"),
     ],
 )

@@ -54,6 +54,7 @@ _DETAIL_FIELDS: Mapping[ActivityKind, tuple[str, ...]] = {
     ActivityKind.THINKS: (),
     ActivityKind.USES: ("description", "subject", "title", "skill"),
 }
+_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 _QUESTION_TOOLS = frozenset({"askuserquestion", "askuser", "askfollowupquestion"})
 
 
@@ -81,13 +82,28 @@ class ToolUseParser(JsonLinesParser):
         if is_question_tool(name):
             self.question = format_question(given)
             yield QuestionAsked(self.question)
-        elif classify_tool(name) in {ActivityKind.EDITS, ActivityKind.RUNS}:
+        elif changes_files(name):
             self.record_change()
         yield from describe_tool_use(name, given, self.workspace)
         todos = given.get("todos")
         items = [get_object(one) for one in todos] if isinstance(todos, list) else []
         current = next((one for one in items if one.get("status") == "in_progress"), {})
         yield from self.update_phase(current.get("activeForm") or current.get("content") or current.get("description"))
+
+    def handle_tool_result(self, name: object, *, error: object = "", denied: bool = False) -> Iterator[AgentEvent]:
+        """For tools that report how a use ended: only a successful one counts as a change."""
+        if denied:
+            self.denied.append(str(name))
+            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
+        elif error:
+            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, error)
+        elif changes_files(name):
+            self.record_change()
+
+
+def changes_files(name: object) -> bool:
+    """Whether a tool of this name may change the workspace."""
+    return classify_tool(name) in _CHANGING_KINDS
 
 
 def classify_tool(name: object) -> ActivityKind:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.base import CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.error_patterns import classify_exit, was_killed
 from plait.agents.interface import (
@@ -15,7 +15,6 @@ from plait.agents.interface import (
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
     SpendUpdated,
 )
@@ -28,6 +27,7 @@ from plait.agents.output_parser import (
 )
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
+from plait.agents.table import AGENTS
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -55,9 +55,8 @@ _NO_KEY = "No LLM model was specified and no API keys were provided"
 _MAX_ERROR_CHARS = 2000  # characters of a complaint
 
 
-class Aider(MultiProviderTool):
-    program = "aider"
-    cost_reporting = CostReporting.TOKENS
+class Aider(CodingTool):
+    info = AGENTS["aider"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """Its histories are put beside the transcript: what lies in the workspace becomes part of the change."""

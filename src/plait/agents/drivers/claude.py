@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from plait.agents.drivers.activity_labels import (
     ToolUseParser,
-    classify_tool,
+    changes_files,
     format_question,
     is_question_tool,
 )
@@ -21,13 +21,13 @@ from plait.agents.interface import (
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
     ProviderRefused,
 )
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, to_microdollars
 from plait.agents.prices import TokenCounter, Tokens
 from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
+from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
@@ -57,9 +57,7 @@ _SESSION_GONE = "No conversation found"
 
 
 class Claude(CodingTool):
-    program = "claude"
-    default_provider = "anthropic"
-    cost_reporting = CostReporting.COST
+    info = AGENTS["claude"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """A session goes on only in the folder it began in; a task's attempts have one workspace."""
@@ -104,7 +102,7 @@ class _ClaudeParser(ToolUseParser):
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
         if _ROOT_REFUSED in line:
             self.error = ToolError(
-                "it refuses to do everything unasked as root: set IS_SANDBOX=1 if this machine is a sandbox, or"
+                "it refuses to skip permissions as root: set IS_SANDBOX=1 if this machine is a sandbox, or"
                 ' [agents.permissions] claude = "edits"',
                 category=Category.USAGE,
             )
@@ -151,10 +149,7 @@ class _ClaudeParser(ToolUseParser):
             yield from self.report_growing_spend(self._tool.compute_spend(tokens, str(message.get("model") or "")))
 
     def handle_part(self, part: Json) -> Iterator[AgentEvent]:
-        if part.get("type") == "tool_use" and classify_tool(part.get("name")) in {
-            ActivityKind.EDITS,
-            ActivityKind.RUNS,
-        }:
+        if part.get("type") == "tool_use" and changes_files(part.get("name")):
             self._changing_calls.add(str(part.get("id")))
         yield from super().handle_part(part)
 

@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from plait.agents.drivers.activity_labels import (
-    classify_tool,
+    ToolUseParser,
     describe_tool_use,
     format_question,
     strip_shell,
 )
-from plait.agents.drivers.base import READ_PROMPT_FILE, MultiProviderTool, reject_edits_permission
+from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
-    AgentSpec,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
 )
 from plait.agents.output_parser import (
     Json,
-    JsonLinesParser,
     get_count,
     get_object,
     make_activity,
     to_microdollars,
 )
 from plait.agents.prices import Tokens
+from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 
 # Left alone it works inside of a daemon that all its runs share: whoever ended the first would end them all.
@@ -41,18 +39,12 @@ _TOOL_ALIASES: Mapping[str, str] = {
     "search_codebase": "grep",
     "fetch_web_content": "webfetch",
 }
-_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 _QUESTION_TOOL = "ask_question"
 _DENIED = "requires approval"
 
 
-class Cline(MultiProviderTool):
-    program = "cline"
-    cost_reporting = CostReporting.COST
-
-    def __init__(self, spec: AgentSpec) -> None:
-        reject_edits_permission(spec, "it approves of everything or of nothing")
-        super().__init__(spec)
+class Cline(CodingTool):
+    info = AGENTS["cline"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """It reads no prompt from its standard input."""
@@ -67,10 +59,9 @@ class Cline(MultiProviderTool):
         return _ClineParser(self, before)
 
 
-class _ClineParser(JsonLinesParser):
+class _ClineParser(ToolUseParser):
     def __init__(self, tool: Cline, before: Spend) -> None:
         super().__init__(before, tool.permission_note)
-        self.changes_made = 0
         self._tool = tool
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:  # noqa: ARG002 - the base's
@@ -122,14 +113,8 @@ class _ClineParser(JsonLinesParser):
 
     def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
         name, why = event.get("toolName"), event.get("error")
-        if not why:
-            if classify_tool(_canonical_name(name)) in _CHANGING_KINDS:
-                self.record_change()
-        elif _DENIED in str(why):
-            self.denied.append(str(name))
-            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
-        else:
-            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, why)
+        shown = name if why else _canonical_name(name)
+        yield from self.handle_tool_result(shown, error=why, denied=_DENIED in str(why))
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         usage = get_object(event, "aggregateUsage") or get_object(event, "usage")
@@ -148,7 +133,7 @@ class _ClineParser(JsonLinesParser):
         )
 
     def _handle_error(self, said: object) -> Iterator[AgentEvent]:
-        words = said if isinstance(said, str) and said else "it failed, and does not say why"
+        words = said if isinstance(said, str) and said else "it failed without an error message"
         self.error = make_provider_error(words)
         yield from make_activity(words, ActivityKind.FAILS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.base import CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error
 from plait.agents.interface import (
     ActivityKind,
@@ -12,11 +12,11 @@ from plait.agents.interface import (
     AgentSpec,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
 )
 from plait.agents.output_parser import Json, JsonLinesParser, make_activity
 from plait.agents.plain_text import to_plain_text
+from plait.agents.table import AGENTS
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -30,9 +30,8 @@ _ENV = (
 _EDIT_ARGS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--exclude", "Bash")
 
 
-class Continue(MultiProviderTool):
-    program = "cn"
-    cost_reporting = CostReporting.NOTHING
+class Continue(CodingTool):
+    info = AGENTS["cn"]
 
     def __init__(self, spec: AgentSpec) -> None:
         super().__init__(spec)
@@ -53,7 +52,7 @@ class _ContinueParser(JsonLinesParser):
         said = event.get("message") or event.get("response")
         words = said if isinstance(said, str) else ""
         if event.get("status") == "error":
-            self.error = make_provider_error(words or "it failed, and does not say why")
+            self.error = make_provider_error(words or "it failed without an error message")
             yield from make_activity(words, ActivityKind.FAILS)
         else:
             self.finished = True

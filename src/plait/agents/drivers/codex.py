@@ -18,7 +18,6 @@ from plait.agents.interface import (
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
     ProviderRefused,
 )
@@ -32,6 +31,7 @@ from plait.agents.output_parser import (
     spend_since,
 )
 from plait.agents.prices import Tokens
+from plait.agents.table import AGENTS
 from plait.config.agent_keys import Permission
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
@@ -46,9 +46,7 @@ _USAGE_ERRORS = ("Not inside a trusted directory", "Error loading config")
 
 
 class Codex(CodingTool):
-    program = "codex"
-    default_provider = "openai"
-    cost_reporting = CostReporting.TOKENS
+    info = AGENTS["codex"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """A person's words come before the subcommand, which knows fewer of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
+from plait.agents.drivers.activity_labels import ToolUseParser, describe_tool_use
 from plait.agents.drivers.base import CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.interface import (
@@ -12,17 +12,16 @@ from plait.agents.interface import (
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
 )
-from plait.agents.output_parser import Json, JsonLinesParser, ToolError, get_count, get_object, make_activity
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity
+from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _ENV = (("COPILOT_AUTO_UPDATE", "false"),)
 _NO_LOGIN = "No authentication information found"
 _SESSION_GONE = "No session, task, or name matched"
-_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 _CATEGORY_BY_TYPE = {
     "rate_limit": Category.RATE_LIMIT,
     "quota": Category.QUOTA,
@@ -38,9 +37,7 @@ _DELTA_PREFIXES = (
 
 
 class Copilot(CodingTool):
-    program = "copilot"
-    default_provider = "github"
-    cost_reporting = CostReporting.NOTHING
+    info = AGENTS["copilot"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """A session would go on in the folder that it began in: `-C` says where."""
@@ -55,10 +52,9 @@ class Copilot(CodingTool):
         return _CopilotParser(before, self.permission_note)
 
 
-class _CopilotParser(JsonLinesParser):
+class _CopilotParser(ToolUseParser):
     def __init__(self, before: Spend, permission_note: str) -> None:
         super().__init__(before, permission_note)
-        self.changes_made = 0
         self._tool_calls: dict[str, object] = {}
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
@@ -69,7 +65,7 @@ class _CopilotParser(JsonLinesParser):
             self.error = ToolError(line.strip(), category=Category.AUTH)
         elif _SESSION_GONE in line:
             self.error = ToolError(line.strip())  # how to resume, which follows, explains nothing
-            self.session = ""  # it must not be tried again
+            self.session_gone = True
         yield from super().handle_text(line)
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
@@ -98,18 +94,14 @@ class _CopilotParser(JsonLinesParser):
     def _handle_tool_end(self, data: Json) -> Iterator[AgentEvent]:
         name = self._tool_calls.pop(str(data.get("toolCallId")), None)
         why = get_object(data, "error")
-        if data.get("success") is not False:
-            if classify_tool(name) in _CHANGING_KINDS:
-                self.record_change()
-        elif why.get("code") in {"denied", "rejected"}:
-            self.denied.append(str(name))
-            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
-        else:
-            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, why.get("message"))
+        failed = data.get("success") is False
+        denied = failed and why.get("code") in {"denied", "rejected"}
+        error = (why.get("message") or "no reason given") if failed else ""
+        yield from self.handle_tool_result(name, error=error, denied=denied)
 
     def _handle_error(self, data: Json) -> Iterator[AgentEvent]:
         said = data.get("message")
-        words = said if isinstance(said, str) and said else "it failed, and does not say why"
+        words = said if isinstance(said, str) and said else "it failed without an error message"
         words = words.rpartition("Last error: ")[2] or words
         failed = make_provider_error(words, get_count(data, "statusCode") or None)
         sort = data.get("errorType")

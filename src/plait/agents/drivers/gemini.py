@@ -23,13 +23,13 @@ from plait.agents.interface import (
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
     ProviderRefused,
 )
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity
 from plait.agents.prices import Tokens
 from plait.agents.retry_after import RetryAfter
+from plait.agents.table import AGENTS
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -58,9 +58,7 @@ _MAX_MESSAGE_CHARS = 4000  # characters of a message that are kept
 
 
 class Gemini(CodingTool):
-    program = "gemini"
-    default_provider = "google"
-    cost_reporting = CostReporting.TOKENS
+    info = AGENTS["gemini"]
 
     def build_command(self, context: AttemptContext) -> Command:
         words = (

@@ -6,21 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.agents.drivers.base import READ_PROMPT_FILE, MultiProviderTool, reject_edits_permission
+from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.error_patterns import classify_exit, was_killed
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
-    AgentSpec,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
     SpendUpdated,
 )
 from plait.agents.output_parser import ToolError, make_activity, make_failure, to_microdollars
 from plait.agents.plain_text import to_plain_text, truncate
+from plait.agents.table import AGENTS
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -43,13 +42,8 @@ _FENCE = "```"
 _MAX_EXIT_CHARS = 2000  # characters of its last words
 
 
-class Mini(MultiProviderTool):
-    program = "mini"
-    cost_reporting = CostReporting.COST
-
-    def __init__(self, spec: AgentSpec) -> None:
-        reject_edits_permission(spec, "a shell is all it has")
-        super().__init__(spec)
+class Mini(CodingTool):
+    info = AGENTS["mini"]
 
     def build_command(self, context: AttemptContext) -> Command:
         words = (
@@ -98,7 +92,7 @@ class _MiniParser:
         elif code:
             ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
         elif last is None:
-            ended = Outcome(Category.TASK, code, "it ended without saying how")
+            ended = Outcome(Category.TASK, code, "it exited without reporting a result")
         elif _GAVE_UP.fullmatch(last):
             ended = Outcome(Category.TASK, code, f"it gave up: {truncate(last, 100)}")
         else:

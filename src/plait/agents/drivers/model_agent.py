@@ -15,7 +15,6 @@ from plait.agents.interface import (
     AgentSpec,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
     Price,
 )
@@ -24,28 +23,22 @@ from plait.agents.model_jobs.job_spec import (
     ModelJobSpec,
     decode_settings,
     encode_spec,
-    find_server,
 )
 from plait.agents.output_parser import Json, get_count
 from plait.agents.prices import Tokens, compute_spend, find_price
+from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 
 JOB_MODULE = "plait.runtime.model_job"
 
 
 class ModelAgent(CodingTool):
-    default_provider = "model"
-    cost_reporting = CostReporting.TOKENS
+    info = AGENTS["model"]
 
     def __init__(self, spec: AgentSpec) -> None:
         """Raises ConfigError."""
         super().__init__(spec)
         self._settings = decode_settings(spec.options)
-
-    @property
-    def provider(self) -> str:
-        """The server: its limits are what jobs run into."""
-        return self.spec.account or find_server(self.spec.options) or self.default_provider
 
     def build_command(self, context: AttemptContext) -> Command:
         task = context.task

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from json import dumps
 
-from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
-from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.activity_labels import ToolUseParser, describe_tool_use
+from plait.agents.drivers.base import CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error
-from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, CostReporting, OutputParser
+from plait.agents.interface import ActivityKind, AgentEvent, AttemptContext, Command, OutputParser
 from plait.agents.output_parser import (
     Json,
-    JsonLinesParser,
     ToolError,
     get_count,
     get_object,
@@ -21,6 +20,7 @@ from plait.agents.output_parser import (
 )
 from plait.agents.plain_text import to_plain_text
 from plait.agents.prices import Tokens
+from plait.agents.table import AGENTS
 from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -40,12 +40,10 @@ _PERMISSION_REQUEST = re.compile(r"permission requested: (?P<what>.{1,200}?); au
 _REJECTED = re.compile(r"rejected permission|prevents? you from using|denied by", re.IGNORECASE)
 _DATABASE_LOCKED = "database is locked"  # two that start at once where it was never run before: nobody's fault
 _SESSION_GONE = "Session not found"
-_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 
 
-class OpenCode(MultiProviderTool):
-    program = "opencode"
-    cost_reporting = CostReporting.COST
+class OpenCode(CodingTool):
+    info = AGENTS["opencode"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """It would work where the variable `PWD` says it is, wherever that may be."""
@@ -62,10 +60,9 @@ class OpenCode(MultiProviderTool):
         return _OpenCodeParser(self, before)
 
 
-class _OpenCodeParser(JsonLinesParser):
+class _OpenCodeParser(ToolUseParser):
     def __init__(self, tool: OpenCode, before: Spend) -> None:
         super().__init__(before, tool.permission_note)
-        self.changes_made = 0
         self._tool = tool
         self._exact = False  # whether it was told what exactly was not allowed
         self._steps: set[str] = set()  # those that are counted
@@ -95,7 +92,7 @@ class _OpenCodeParser(JsonLinesParser):
         if found:
             self._record_denial(found["what"], exactly=True)
         elif _SESSION_GONE in line:
-            self.session = ""  # it must not be tried again
+            self.session_gone = True
         elif self.session is None and to_plain_text(line) == _DATABASE_LOCKED:
             self.error = ToolError(f"{_DATABASE_LOCKED}: another one was just making it", category=Category.LOST)
         yield from super().handle_text(line)
@@ -103,8 +100,7 @@ class _OpenCodeParser(JsonLinesParser):
     def _handle_tool_use(self, tool: object, state: Json) -> Iterator[AgentEvent]:
         why = state.get("error")
         if state.get("status") != "error":
-            if classify_tool(tool) in _CHANGING_KINDS:
-                self.record_change()
+            yield from self.handle_tool_result(tool)
             yield from describe_tool_use(tool, get_object(state, "input"), self.workspace)
         elif isinstance(why, str) and _REJECTED.search(why):
             self._record_denial(str(tool), exactly=False)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
-from plait.agents.drivers.base import MultiProviderTool
+from plait.agents.drivers.activity_labels import ToolUseParser, describe_tool_use
+from plait.agents.drivers.base import CodingTool
 from plait.agents.drivers.provider_errors import make_provider_error, report_refusal
 from plait.agents.interface import (
     ActivityKind,
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
 )
 from plait.agents.output_parser import (
     Json,
-    JsonLinesParser,
     ToolError,
     get_count,
     get_object,
@@ -25,12 +23,12 @@ from plait.agents.output_parser import (
     to_microdollars,
 )
 from plait.agents.prices import Tokens
+from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _ENV = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"))  # offline: nothing but the model is asked
 _EDIT_TOOLS = "read,edit,write,grep,find,ls"
-_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
 # Each tells the whole message so far, over and over.
 _REPEATED_PREFIXES = ('{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"')
 _NO_KEY = ("No API key found", "No models available")
@@ -38,9 +36,8 @@ _SESSION_GONE = "No session found matching"
 _END_PREFIX = '{"type":"agent_end"'  # with all messages: too long to be heard to its end
 
 
-class Pi(MultiProviderTool):
-    program = "pi"
-    cost_reporting = CostReporting.COST
+class Pi(CodingTool):
+    info = AGENTS["pi"]
 
     def build_command(self, context: AttemptContext) -> Command:
         model = self.choose_model(context)
@@ -56,10 +53,9 @@ class Pi(MultiProviderTool):
         return _PiParser(self, before)
 
 
-class _PiParser(JsonLinesParser):
+class _PiParser(ToolUseParser):
     def __init__(self, tool: Pi, before: Spend) -> None:
         super().__init__(before, tool.permission_note)
-        self.changes_made = 0
         self._tool = tool
         self._tool_calls: dict[str, object] = {}  # the tools at work, by call
 
@@ -73,7 +69,7 @@ class _PiParser(JsonLinesParser):
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
         if line.startswith(_SESSION_GONE):
-            self.session = ""  # it must not be tried again
+            self.session_gone = True
         elif line.startswith(_NO_KEY):
             self.error = ToolError(line.strip(), category=Category.AUTH)
         yield from super().handle_text(line)
@@ -125,10 +121,7 @@ class _PiParser(JsonLinesParser):
 
     def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
         name = self._tool_calls.pop(str(event.get("toolCallId")), event.get("toolName"))
-        if event.get("isError"):
-            yield from make_activity(f"{name} failed", ActivityKind.FAILS)
-        elif classify_tool(name) in _CHANGING_KINDS:
-            self.record_change()
+        yield from self.handle_tool_result(name, error="no reason given" if event.get("isError") else "")
 
     def _handle_retry(self, event: Json) -> Iterator[AgentEvent]:
         said = event.get("errorMessage")

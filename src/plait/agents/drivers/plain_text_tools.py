@@ -1,31 +1,22 @@
-"""Tools that plait could not be tried with: how they are called is by their documents, what they print is read as text.
-
-`cube`: Agent Cube, which has writers and judges of its own. It prints the phase it is in; its exit status counts.
-"""
+"""Tools whose output is read as plain text: Agent Cube, and tools that plait was not tested with (see their documentation)."""
 
 from __future__ import annotations
 
-from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool, reject_edits_permission
-from plait.agents.interface import AgentSpec, AttemptContext, Command, CostReporting, OutputParser
+from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
+from plait.agents.interface import AttemptContext, Command, OutputParser
 from plait.agents.output_parser import PlainTextParser
+from plait.agents.table import AGENTS
 from plait.config.agent_keys import Permission
 from plait.core.settings import NO_SPEND, Spend
 
 
 class _PlainTextTool(CodingTool):
-    cost_reporting = CostReporting.NOTHING
-
     def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - no session is known
         return PlainTextParser(use_output=True)
 
 
 class Amp(_PlainTextTool):
-    program = "amp"
-    default_provider = "amp"
-
-    def __init__(self, spec: AgentSpec) -> None:
-        reject_edits_permission(spec, "its own settings say what it may do")
-        super().__init__(spec)
+    info = AGENTS["amp"]
 
     def build_command(self, context: AttemptContext) -> Command:
         """It chooses its model itself."""
@@ -34,8 +25,7 @@ class Amp(_PlainTextTool):
 
 
 class Goose(_PlainTextTool):
-    program = "goose"
-    default_provider = "goose"
+    info = AGENTS["goose"]
 
     def build_command(self, context: AttemptContext) -> Command:
         model = self.choose_model(context)
@@ -57,12 +47,7 @@ class Goose(_PlainTextTool):
 
 
 class CursorAgent(_PlainTextTool):
-    program = "cursor-agent"
-    default_provider = "cursor"
-
-    def __init__(self, spec: AgentSpec) -> None:
-        reject_edits_permission(spec, "it proposes changes or makes them, with all the rest")
-        super().__init__(spec)
+    info = AGENTS["cursor-agent"]
 
     def build_command(self, context: AttemptContext) -> Command:
         words = (
@@ -73,19 +58,10 @@ class CursorAgent(_PlainTextTool):
         return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)))
 
 
-class Cube(CodingTool):
-    program = "cube"
-    default_provider = "cube"
-    cost_reporting = CostReporting.NOTHING
-
-    def __init__(self, spec: AgentSpec) -> None:
-        reject_edits_permission(spec, "its own settings say what its agents may do")
-        super().__init__(spec)
+class Cube(_PlainTextTool):
+    info = AGENTS["cube"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """It goes on with a task by the file's name: from the second attempt on."""
+        """It finds its own session by the task file's name."""
         again = ("--resume",) if context.attempt.n > 1 else ()
         return Command(self.build_argv("auto", context.task_file, *again))
-
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
-        return PlainTextParser(use_output=True)

@@ -16,11 +16,11 @@ from plait.agents.interface import (
     AgentEvent,
     AttemptContext,
     Command,
-    CostReporting,
     OutputParser,
 )
 from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, spend_since
 from plait.agents.prices import TokenCounter, Tokens
+from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
@@ -32,9 +32,7 @@ _SESSION_GONE = "No saved session found"
 
 
 class Qwen(CodingTool):
-    program = "qwen"
-    default_provider = "qwen"
-    cost_reporting = CostReporting.TOKENS
+    info = AGENTS["qwen"]
 
     def build_command(self, context: AttemptContext) -> Command:
         words = (

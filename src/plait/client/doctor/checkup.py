@@ -38,13 +38,13 @@ def find_programs(names: Sequence[str]) -> Mapping[str, Program]:
 
 def run_checks(where: Path) -> list[DoctorCheck]:
     """All that `plait doctor` looks at. Nothing is changed."""
-    from plait.agents.table import KNOWN_AGENTS
+    from plait.agents.table import AGENTS
     from plait.client.doctor import machine_checks, state_checks
     from plait.system.sensors import MachineSensors
 
     place = find_repo(where)
     weather = MachineSensors((place.state, place.top)).read()
-    found = find_programs(["git", *(known.program for known in KNOWN_AGENTS if known.program)])
+    found = find_programs(["git", *(known.program for known in AGENTS.values() if known.program)])
     told, engine = read_past_batches(place), find_engine(place)
     pid, since, trouble = (engine.pid, engine.since, engine.trouble) if engine else (None, 0.0, "")
     return [

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from plait.agents.table import KNOWN_AGENTS
+from plait.agents.table import AGENTS
 from plait.client.doctor.check import DoctorCheck, format_bytes, ok, problem, warning
 from plait.client.installed_agents import LoggedIn, Program, detect_login
 from plait.core.capacity import MachineReadings, describe_shortage
@@ -79,7 +79,7 @@ def _format_reason(program: Program) -> str:
 def check_agents(
     programs: Mapping[str, Program], environment: Mapping[str, str], home: Path, *, keychain: bool
 ) -> DoctorCheck:
-    here = [known for known in KNOWN_AGENTS if known.program and programs[known.program].path]
+    here = [known for known in AGENTS.values() if known.program and programs[known.program].path]
     said = []
     for known in here:
         seen = detect_login(known.login, environment, home, keychain=keychain)
