@@ -87,13 +87,11 @@ class SourceCache:
         if known is not None and known[0] == source:
             return known[1]
         found = read()
-        self._readings.put(key, (source, found), _measure(source))
+        self._readings.put(
+            key, (source, found), sum(len(each.text) for each in (*source.documents, *source.companions.values()))
+        )
         return found
 
 
 def _make_signature(about: os.stat_result) -> Signature:
     return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
-
-
-def _measure(source: SourceFiles) -> int:
-    return sum(len(each.text) for each in (*source.documents, *source.companions.values()))

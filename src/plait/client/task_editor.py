@@ -193,7 +193,7 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
         compose_task_file(draft.title or "", draft.body or ""),
         replace(draft, title=None, body=None),
     )
-    made = _list_missing_folders(folder)
+    made = [each for each in (folder, *folder.parents) if not each.exists()]  # the inner ones first
     with _remove_folders_on_error(made):
         path = _create_file(location, folder, draft, text, before)
         with _remove_on_error(path, text):
@@ -260,11 +260,6 @@ def _remove_folders_on_error(folders: Sequence[Path]) -> Iterator[None]:
             for each in folders:
                 each.rmdir()
         raise
-
-
-def _list_missing_folders(folder: Path) -> list[Path]:
-    """The folders that are to be made, the inner ones first."""
-    return [each for each in (folder, *folder.parents) if not each.exists()]
 
 
 CHANGED_STATE = "changed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import yaml
 
@@ -42,7 +42,7 @@ def set_key(path: str, text: str, names: Sequence[str], value: str | Sequence[st
     Raises StateError where the front matter is not made of plain lines.
     """
     pairs = [pair for pair in _find_pairs(path, text) if pair.name in names]
-    first = next((pair for pair in pairs if value and pair.name == _choose_key(pairs, names)), None)
+    first = min(pairs, key=lambda pair: names.index(pair.name), default=None) if value else None
     edits = [TextEdit(*pair.lines, "") for pair in pairs if pair is not first]
     if first is not None:
         edits.append(_make_change(text, first, value))
@@ -80,11 +80,6 @@ _KeyDumper.add_representer(str, _represent_text)
 
 
 _KeyDumper.add_representer(list, _represent_list)
-
-
-def _choose_key(pairs: Iterable[_KeyValue], names: Sequence[str]) -> str:
-    """Of several keys, keep the first of the names."""
-    return min((pair.name for pair in pairs), key=names.index)
 
 
 def _make_change(text: str, pair: _KeyValue, value: str | Sequence[str]) -> TextEdit:
@@ -240,7 +235,8 @@ def replace_body(path: str, text: str, body: str) -> str:
     if own.head and not own.front:
         return now.front + _front_matter_gap(now, eol) + new
     if now.head:
-        return now.front + _end_heading(now, eol) + new
+        head = now.head if now.body else now.head.rstrip("\r\n") + eol + eol
+        return now.front + head + new
     plain, title = now.front + _front_matter_gap(now, eol) + new, heading_of(_make_document(path, text))
     if now.has_front_matter and new and heading_of(_make_document(path, plain)) == title:
         return plain
@@ -264,11 +260,6 @@ def replace_heading(path: str, text: str, title: str) -> str:
 def _front_matter_gap(now: TaskFileParts, eol: str) -> str:
     """An empty line after front matter, where there was one."""
     return eol if now.has_front_matter and (now.head or now.body).startswith(("\n", "\r")) else ""
-
-
-def _end_heading(now: TaskFileParts, eol: str) -> str:
-    """The heading, with an empty line after it if nothing follows yet."""
-    return now.head if now.body else now.head.rstrip("\r\n") + eol + eol
 
 
 def _make_document(path: str, text: str) -> Document:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from plait.client.api_errors import problem_json
-from plait.client.api_models import to_json
-from plait.client.batch_json import TaskRun, describe_run
+from plait.client.batch_json import TaskRun, task_run_json
 from plait.client.planning.submission_checks import TaskKey, iter_task_keys
 from plait.client.project_sources import LoadedSources
 from plait.client.task_editor import SavedTask, find_running_copies, hash_version, read_task_file
@@ -62,15 +61,15 @@ def _full_task_json(seen: LoadedSources, told: LocatedTask, state: State | None,
     own = (problem for problem in problems if problem.at is not None and problem.at.file == told.file)
     return {
         **_task_json(seen.pile, told, EditableCheck(seen.place), state, run),
-        "body": _find_body(seen, told) if text is None else get_editable_body(told.file, text),
+        "body": get_editable_body(told.file, text)
+        if text is not None
+        else ""
+        if leads_outside(seen, told)
+        else told.source_entry.task.body,
         "text": None if text is None else to_printable(text),
         "version": None if text is None else hash_version(text),
         "problems": [problem_json(problem) for problem in dict.fromkeys(own)],
     }
-
-
-def _find_body(seen: LoadedSources, told: LocatedTask) -> str:
-    return "" if leads_outside(seen, told) else told.source_entry.task.body
 
 
 def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
@@ -104,7 +103,7 @@ def _task_json(
         "parts": entry.parts,
         "editable": why_not is None,
         "notEditable": why_not,
-        "batch": None if run is None or state is None else to_json(describe_run(state, run)),
+        "batch": None if run is None or state is None else task_run_json(state, run),
     }
 
 

@@ -102,7 +102,7 @@ def leads_outside(survey: LoadedSources, located: LocatedTask) -> bool:
     if resolve_checkout_path(survey.place, survey.place.top / located.file) is not None:
         return False
     named = survey.config.origins["sources.paths"].layer is not Layer.REPOSITORY
-    return not (named and os.path.isabs(located.file))  # noqa: PTH117 - as it is spelt
+    return not (named and located.file.startswith("/"))
 
 
 def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:

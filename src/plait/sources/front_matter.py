@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import field, replace
 from difflib import get_close_matches
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import yaml
 
@@ -17,6 +17,8 @@ from plait.core.task import Origin
 from plait.sources import vocabulary
 from plait.sources.source_model import Document, make_warning
 from plait.sources.text import BOM, to_printable
+
+T = TypeVar("T")
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NESTING_CHARACTERS = "[{-?:"  # no level begins without one of these
@@ -198,51 +200,41 @@ class FrontMatterKeys:
         return value.text.strip() or None
 
     def flag(self, name: str) -> bool | None:
-        said = self.text(name)
-        if said is None or said.lower() in _TRUE_WORDS | _FALSE_WORDS:
-            return None if said is None else said.lower() in _TRUE_WORDS
-        self.warn(name, f"must be true or false: {vocabulary.shorten(said)}", f"Write {name}: true, or {name}: false.")
-        return None
+        words = dict.fromkeys(_TRUE_WORDS, True) | dict.fromkeys(_FALSE_WORDS, False)
+        hint = f"Write {name}: true, or {name}: false."
+        return self._parse(name, lambda text: words.get(text.lower()), "must be true or false", hint)
 
     def integer(self, name: str, least: int) -> int | None:
-        said = self.text(name)
-        if said is None:
-            return None
-        number = int(said) if _WHOLE.match(said) else None
-        if number is None or number < least:
-            what = f"must be an integer, at least {least}: {vocabulary.shorten(said)}"
-            self.warn(name, what, f"Write it as {name}: {max(least, 2)}.")
-            return None
-        return number
+        def parse(text: str) -> int | None:
+            return int(text) if _WHOLE.match(text) and int(text) >= least else None
+
+        hint = f"Write it as {name}: {max(least, 2)}."
+        return self._parse(name, parse, f"must be an integer, at least {least}", hint)
 
     def seconds(self, name: str) -> float | None:
-        """A length of time: `20m`, `1h 30m`, or plain seconds."""
-        said = self.text(name)
-        if said is None:
-            return None
-        length = float(said) if _SECONDS.match(said) else vocabulary.parse_duration(said)
-        if not length:
-            what = f"is not a duration: {vocabulary.shorten(said)}"
-            self.warn(name, what, f"Write it as {name}: 20m, or in seconds.")
-            return None
-        return length
+        """A duration: `20m`, `1h 30m`, or plain seconds."""
+
+        def parse(text: str) -> float | None:
+            return (float(text) if _SECONDS.match(text) else vocabulary.parse_duration(text)) or None
+
+        return self._parse(name, parse, "is not a duration", f"Write it as {name}: 20m, or in seconds.")
 
     def weight(self, name: str) -> float | None:
-        said = self.text(name)
-        weight = None if said is None else vocabulary.parse_weight(said)
-        if said is not None and weight is None:
-            what = f"is neither low, medium nor high: {vocabulary.shorten(said)}"
-            self.warn(name, what, f"Write it as {name}: medium, or as a number.")
-        return weight
+        hint = f"Write it as {name}: medium, or as a number."
+        return self._parse(name, vocabulary.parse_weight, "must be low, medium or high", hint)
 
     def priority(self, name: str) -> int | None:
-        said = self.text(name)
-        if said is None:
-            return None
-        found = int(said) if _WHOLE.match(said) else vocabulary.parse_priority(said)
-        if found is None:
-            self.warn(name, f"is no priority: {vocabulary.shorten(said)}", f"Write it as {name}: high, or P1.")
-        return found
+        def parse(text: str) -> int | None:
+            return int(text) if _WHOLE.match(text) else vocabulary.parse_priority(text)
+
+        return self._parse(name, parse, "is not a priority", f"Write it as {name}: high, or P1.")
+
+    def _parse(self, name: str, parse: Callable[[str], T | None], what: str, hint: str) -> T | None:
+        text = self.text(name)
+        value = None if text is None else parse(text)
+        if text is not None and value is None:
+            self.warn(name, f"{what}: {vocabulary.shorten(text)}", hint)
+        return value
 
     def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
         value = self._value(name)

@@ -68,8 +68,16 @@ class StatusKey:
         return Rewrite(text, tuple(problems))
 
 
-def read_status_key(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatus, str]:
-    """Read the status and its text; an unknown status is reported and counts as not started."""
+def read_status_key(document: Document, keys: FrontMatterKeys, required: str) -> tuple[SourceStatus, str]:
+    """Read the status and its text; an unknown status is reported and counts as not started.
+
+    Without readable front matter a task can't be run; `required` names the keys that it should have.
+    """
+    if not keys.front_matter.is_present:
+        message = "no front matter: this task can't be run"
+        keys.problems.append(make_warning(document, 0, message, f"Give it {required}."))
+    if keys.front_matter.is_broken or not keys.front_matter.is_present:
+        return SourceStatus.UNREADABLE, ""
     said = keys.text(_KEY) or ""
     mark = vocabulary.parse_status(said)
     if mark is None and said:

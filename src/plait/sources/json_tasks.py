@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from plait.core.plan import Problem, Severity
 from plait.core.task import Need, Origin
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, make_error
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, make_error, sort_by_line
 from plait.sources.text import TextLines
 
 _DECIMAL = re.compile(r"\d{1,9}\.\d{1,9}")
@@ -124,7 +124,7 @@ def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEn
             problems.append(_report_unreadable(document, flaw))
         else:
             found += entries(sheet, root)
-            problems += sorted(sheet.problems, key=lambda problem: problem.at.line if problem.at else 0)
+            problems += sort_by_line(sheet.problems)
     return Reading(tuple(found), problems=tuple(problems))
 
 

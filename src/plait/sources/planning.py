@@ -116,12 +116,13 @@ def list_next_tasks(
 
 def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[int, str]:
     """How far ahead of the others a task comes, and the words for it."""
+    retries = settings.retries if entry.task.retries is None else entry.task.retries
     match entry.status:
-        case SourceStatus.DOING if _is_stale(entry, settings, now):
+        case SourceStatus.DOING if entry.since and (now - entry.since).total_seconds() > settings.timeout:
             return _LATE, "in progress, but stale"
         case SourceStatus.DOING:
             return _FIRST, "in progress"
-        case SourceStatus.FAILED if entry.tries >= _max_retries(entry, settings):
+        case SourceStatus.FAILED if entry.tries >= retries:
             return _LAST, "failed, no retries left"
         case SourceStatus.FAILED:
             return _SECOND, "failed, will be retried"
@@ -129,14 +130,6 @@ def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[i
             return 0, "dependencies done"
         case _:
             return 0, "no dependencies"
-
-
-def _max_retries(entry: SourceEntry, settings: Settings) -> int:
-    return settings.retries if entry.task.retries is None else entry.task.retries
-
-
-def _is_stale(entry: SourceEntry, settings: Settings, now: datetime) -> bool:
-    return entry.since is not None and (now - entry.since).total_seconds() > settings.timeout
 
 
 def _index_file_sharing(plan: Plan) -> Callable[[str], tuple[str, ...]]:

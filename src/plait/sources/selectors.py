@@ -140,7 +140,7 @@ class _Selector:
     def _add_unambiguous(self, token: str, named: Sequence[str]) -> None:
         distinct = list(dict.fromkeys(named))
         if len(distinct) > 1:
-            self._error(f"{token} could be {_join_with_or(distinct)}", "Name the one you mean.")
+            self._error(f"{token} could be {', '.join(distinct[:-1])} or {distinct[-1]}", "Name the one you mean.")
         else:
             self._add(distinct)
 
@@ -301,7 +301,3 @@ def _parse_leading_number(name: str, prefix: str) -> tuple[int, ...]:
 
 def _is_from_source(entry: SourceEntry, source: str) -> bool:
     return any(name.lower().startswith(source.lower()) for name in (entry.task.id, *entry.aliases))
-
-
-def _join_with_or(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -177,3 +177,7 @@ def read_single_file(reader: Callable[[Document], Reading], source: SourceFiles)
     message = "this format reads one file at a time, and this is a folder"
     problem = Problem(Severity.ERROR, message, Origin(source.path), "Name the file.")
     return Reading(problems=(problem,))
+
+
+def sort_by_line(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(problems, key=lambda problem: problem.at.line if problem.at else 0))

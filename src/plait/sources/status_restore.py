@@ -110,14 +110,10 @@ def _get_status(entry: SourceEntry | None) -> SourceStatus | None:
 
 def _merge_candidates(flat: str, base: str, edited: str) -> Iterator[str]:
     """The base with the other edits of the new text: by lines, else by words."""
-    for parts in (_split_lines, _TOKEN.findall):
+    for parts in (lambda text: TextLines(text).all, _TOKEN.findall):
         both = _merge_parts(parts(flat), parts(base), parts(edited))
         if both is not None:
             yield "".join(both)
-
-
-def _split_lines(text: str) -> list[str]:
-    return TextLines(text).all
 
 
 def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:

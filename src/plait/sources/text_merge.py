@@ -130,12 +130,10 @@ def find_ancestor(known: Sequence[str], theirs: str) -> str:
         kept = {place for place, _ in match_lines(version, lines)}
         seen = kept | _find_common_places(version, versions)
         fits = len(seen) == len(version)
-        found.append((fits, 2 * len(kept) - len(version), text if fits else _join_lines_at(version, seen)))
+        found.append(
+            (fits, 2 * len(kept) - len(version), text if fits else "".join(version[place] for place in sorted(seen)))
+        )
     return max(found, key=itemgetter(0, 1))[2]
-
-
-def _join_lines_at(lines: list[str], places: set[int]) -> str:
-    return "".join(lines[place] for place in sorted(places))
 
 
 def _find_common_places(version: list[str], versions: list[list[str]]) -> set[int]:

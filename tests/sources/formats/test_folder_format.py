@@ -185,8 +185,8 @@ class TestFrontMatter:
             ("slots: 0", "slots must be an integer, at least 1: 0"),
             ("timeout: soon", "timeout is not a duration: soon"),
             ("allow_empty: perhaps", "allow_empty must be true or false: perhaps"),
-            ("weight: heavy", "weight is neither low, medium nor high: heavy"),
-            ("priority: whenever", "priority is no priority: whenever"),
+            ("weight: heavy", "weight must be low, medium or high: heavy"),
+            ("priority: whenever", "priority is not a priority: whenever"),
             ("env: A=1", "env is not a map of names and texts"),
             ("needs: {a: 1}", "needs is not a list of texts"),
             ("agent: [a, b]", "agent is not a text"),
@@ -289,7 +289,7 @@ class TestNames:
     def test_unknown_needs_are_the_plans_business(self) -> None:
         checked = build_checked_plan([entry.task for entry in self.reading("77-gone").entries])
         assert checked.plan is not None
-        assert "taken as finished" in checked.problems[0].message
+        assert "assumed finished" in checked.problems[0].message
 
 
 class TestHeaderLines:

@@ -11,7 +11,7 @@ from plait.core.task import Need, Origin, Task
 from plait.sources import front_matter_status
 from plait.sources.formats import Confidence, Format
 from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
 from plait.sources.task_files import (
     list_task_documents,
     read_task_body,
@@ -114,18 +114,10 @@ class _TaskFile:
             priority=1 if (priority := keys.priority("priority")) is None else priority,
             origin=Origin(document.path, 1),
         )
-        mark, status = self._read_status()
+        mark, status = front_matter_status.read_status_key(document, keys, "id, title and status")
         return SourceEntry(
             task, mark, status, said.undeclared(task.touches), aliases=_list_aliases(self.id, document.stem)
         )
-
-    def _read_status(self) -> tuple[SourceStatus, str]:
-        if not self.keys.front_matter.is_present:
-            message = "there is no front matter, so this is no task that can be run"
-            self.problems.append(make_warning(self._document, 0, message, "Give it id, title and status."))
-        if self.keys.front_matter.is_broken or not self.keys.front_matter.is_present:
-            return SourceStatus.UNREADABLE, ""
-        return front_matter_status.read_status_key(self._document, self.keys)
 
     def _read_needs(self, ids: _IdResolver) -> Iterator[Need]:
         for said in self.keys.names("dependencies"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from datetime import datetime
 from functools import partial
 from itertools import islice
 
@@ -15,7 +14,15 @@ from plait.core.task import Need, Origin, Task
 from plait.sources import json_tasks, vocabulary
 from plait.sources.formats import Confidence, Format
 from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json, remove_key, set_key
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    make_warning,
+    sort_by_line,
+)
 from plait.sources.status_changes import Rewrite, StatusChange, TaskIndex, select_file_changes, write_each_file
 from plait.sources.task_paths import find_mentions
 from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
@@ -133,7 +140,7 @@ def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
     finished_meanwhile = issue.status is SourceStatus.DONE and change.status is SourceStatus.DOING
     if issue.status in {change.status, told} or finished_meanwhile:
         return
-    node, now = issue.node, _format_time(change.at)
+    node, now = issue.node, vocabulary.ensure_utc(change.at).isoformat().replace("+00:00", "Z")
     yield set_key(node, "status", _STATUSES[change.status], ("title", "id"))
     yield set_key(node, "updated_at", now, ("status", "title", "id"))
     if told is SourceStatus.DONE:
@@ -148,11 +155,6 @@ def _is_not_task(node: JsonNode) -> bool:
         or node.get("is_template") is True
         or node.get("issue_type") in _NON_TASK_TYPES
     )
-
-
-def _format_time(at: datetime) -> str:
-    """As Beads writes times: RFC 3339."""
-    return vocabulary.ensure_utc(at).isoformat().replace("+00:00", "Z")
 
 
 _NAMES = ("issues.jsonl", "beads.jsonl")
@@ -208,8 +210,7 @@ class _IssueReader:
             for name, number in self._issues.unreadable.items()
         )
         entries.sort(key=lambda entry: entry.task.origin.line if entry.task.origin else 0)
-        self._problems.sort(key=lambda problem: problem.at.line if problem.at else 0)
-        return Reading(tuple(entries), problems=tuple(self._problems))
+        return Reading(tuple(entries), problems=sort_by_line(self._problems))
 
     def _collect_needs(self) -> None:
         """`blocks`: the one waits for the other. `parent-child`: the parent waits for the child, unless that waits for it."""

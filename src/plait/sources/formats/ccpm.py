@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
@@ -11,7 +12,7 @@ from plait.sources import front_matter_status
 from plait.sources.formats import Confidence, Format
 from plait.sources.formats.folder_task import SERIAL_GROUP
 from plait.sources.front_matter import FrontMatterKeys
-from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, make_warning
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
 from plait.sources.task_files import list_task_documents, read_task_body, read_task_title, report_no_tasks, sample_keys
 from plait.sources.task_paths import find_task_paths
 from plait.sources.vocabulary import strip_zeros
@@ -58,11 +59,9 @@ def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
     return " ".join(said.split()) if said else read_task_title(document)
 
 
-def _get_stem(document: Document) -> str:
-    return document.stem
-
-
-_STATUS_KEY = front_matter_status.StatusKey("open", "in-progress", "closed", _get_stem, _read_title, time_key="updated")
+_STATUS_KEY = front_matter_status.StatusKey(
+    "open", "in-progress", "closed", attrgetter("stem"), _read_title, time_key="updated"
+)
 
 
 def _index_names(documents: Sequence[tuple[Document, FrontMatterKeys]]) -> dict[str, str]:
@@ -98,17 +97,8 @@ def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str
         exclusive=SERIAL_GROUP if keys.flag("parallel") is False else None,
         origin=Origin(document.path, 1),
     )
-    mark, status = _read_status(document, keys)
+    mark, status = front_matter_status.read_status_key(document, keys, "name and status")
     return SourceEntry(task, mark, status, said.undeclared(task.touches))
-
-
-def _read_status(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatus, str]:
-    if not keys.front_matter.is_present:
-        message = "there is no front matter, so this is no task that can be run"
-        keys.problems.append(make_warning(document, 0, message, "Give it name and status."))
-    if keys.front_matter.is_broken or not keys.front_matter.is_present:
-        return SourceStatus.UNREADABLE, ""
-    return front_matter_status.read_status_key(document, keys)
 
 
 FORMAT = Format(detect, read, _STATUS_KEY.writers, keys={"title": ("name",), "needs": ("depends_on",)})

@@ -257,17 +257,16 @@ def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[So
             ids[n],
             make_title(task.text),
             f"Under: {' > '.join(task.context.headings)}\n\n{text}" if task.context.headings else text,
-            tuple(_make_part_need(document, ids[part], tasks[part]) for part in parts),
+            tuple(
+                Need(ids[part], reason="its part", at=Origin(document.path, tasks[part].block.head + 1))
+                for part in parts
+            ),
             phase=task.context.phase,
             priority=_DEFAULT_PRIORITY if priority is None else priority,
             allow_empty=bool(parts),  # its parts may be all of it
             origin=Origin(document.path, task.block.head + 1),
         )
         yield SourceEntry(made, read_checkbox_status(task.box), mentions=find_mentions(own))
-
-
-def _make_part_need(document: Document, on: str, task: _BoxTask) -> Need:
-    return Need(on, reason="its part", at=Origin(document.path, task.block.head + 1))
 
 
 def _parse_checkbox_file(text: str) -> CheckboxFile:

@@ -176,16 +176,16 @@ def _split_references(said: BoldField) -> Iterator[NamedReference]:
 NEEDS_KEYS = ("needs", "depends_on", "dependencies")
 TOUCHES_KEYS = ("touches", "files", "target_files", "output_file", "output_files")
 SERIAL_GROUP = "serial"  # the exclusive group of all that say `parallel: false`
-TASK_KEYS = tuple(
-    """id title needs depends_on dependencies touches files target_files output_file output_files conflicts_with
-    exclusive parallel phase priority weight complexity estimate slots allow_empty agent model recipe verify timeout
-    retries env run""".split()  # noqa: SIM905 - words read better in lines
-)
+TASK_KEYS = (
+    "id", "title", *NEEDS_KEYS, *TOUCHES_KEYS, "conflicts_with", "exclusive", "parallel", "phase", "priority", "weight",
+    "complexity", "estimate", "slots", "allow_empty", "agent", "model", "recipe", "verify", "timeout", "retries", "env", "run",
+)  # fmt: skip
 # What other tools put there.
-IGNORED_KEYS = frozenset(
-    """status created updated labels tags label tag assignee assignees author authors owner date description name type
-    created_at updated_at created_date updated_date due version""".split()  # noqa: SIM905 - words read better in lines
-)
+IGNORED_KEYS = frozenset({
+    "status", "created", "updated", "labels", "tags", "label", "tag", "assignee", "assignees", "author",
+    "authors", "owner", "date", "description", "name", "type", "created_at", "updated_at", "created_date",
+    "updated_date", "due", "version"
+})  # fmt: skip
 _MAX_ID_LENGTH = 200
 _PHASE = re.compile(r"phase[\s:_-]+", re.IGNORECASE)
 T = TypeVar("T")

@@ -112,13 +112,10 @@ def _read_document(document: Document) -> Reading:
     named = ((item.block.head, item.number, name) for item, name in zip(tasks.items, tasks.ids, strict=True))
     problems = list(find_repeated_ids(document, named))
     if without:
-        message = f"{_count_boxes(len(without))} no number: not read as a task (the first one is here)"
+        count = "a box has" if len(without) == 1 else f"{len(without)} boxes have"
+        message = f"{count} no number: not read as a task (the first one is here)"
         problems.append(make_info(document, without[0].block.head, message))
     return Reading(tuple(_build_entries(document, tasks)), problems=tuple(problems))
-
-
-def _count_boxes(count: int) -> str:
-    return "a box has" if count == 1 else f"{count} boxes have"
 
 
 def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntry]:
@@ -136,7 +133,7 @@ def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntr
             tasks.ids[place],
             _read_title(item),
             _make_context(tasks, texts, place) + texts[place],
-            () if group or last is None else (_make_chain_need(last, origin),),
+            () if group or last is None else (Need(last, NeedKind.CHAIN, "tasks run in written order", origin),),
             gating=not tasks.optional[place],
             allow_empty=_CHECKPOINT.match(item.text) is not None,  # it looks, and has nothing to change
             origin=origin,
@@ -158,10 +155,6 @@ def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> st
         else f"{tasks.items[above].number}. {_read_title(tasks.items[above])}"
     )
     return f"Part of:\n\n{text}\n\nThis part:\n\n"
-
-
-def _make_chain_need(name: str, origin: Origin) -> Need:
-    return Need(name, NeedKind.CHAIN, "tasks are done in written order", origin)
 
 
 def _parse_checkbox_file(text: str) -> CheckboxFile:

@@ -94,7 +94,9 @@ def _find_tasks(markdown: Markdown) -> Iterator[_SpecTask]:
             sections[id(heading)] = _make_section(heading, keys)
         section = sections[id(heading)] if heading is not None else None
         if item.number or (item.block.level == 0 and item.text and (section is None or section.holds_tasks)):
-            number = _qualify_number(item, section)
+            number = item.number
+            if number and "." not in number:  # a whole number counts within its section
+                number = f"{_section_prefix(section)}{number}"
             name = names(number or f"{_section_prefix(section)}{make_slug(strip_markup(item.text))}")
             yield _SpecTask(item, number, name, make_title(item.text) or item.number, section)
 
@@ -109,11 +111,6 @@ def _make_section(heading: Block, keys: UniqueNames) -> _Section:
     if found is None:
         return _Section(keys(make_slug(strip_markup(heading.text), words=4)), heading.text, heading, is_numbered=False)
     return _Section(keys(found[1]), found[2], heading, is_numbered=True)
-
-
-def _qualify_number(item: NumberedBox, section: _Section | None) -> str:
-    """A whole number counts within its section."""
-    return item.number if "." in item.number or not item.number else f"{_section_prefix(section)}{item.number}"
 
 
 def _section_prefix(section: _Section | None) -> str:

@@ -109,7 +109,7 @@ def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[
         kind = "ref" if kind in {"to", "number"} else kind
         kind = "word" if fenced and kind in _VERBS else kind
         line += kind == "line"
-        ends = kind == "line" and _ends_statement(text, found.end(), tokens, fenced)
+        ends = kind == "line" and _ends_statement(text, found.end(), tokens, fenced=fenced)
         if ends or (kind == "stop" and depth == 0):
             yield begun, text[start : found.start()], tokens
             tokens, start, depth, begun = [], found.end(), 0, line
@@ -122,7 +122,7 @@ def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[
     yield begun, text[start:], tokens
 
 
-def _ends_statement(text: str, at: int, tokens: Sequence[_Token], fenced: bool) -> bool:  # noqa: FBT001 - as its caller was told
+def _ends_statement(text: str, at: int, tokens: Sequence[_Token], *, fenced: bool) -> bool:
     """Whether a statement ends with this line."""
     if tokens and tokens[-1].kind in {*_OPERATORS, "comma", "join"}:
         return False

@@ -34,6 +34,7 @@ from plait.sources.source_model import (
     make_info,
     make_warning,
     read_single_file,
+    sort_by_line,
 )
 from plait.sources.status_changes import write_each_file
 from plait.sources.task_paths import find_mentions
@@ -229,8 +230,8 @@ def _read_document(document: Document) -> Reading:
         hint = "A task is a heading such as ### 1. Title."
         return Reading(problems=(make_warning(document, 0, "no task found", hint),))
     needs = TodoNeeds(document, found)
-    problems = sorted([*_find_problems(document, found), *needs.problems], key=_problem_line)
-    return Reading(tuple(_build_entry(document, item, needs) for item in found), problems=tuple(problems))
+    problems = sort_by_line([*_find_problems(document, found), *needs.problems])
+    return Reading(tuple(_build_entry(document, item, needs) for item in found), problems=problems)
 
 
 def _build_entry(document: Document, item: TodoItem, needs: TodoNeeds) -> SourceEntry:
@@ -317,10 +318,6 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
     for again in statuses[1:]:
         message = f"{item.id} has a second status; the one on line {status.field.line + 1} counts"
         yield make_warning(document, again.field.line, message, "Take one of them out.")
-
-
-def _problem_line(problem: Problem) -> int:
-    return problem.at.line if problem.at else 0
 
 
 FORMAT = Format(detect, partial(read_single_file, _read_document), partial(write_each_file, write_todo_statuses))
