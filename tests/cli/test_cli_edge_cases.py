@@ -130,7 +130,7 @@ def test_a_format_that_fails_is_a_bug_with_the_name_of_the_file(
     assert told["tasks"] == []
     assert told["problems"][0]["message"] == said
     monkeypatch.setattr("plait.sources.formats.todo.FORMAT", replace(todo.FORMAT, detect=surprise))
-    assert "TODO.md: finding out its format failed" in ask(capsys, top, "plan").err
+    assert "TODO.md: detecting its format failed" in ask(capsys, top, "plan").err
 
 
 def test_a_format_of_somebody_else_is_not_our_bug(

@@ -11,7 +11,6 @@ from tests.support.temp_project import TempProject
 HURRIED = """
 import sys
 from pathlib import Path
-from plait.cli import main
 from plait.cli.commands.run import run_command
 from plait.cli.commands.run_options import RunOptions
 from plait.core.settings import Backoff

@@ -28,37 +28,37 @@ cat; echo
 touch "$HOME/begun-$PLAIT_TASK_ID"; until [ -e "$HOME/go" ]; do sleep 0.02; done
 """
 TALKING = f"""
-from plait.agents.interface import Asked, Command, PhaseBegun, Reports
+from plait.agents.interface import Command, CostReporting, PhaseStarted, QuestionAsked
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 
 
 class Agent:
-    reports = Reports.FREE
+    reports = CostReporting.FREE
 
     def __init__(self, spec):
         self.name = self.provider = spec.name
 
-    def command(self, brief):
+    def build_command(self, context):
         text = {SAYS!r} + 'echo "ask: may I use $DEPLOY_TOKEN?"'
         files = (("script.sh", text),)
-        return Command(("sh", f"{{brief.folder}}/script.sh"), brief.prompt_file, files=files)
+        return Command(("sh", f"{{context.folder}}/script.sh"), context.prompt_file, files=files)
 
-    def listen(self, before=NO_SPEND):
-        return Listener()
+    def create_parser(self, before=NO_SPEND):
+        return Parser()
 
 
-class Listener:
+class Parser:
     question = ""
 
-    def hear(self, line):
+    def feed(self, line):
         if line.startswith("ask: "):
             self.question = line
-            return (Asked(line),)
-        return (PhaseBegun(line),) if "Phase" in line else ()
+            return (QuestionAsked(line),)
+        return (PhaseStarted(line),) if "Phase" in line else ()
 
-    def end(self, code, tail, said_at):
+    def finish(self, code, tail, printed_at):
         return Outcome(Category.QUESTION, code, tail[-100:], question=self.question)
 """
 

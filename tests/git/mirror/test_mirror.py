@@ -140,7 +140,7 @@ def test_a_repository_with_longer_hashes(mirror: Open, tmp_path: Path, env: dict
 @pytest.mark.usefixtures("commit")
 def test_many_at_once_share_one(cache: Path, bare: Path, env: dict[str, str]) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from plait.git import open_mirror; "
+        "import os, sys; from pathlib import Path; from plait.git.mirror import open_mirror; "
         "made = open_mirror(sys.argv[1], Path(sys.argv[2]), environment=os.environ); "
         "print(made.checkout(made.resolve()))"
     )

@@ -158,7 +158,7 @@ def test_who_is_not_let_in_is_told_how(
 
 
 CHILD = (
-    "import os, sys; from pathlib import Path; from plait.git import open_mirror; "
+    "import os, sys; from pathlib import Path; from plait.git.mirror import open_mirror; "
     "open_mirror(sys.argv[1], Path(sys.argv[2]), environment=os.environ)"
 )
 

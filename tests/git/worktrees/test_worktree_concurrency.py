@@ -24,14 +24,14 @@ PROCESS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from plait.store.batch_inputs import Outfit
-from plait.git.worktrees import GitWorkspaces
+from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees.workspaces import GitWorkspaces
 
 common, root, base, batch, count = sys.argv[1:]
 workspaces = GitWorkspaces(Path(common), Path(root))
 
 def go(n):
-    path = Path(workspaces.prepare(batch, f"task-{n}", base, Outfit(), top=common))
+    path = Path(workspaces.prepare(batch, f"task-{n}", base, WorkspaceSetup(), top=common))
     (path / "made").write_text(f"{batch} {n}")
     workspaces.release(batch, f"task-{n}")
 

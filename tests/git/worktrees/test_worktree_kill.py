@@ -26,14 +26,14 @@ KILLS = 16
 NURSERY = """
 import os, sys
 from pathlib import Path
-from plait.store.batch_inputs import Outfit
-from plait.git.worktrees import GitWorkspaces
+from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees.workspaces import GitWorkspaces
 
 def live(common, root, name, *bases):
     workspaces = GitWorkspaces(Path(common), Path(root), keep=1)
     for turn in range(10**6):
         for base in bases:
-            path = Path(workspaces.prepare("7f3a", "one", base, Outfit(), top=common))
+            path = Path(workspaces.prepare("7f3a", "one", base, WorkspaceSetup(), top=common))
             made = f"{name}-{turn}-{base[:8]}"
             (path / made).write_text(made)
             os.write(1, f"{made} ".encode())
