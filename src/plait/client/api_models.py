@@ -34,8 +34,10 @@ _KEYS: dict[type, tuple[tuple[str, str], ...]] = {}  # of each model: its fields
 def api_model(cls: type[T]) -> type[T]:
     """A frozen dataclass that pydantic documents in camelCase."""
     cls.__pydantic_config__ = {"alias_generator": to_camel}  # type: ignore[attr-defined]  # read by pydantic only
+    doc = cls.__doc__
     model = dataclass(frozen=True, slots=True)(cls)
-    _KEYS[model] = tuple((name, to_camel(name)) for name in model.__dataclass_fields__)
+    model.__doc__ = doc  # dataclass() would make one up, and it would be in the OpenAPI document
+    _KEYS[model] = tuple((name, to_camel(name)) for name in model.__dataclass_fields__)  # type: ignore[attr-defined]
     return model
 
 
@@ -550,3 +552,36 @@ class ConflictShape:
     tip: str
     files: list[ConflictFile]
     more: int
+
+
+@api_model
+class ChangedFile:
+    """`before` is its former name if it was renamed; lines of binary files are not counted."""
+
+    path: str
+    before: str | None
+    plus: int
+    minus: int
+    binary: bool
+
+
+@api_model
+class DiffSummary:
+    """A diff without its text. `tip` null: the files of a workspace as they are now."""
+
+    batch_id: str
+    task_id: str | None
+    attempt: int | None
+    base: str
+    tip: str | None
+    plus: int
+    minus: int
+    files: list[ChangedFile]
+
+
+@api_model
+class DiffShape(DiffSummary):
+    """`cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written."""
+
+    diff: str
+    cut: bool

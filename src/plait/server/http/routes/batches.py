@@ -9,7 +9,7 @@ from pydantic import Field
 
 from plait.client.api_models import Batch, GraphShape, PlanShape, Standing, TimelineShape
 from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
+from plait.server.http.routes.dependencies import BATCH_PATH, BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
 from plait.server.http.schema.base import BATCH_LINKS, BATCH_LIST_LINKS, CURSOR_HEADERS, document_responses
 from plait.server.http.schema.batches import Batches, Created
 from plait.server.http.schema.tasks import BatchBody, PlanBody
@@ -71,7 +71,7 @@ async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKe
 
 
 @router.get(
-    "/api/batches/{batch_id}",
+    BATCH_PATH,
     operation_id="getBatch",
     responses=document_responses(Batch, 409, links=BATCH_LINKS, headers=CURSOR_HEADERS),
 )
@@ -82,7 +82,7 @@ async def one(session: SessionDep, batch_id: BatchId) -> Response:
 
 
 @router.get(
-    "/api/batches/{batch_id}/standing",
+    f"{BATCH_PATH}/standing",
     operation_id="getStanding",
     responses=document_responses(Standing, 409, headers=CURSOR_HEADERS),
 )
@@ -94,14 +94,14 @@ async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) ->
     return make_response(body, cursor=cursor)
 
 
-@router.get("/api/batches/{batch_id}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409))
+@router.get(f"{BATCH_PATH}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409))
 async def graph(session: SessionDep, batch_id: BatchId) -> Response:
     """Its tasks with their statuses, and every edge between them with its reason."""
     return make_response(await batches.read_graph(session, batch_id))
 
 
 @router.get(
-    "/api/batches/{batch_id}/timeline",
+    f"{BATCH_PATH}/timeline",
     operation_id="getTimeline",
     responses=document_responses(TimelineShape, 409),
 )

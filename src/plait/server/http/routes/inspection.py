@@ -20,7 +20,7 @@ from plait.client.diff import DiffRange
 from plait.core.task import Step
 from plait.git.location import RepoLocation
 from plait.server.http.responses import make_response
-from plait.server.http.routes.dependencies import BatchId, SessionDep, TaskName
+from plait.server.http.routes.dependencies import BATCH_PATH, TASK_PATH, BatchId, SessionDep, TaskName
 from plait.server.http.schema.base import Responses, document_responses
 from plait.server.http.schema.batches import PullRequest
 from plait.server.project_session import ProjectSession
@@ -28,12 +28,6 @@ from plait.server.service import batches, inspection
 from plait.server.service.inspection import open_comparison
 
 router = APIRouter(tags=["reading"])
-
-
-_BATCH_PATH = "/api/batches/{batch_id}"
-
-
-_TASK_PATH = "/api/batches/{batch_id}/tasks/{task_id:path}"
 
 
 _MAX_OFFSET = 1 << 53
@@ -116,7 +110,7 @@ _DIFF_RESPONSES: Responses = {
 
 
 @router.get(
-    f"{_TASK_PATH}/log",
+    f"{TASK_PATH}/log",
     operation_id="getLog",
     response_class=Response,
     responses=document_responses(None, 409, also=_LOG_RESPONSES),
@@ -141,7 +135,7 @@ async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
 
 
 @router.get(
-    f"{_BATCH_PATH}/log",
+    f"{BATCH_PATH}/log",
     operation_id="readGateLog",
     response_class=Response,
     responses=document_responses(None, 409, also=_GATE_LOG_RESPONSES),
@@ -159,7 +153,7 @@ async def gate_log(
 
 
 @router.get(
-    f"{_TASK_PATH}/diff",
+    f"{TASK_PATH}/diff",
     operation_id="getTaskDiff",
     response_class=Response,
     responses=document_responses(None, 409, also=_DIFF_RESPONSES),
@@ -179,7 +173,7 @@ async def diff(  # noqa: PLR0913, PLR0917
 
 
 @router.get(
-    f"{_BATCH_PATH}/diff",
+    f"{BATCH_PATH}/diff",
     operation_id="getBatchDiff",
     response_class=Response,
     responses=document_responses(None, 409, also=_DIFF_RESPONSES),
@@ -196,19 +190,19 @@ async def batch_diff(
     return await _diff_text_response(session, batch_id, None, None, start)
 
 
-@router.get(f"{_TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409))
+@router.get(f"{TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409))
 async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Why it is where it is, what it has been through, and what would make it go on."""
     return make_response(await inspection.read_explanation(session, batch_id, task_id))
 
 
-@router.get(f"{_TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409))
+@router.get(f"{TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409))
 async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Both sides of the conflict that it is in, file by file."""
     return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
 
 
-@router.get(f"{_BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409))
+@router.get(f"{BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409))
 async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
     """What the batch's pull request would say, if it were opened or brought up to date now."""
     return make_response(await batches.read_pull_request_preview(session, batch_id))
