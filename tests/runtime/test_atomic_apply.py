@@ -311,7 +311,7 @@ DYING = dedent(
     import json, os, shutil, sys
     from itertools import count
     from pathlib import Path
-    from plait.runtime import Staging
+    from plait.runtime.atomic_apply import StagedWrites
 
     workspace, then = Path(sys.argv[1]), sys.argv[2]
 
@@ -326,7 +326,7 @@ DYING = dedent(
             return call
         for name in ("rename", "unlink", "mkdir", "rmdir", "fsync", "write"):
             setattr(os, name, dying(getattr(os, name)))
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\\n", "x/y/b": "b\\n"})
             staging.apply({"src/a.py": "newer\\n", "x/c": "c\\n"})
             if then == "undo":
@@ -342,9 +342,9 @@ DYING = dedent(
             work(instant)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert code in (0, 9), code
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             files = {str(p.relative_to(workspace)): p.read_text() for p in workspace.rglob("*") if p.is_file()}
-            print(json.dumps([code, files, staging.left, sorted(p.name for p in workspace.iterdir())]))
+            print(json.dumps([code, files, staging.changed_since, sorted(p.name for p in workspace.iterdir())]))
         if code == 0:
             break
     """
@@ -375,9 +375,9 @@ class TestTakingBack:
             """
             import os, sys
             from pathlib import Path
-            from plait.runtime import Staging
+            from plait.runtime.atomic_apply import StagedWrites
 
-            staging = Staging(Path(sys.argv[1])).__enter__()
+            staging = StagedWrites(Path(sys.argv[1])).__enter__()
             staging.apply({"src/a.py": "new\\n", "x/b": "b\\n"})
             os._exit(9)
             """

@@ -58,7 +58,7 @@ def test_what_was_not_used_for_longest_goes_first(bench: Bench, outfit: Workspac
 def test_what_is_in_use_stays(bench: Bench, outfit: WorkspaceSetup) -> None:
     bench.fit(bench.worktree(), outfit)
     (entry,) = entries(bench.cache)
-    with TreeCache(bench.cache).lock(entry.name, shared=True):
+    with TreeCache(bench.cache).lock(entry.name, shared=True, on_wait=lambda: None):
         assert prune_tree_cache(bench.cache, 0) == 0
         assert entry.exists()
     assert prune_tree_cache(bench.cache, 0) >= SIZE
@@ -97,7 +97,7 @@ def test_folders_that_forbid_it_are_removed_all_the_same(
     ended = bench.fit(other, outfit, prefix=humble)
     assert "set up as in an earlier workspace" in ended.out
     assert (other / "made").stat().st_mode & 0o777 == 0o555
-    prune = "import sys, pathlib, plait.runtime.setup as o; o.prune_cache(pathlib.Path(sys.argv[1]), 0)"
+    prune = "import sys, pathlib, plait.system.tree_cache as o; o.prune_tree_cache(pathlib.Path(sys.argv[1]), 0)"
     subprocess.run([*humble, sys.executable, "-c", prune, str(bench.cache)], check=True)
     assert [*bench.cache.iterdir()] == []
 
