@@ -23,7 +23,7 @@ from plait.system import safe_read
 
 
 def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
-    """Those that were not met before; now they are."""
+    """Those that were not seen before; now they are."""
     found = []
     for path in paths:
         whole = path.resolve()
@@ -39,7 +39,7 @@ def report_missing(value: str) -> Problem:
 
 
 def expand_name(where: Path, value: str) -> list[Path]:
-    if not value:  # a variable that was not set, and not this folder
+    if not value:  # an unset variable, not the current folder
         return []
     path = where / value
     if path.exists():
@@ -66,8 +66,8 @@ def _follow_pointer(top: Path, pointer: str) -> list[Path]:
     return [path] if safe_read.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []
 
 
-MAX_SOURCE_BYTES = 64 * 1024 * 1024  # bytes; a longer list of tasks is some other file by mistake
-_CHECKLIST = "checklist"  # the format that is content with any box
+MAX_SOURCE_BYTES = 64 * 1024 * 1024  # a larger file is not a list of tasks
+_CHECKLIST = "checklist"  # detects any file with boxes
 
 
 class LoadedSource(NamedTuple):
@@ -94,17 +94,17 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     """
     loader = _SourceLoader(location, options or ReadOptions(), format_name, overrides or {}, cache)
     problems: list[Problem] = []
-    met: set[Path] = set()  # what is named twice, be it through a link, is read once
-    materials: list[SourceFiles] = []
-    for said in named:
-        with _explain_read_errors(said):
-            paths = expand_name(where.resolve(), said)
-            materials += loader.collect(drop_known(paths, met), pattern=glob.has_magic(Path(said).name))
+    seen: set[Path] = set()  # a source named twice, even through a link, is read once
+    sources: list[SourceFiles] = []
+    for name in named:
+        with _explain_read_errors(name):
+            paths = expand_name(where.resolve(), name)
+            sources += loader.collect(drop_known(paths, seen), pattern=glob.has_magic(Path(name).name))
         if not paths:
-            problems.append(report_missing(said or '""'))
-    found = [loader.read(material) for material in loader.group(materials)]
+            problems.append(report_missing(name or '""'))
+    found = [loader.read(source) for source in loader.group(sources)]
     if not found:
-        names = ", ".join(said or '""' for said in named)
+        names = ", ".join(name or '""' for name in named)
         raise UserError(f"no such source: {names}", hint="Name a folder, a file or a glob that exists.")
     return found, problems
 
@@ -138,23 +138,23 @@ class _SourceLoader:
         location: RepoLocation,
         options: ReadOptions,
         format_name: str | None,
-        instead: Mapping[str, str],
+        overrides: Mapping[str, str],
         cache: SourceCache | None,
     ) -> None:
-        self._kept = cache
-        self._place = location
-        self._instead = instead
+        self._cache = cache
+        self._location = location
+        self._overrides = overrides
         self._options = options
         self._format = format_name
-        self._wrong: dict[str, Sequence[Problem]] = {}  # with the texts of files, by path
-        self._detected: dict[str, tuple[str, Format]] = {}  # by path: looking twice would cost twice
+        self._text_problems: dict[str, Sequence[Problem]] = {}  # by path
+        self._detected: dict[str, tuple[str, Format]] = {}  # by path
         self._patterned: set[str] = set()
 
     def collect(self, paths: Sequence[Path], *, pattern: bool) -> list[SourceFiles]:
-        """`pattern`: they were not named one by one, but by something like `*.md`."""
+        """`pattern`: they were named by a pattern such as `*.md`."""
         found = [self._collect_path(path) for path in paths]
         if pattern and len(found) > 1:
-            self._patterned.update(material.path for material in found)
+            self._patterned.update(source.path for source in found)
         return found
 
     def _collect_path(self, path: Path) -> SourceFiles:
@@ -170,48 +170,46 @@ class _SourceLoader:
     def _make_source_files(self, path: Path, files: Sequence[Path]) -> SourceFiles:
         return SourceFiles(self._relative_name(path), tuple(map(self._read_document, files)), options=self._options)
 
-    def group(self, materials: Sequence[SourceFiles]) -> Iterator[SourceFiles]:
+    def group(self, sources: Sequence[SourceFiles]) -> Iterator[SourceFiles]:
         """Combine task files in one folder into one source, at the position of the first of them.
 
         A shell expands a pattern, so a README may be among the names: it is not a source beside others.
         """
-        single = self._find_task_files([each for each in materials if not each.folder and not _is_folder_file(each)])
-        homes = {_parent_folder(path) for path in single}
+        single = self._find_task_files([each for each in sources if not each.folder and not _is_folder_file(each)])
+        folders = {_parent_folder(path) for path in single}
         order: dict[str, dict[str, SourceFiles]] = {}
-        for material in materials:
-            if _is_folder_file(material) and (
-                _parent_folder(material.path) in homes or not self._format_name(material)
-            ):
+        for source in sources:
+            if _is_folder_file(source) and (_parent_folder(source.path) in folders or not self._format_name(source)):
                 continue
-            path = _parent_folder(material.path) if material.path in single else material.path
-            order.setdefault(path, {})[material.path] = material
+            path = _parent_folder(source.path) if source.path in single else source.path
+            order.setdefault(path, {})[source.path] = source
         for path, group in order.items():
             yield group.get(path) or self._combine(path, [*group.values()])
         if not order:
-            yield from materials
+            yield from sources
 
     def _find_task_files(self, files: Sequence[SourceFiles]) -> set[str]:
-        """Beside task files, texts that no format knows are some too, and boxes are a task's own criteria."""
-        kinds = {file.path: self._format_name(file) for file in files}
-        sure = {path for path, kind in kinds.items() if get_entry(kind).one_task_per_file}
-        homes = {_parent_folder(path) for path in sure}
-        others = {_parent_folder(path) for path, kind in kinds.items() if kind and path not in sure} - homes
+        """The paths of task files. Next to them, unknown texts are task files too, and checklists are criteria of a task."""
+        formats = {file.path: self._format_name(file) for file in files}
+        sure = {path for path, name in formats.items() if get_entry(name).one_task_per_file}
+        folders = {_parent_folder(path) for path in sure}
+        others = {_parent_folder(path) for path, name in formats.items() if name and path not in sure} - folders
         unknown = {
             path
-            for path, kind in kinds.items()
-            if not kind and path.endswith(".md") and _parent_folder(path) not in others
+            for path, name in formats.items()
+            if not name and path.endswith(".md") and _parent_folder(path) not in others
         }
         return (
             sure
             | unknown
-            | {path for path, kind in kinds.items() if kind == _CHECKLIST and _parent_folder(path) in homes}
+            | {path for path, name in formats.items() if name == _CHECKLIST and _parent_folder(path) in folders}
         )
 
     def _combine(self, path: str, group: Sequence[SourceFiles]) -> SourceFiles:
-        patterned = any(material.path in self._patterned for material in group)
+        patterned = any(source.path in self._patterned for source in group)
         if len(group) == 1 and not patterned and not self._format_name(group[0]):
             return group[0]
-        documents = tuple(material.document for material in group)
+        documents = tuple(source.document for source in group)
         return SourceFiles(path, documents, options=self._options, folder=patterned)
 
     def _format_name(self, source: SourceFiles) -> str:
@@ -226,52 +224,54 @@ class _SourceLoader:
             with self._report_bug(self._format, source):
                 return self._format, load_format(self._format)
         if source.path not in self._detected:
-            with _report_format_bug("finding out its format", source.path):
+            with _report_format_bug("detecting its format", source.path):
                 self._detected[source.path] = detect_format(source)
         return self._detected[source.path]
 
     def read(self, source: SourceFiles) -> LoadedSource:
         name, format_ = self._find_format(source)
         with self._report_bug(name, source):
-            beside = [self._place.top / path for path in format_.companions(source.path)]
+            beside = [self._location.top / path for path in format_.companions(source.path)]
             companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, beside))}
             reading = self._read_cached(name, format_, replace(source, companions=companions))
         texts = [*(document.path for document in source.documents), *companions]
-        wrong = tuple(problem for path in texts for problem in self._wrong.get(path, ()))
+        wrong = tuple(problem for path in texts for problem in self._text_problems.get(path, ()))
         return LoadedSource(name, source.path, replace(reading, problems=wrong + reading.problems))
 
     def _read_cached(self, name: str, format_: Format, source: SourceFiles) -> Reading:
         """Only built-in formats are cached: others may depend on more than the texts."""
-        if self._kept is None or name not in FORMATS:
+        if self._cache is None or name not in FORMATS:
             return format_.read(source)
-        return self._kept.read_source(name, source, lambda: format_.read(source))
+        return self._cache.read_source(name, source, lambda: format_.read(source))
 
     def _report_bug(self, name: str, source: SourceFiles) -> AbstractContextManager[None]:
-        hint = "" if name in FORMATS else f"Tell whoever wrote {name}; PLAIT_DEBUG=1 shows the place."
+        hint = "" if name in FORMATS else f"Report it to the author of {name}; PLAIT_DEBUG=1 shows a traceback."
         return _report_format_bug(f"the format {name}", source.path, hint)
 
     def _read_document(self, path: Path) -> Document:
         name = self._relative_name(path)
         with _explain_read_errors(name):
-            about = path.stat()
-            if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for, a device read for ever
-                raise UserError(f"{name} is no regular file", hint="Name a file or a folder.")
-            if about.st_size > MAX_SOURCE_BYTES:
-                message = f"{name} is {about.st_size / 1e6:.0f} MB long: too long for a list of tasks"
+            file_stat = path.stat()
+            if not stat.S_ISREG(file_stat.st_mode):  # a pipe would block, a device never end
+                raise UserError(f"{name} is not a regular file", hint="Name a file or a folder.")
+            if file_stat.st_size > MAX_SOURCE_BYTES:
+                message = f"{name} is {file_stat.st_size / 1e6:.0f} MB long: too long for a list of tasks"
                 raise UserError(message, hint="Name another file.")
-            if name in self._instead:
-                found = _make_document(name, self._instead[name])
-            elif self._kept is None:
+            if name in self._overrides:
+                found = _make_document(name, self._overrides[name])
+            elif self._cache is None:
                 found = _make_document(name, decode(path.read_bytes()))
             else:
-                found = self._kept.read_text(path, name, about, lambda: _make_document(name, decode(path.read_bytes())))
-        document, self._wrong[name] = found
+                found = self._cache.read_text(
+                    path, name, file_stat, lambda: _make_document(name, decode(path.read_bytes()))
+                )
+        document, self._text_problems[name] = found
         return document
 
     def _relative_name(self, path: Path) -> str:
-        """A way around, by `..` or by a link above the repository, may lead into it."""
-        around = ".." in path.parts or not path.is_relative_to(self._place.top)
-        return self._place.relative_name(path.resolve() if around else path)
+        """A path with `..`, or through a link above the repository, may lead into it."""
+        around = ".." in path.parts or not path.is_relative_to(self._location.top)
+        return self._location.relative_name(path.resolve() if around else path)
 
 
 def _make_document(name: str, text: str) -> tuple[Document, Sequence[Problem]]:

@@ -346,7 +346,7 @@ class TestWriting:
         (writer, _) = load_format("plan").writers(PATH, ())
         rewrite = writer.apply("## Phase 1: A\n- [ ] 1.1 a\n", [change("1.7", "z", SourceStatus.DONE)])
         assert rewrite.text == "## Phase 1: A\n- [ ] 1.1 a\n"
-        assert [problem.message[:29] for problem in rewrite.problems] == ["1.7 is not in the file any mo"]
+        assert [problem.message[:29] for problem in rewrite.problems] == ["1.7 was removed from the file"]
 
     def test_leaves_the_tasks_of_other_files_alone(self) -> None:
         text = "## Phase 1: A\n- [ ] 1.1 a\n"
