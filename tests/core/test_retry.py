@@ -392,8 +392,7 @@ def test_a_batch_that_is_rejected_again_and_again_asks_a_person() -> None:
     script.exit_attempt("b", Category.AUTH, detail="no key")
     assert script.running_tasks() == []
     assert script.explain("c") == (
-        "c is waiting: the batch is paused: 2 tasks in a row were rejected by the provider: "
-        "see why, mend it, and resume"
+        "c is waiting: the batch is paused: the provider rejected 2 tasks in a row: fix the cause and resume"
     )
     assert started_tasks(script.request(lambda name: Unpause(name, BATCH))) == ["c"]
 

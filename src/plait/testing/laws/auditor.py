@@ -1,8 +1,6 @@
-"""The laws, by the kind of record that could break them. Each reads the book as it was before the record.
+"""Checks a journal record by record against the laws; raises Violation at the first one broken.
 
-Which records change the book, and how.
-
-The Auditor: reads the records one by one and knows nothing else. The first broken law stops it.
+A law reads the facts as they were before the record; then the record is folded into them.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from plait.testing.laws.request_laws import (
     check_request_refused,
 )
 
-# Any: each law takes its own event; the table gives it nothing else.
+# Any: each law or fold takes its own event; the tables give it nothing else.
 Law = Callable[[Facts, float, Any], None]
 LAWS: Mapping[type, tuple[Law, ...]] = {
     **dict.fromkeys(get_args(requests.Request), (check_request_arrived,)),
@@ -70,56 +68,24 @@ LAWS: Mapping[type, tuple[Law, ...]] = {
     decisions.LimitRaised: (start_laws.check_limit_raised,),
 }
 
-# Any: each fold takes its own event; the tables give it nothing else.
-Fold = Callable[[Facts, Any], None]
-TimedFold = Callable[[Facts, float, Any], None]
-FOLDS: Mapping[type, Fold] = {
-    **dict.fromkeys(get_args(requests.Request), request_folds.fold_request_arrived),
-    decisions.RequestGranted: request_folds.fold_request_granted,
-    decisions.RequestRefused: request_folds.fold_request_refused,
-    decisions.AttemptEnding: attempt_folds.fold_attempt_ending,
-    decisions.StepPassed: attempt_folds.fold_step_passed,
-    decisions.RetryGranted: attempt_folds.fold_retry_granted,
-    decisions.BackoffEnded: attempt_folds.fold_backoff_ended,
-    decisions.AnswerAwaited: attempt_folds.fold_answer_awaited,
-    decisions.TaskInterrupted: attempt_folds.fold_task_interrupted,
-    decisions.TaskEnded: attempt_folds.fold_task_ended,
-    decisions.MergeStarted: batch_folds.fold_merge_started,
-    decisions.RebuildStarted: batch_folds.fold_rebuild_started,
-    decisions.GateEnding: batch_folds.fold_gate_ending,
-    decisions.PublishStarted: batch_folds.fold_publish_started,
-    decisions.BreakerClosed: batch_folds.fold_breaker_closed,
-    decisions.LimitRaised: batch_folds.fold_limit_raised,
-    decisions.DeadlinesMoved: batch_folds.fold_deadlines_moved,
-    decisions.PhaseOpened: batch_folds.fold_phase_opened,
-    decisions.BatchPaused: batch_folds.fold_batch_paused,
-    decisions.BatchUnpaused: batch_folds.fold_batch_unpaused,
-    decisions.BatchHalted: batch_folds.fold_batch_halted,
-    decisions.BatchEnded: batch_folds.fold_batch_ended,
-    reports.GateDone: batch_folds.fold_gate_over,
-    reports.GateLost: batch_folds.fold_gate_over,
-    reports.PublishDone: batch_folds.fold_publish_over,
-    reports.PublishFailed: batch_folds.fold_publish_over,
-    reports.PressureChanged: batch_folds.fold_pressure_changed,
-    reports.CapacityChanged: batch_folds.fold_room_changed,
-    reports.EngineTaken: batch_folds.fold_engine_taken,
-    reports.ClockJumped: batch_folds.fold_clock_jumped,
+FOLDS: Mapping[type, Law] = {
+    event: fold
+    for union, fold in (
+        (requests.Request, request_folds.fold_request),
+        (decisions.RequestDecision, request_folds.fold_answer),
+        (decisions.AttemptDecision, attempt_folds.fold_attempt_decision),
+        (decisions.TaskDecision, attempt_folds.fold_task_decision),
+        (decisions.BranchDecision, batch_folds.fold_branch_decision),
+        (decisions.LimitDecision, batch_folds.fold_limit_decision),
+        (decisions.BatchDecision, batch_folds.fold_batch_decision),
+        (reports.AttemptProgress, attempt_folds.fold_attempt_progress),
+        (reports.AttemptEnd, attempt_folds.fold_attempt_end),
+        (reports.BranchReport, batch_folds.fold_branch_report),
+        (reports.MachineReport, batch_folds.fold_machine_report),
+    )
+    for event in get_args(union)
 }
-TIMED_FOLDS: Mapping[type, TimedFold] = {
-    decisions.AttemptStarted: attempt_folds.fold_attempt_started,
-    decisions.GateStarted: batch_folds.fold_gate_started,
-    decisions.BreakerOpened: batch_folds.fold_breaker_opened,
-    reports.RateLimited: batch_folds.fold_rate_limited,
-    **dict.fromkeys(get_args(reports.AttemptProgress), attempt_folds.fold_attempt_sign),
-    **dict.fromkeys(get_args(reports.AttemptEnd), attempt_folds.fold_attempt_over),
-    reports.MergeDone: batch_folds.fold_merge_over,
-    reports.MergeConflicted: batch_folds.fold_merge_over,
-    reports.MergeFailed: batch_folds.fold_merge_over,
-    reports.RebuildDone: batch_folds.fold_rebuild_over,
-    reports.RebuildFailed: batch_folds.fold_rebuild_over,
-}
-
-# What can take a need away from a task, or end what the task had under way while it has lost one.
+# Events that can undo a need of a task, or end what the task had under way meanwhile.
 MAY_UNSETTLE_NEEDS = frozenset(
     {
         decisions.RequestGranted,
@@ -154,16 +120,14 @@ class Auditor:
         for law in LAWS.get(kind, ()):
             law(self.facts, record.at, event)
         if kind in FOLDS:
-            FOLDS[kind](self.facts, event)
-        elif kind in TIMED_FOLDS:
-            TIMED_FOLDS[kind](self.facts, record.at, event)
+            FOLDS[kind](self.facts, record.at, event)
         if kind in MAY_UNSETTLE_NEEDS:
             for batch in self.facts.batches.values():
                 restart_unmet(self.facts, batch)
         self.kinds[kind_of(event)] += 1
 
     def check_idle(self, at: float, wake: float | None) -> None:
-        """The core has decided all it wanted and will sleep until `wake`: raise if it sleeps too well."""
+        """The core decides nothing more until `wake`: raise if something is due or could start."""
         check_nothing_due(self.facts, at)
         check_no_starvation(self.facts)
         check_wake_time(self.facts, at, wake)
@@ -171,7 +135,7 @@ class Auditor:
     def fail_stuck(self, why: str) -> NoReturn:
         """The run is over, and not everything has ended."""
         left = {
-            name: [page.spec.id for page in batch.tasks.values() if page.ended is None]
+            name: [task.spec.id for task in batch.tasks.values() if task.ended is None]
             for name, batch in self.facts.batches.items()
             if not batch.ended
         }
@@ -187,7 +151,7 @@ class Auditor:
     def end_statuses(self) -> dict[tuple[str, str], TaskStatus | None]:
         """How every task ended, for comparing one run with another."""
         batches = self.facts.batches.values()
-        return {(batch.id, name): page.status for batch in batches for name, page in batch.tasks.items()}
+        return {(batch.id, name): task.status for batch in batches for name, task in batch.tasks.items()}
 
     def _remember(self, record: Record) -> None:
         for story in self._find_logs(record.event):
@@ -199,5 +163,5 @@ class Auditor:
         batch = self.facts.batches.get(getattr(about, "batch", ""))
         if batch is None:
             return [self.facts.recent_records]
-        page = batch.tasks.get(getattr(about, "task", None) or "")
-        return [batch.recent_records if page is None else page.recent_records]
+        task = batch.tasks.get(getattr(about, "task", None) or "")
+        return [batch.recent_records if task is None else task.recent_records]

@@ -1,25 +1,23 @@
-"""Providers, the machine, the clock, and what is decided about batches as a whole.
-
-The line of merges, its rebuilds and its gates.
-
-What is being published, and what the remote has.
-"""
+"""Folds of what is known about providers, the machine, batches and their branches."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from plait.core.decisions import (
+    BatchDecision,
     BatchEnded,
     BatchHalted,
     BatchPaused,
     BatchUnpaused,
+    BranchDecision,
     BreakerClosed,
     BreakerOpened,
     Change,
     DeadlinesMoved,
     GateEnding,
     GateStarted,
+    LimitDecision,
     LimitRaised,
     MergeStarted,
     PhaseOpened,
@@ -27,11 +25,13 @@ from plait.core.decisions import (
     RebuildStarted,
 )
 from plait.core.reports import (
+    BranchReport,
     CapacityChanged,
     ClockJumped,
     EngineTaken,
     GateDone,
     GateLost,
+    MachineReport,
     MergeConflicted,
     MergeDone,
     MergeFailed,
@@ -46,133 +46,141 @@ from plait.core.settings import Publish
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step
 from plait.testing.laws.attempt_folds import note_refusal
-from plait.testing.laws.facts import BatchFacts, Facts, GateFacts, MergedChange, ProviderFacts, TaskFacts
+from plait.testing.laws.facts import BatchFacts, Facts, GateFacts, MergedChange, ProviderFacts
 
 LONGEST_BREAKER_SECONDS = 8 * 86_400.0  # no provider is shut out for longer, whatever it says
 
 
-def fold_breaker_opened(book: Facts, at: float, event: BreakerOpened) -> None:
-    page = book.providers.setdefault(event.provider, ProviderFacts())
-    if page.until is None or page.until <= at:
-        page.opened_at = at
-        page.streak += 1
-    page.until, page.limit, page.refused_since_opening = event.until, event.limit, False
-    page.rejected, page.rejecting, page.may_be_restored = event.rejected, False, False
-    if page.refuses_until is not None and min(page.refuses_until, at + LONGEST_BREAKER_SECONDS) <= event.until:
-        page.refuses_until = page.refused_at = None
+def fold_limit_decision(facts: Facts, at: float, event: LimitDecision) -> None:
+    match event:
+        case BreakerOpened():
+            provider = facts.providers.setdefault(event.provider, ProviderFacts())
+            if provider.until is None or provider.until <= at:
+                provider.opened_at = at
+                provider.streak += 1
+            provider.until, provider.limit, provider.refused_since_opening = event.until, event.limit, False
+            provider.rejected, provider.rejecting, provider.may_be_restored = event.rejected, False, False
+            refuses = provider.refuses_until
+            if refuses is not None and min(refuses, at + LONGEST_BREAKER_SECONDS) <= event.until:
+                provider.refuses_until = provider.refused_at = None
+        case BreakerClosed():
+            provider = facts.providers[event.provider]
+            provider.until, provider.may_be_restored = None, False
+        case LimitRaised():
+            facts.providers[event.provider].limit = event.limit
+        case DeadlinesMoved():
+            _move_deadlines(facts, event.by)
 
 
-def fold_breaker_closed(book: Facts, event: BreakerClosed) -> None:
-    page = book.providers[event.provider]
-    page.until, page.may_be_restored = None, False
+def _move_deadlines(facts: Facts, by: float) -> None:
+    """A clock that was set back makes no wait longer."""
+    facts.clock_jump = None
+    for provider in facts.providers.values():
+        provider.opened_at += by
+        if provider.until is not None and by < 0:
+            provider.until += by
+    for batch in facts.batches.values():
+        for task in batch.tasks.values():
+            if task.retry_at is not None and by < 0:
+                task.retry_at += by
 
 
-def fold_limit_raised(book: Facts, event: LimitRaised) -> None:
-    book.providers[event.provider].limit = event.limit
+def fold_machine_report(facts: Facts, at: float, report: MachineReport) -> None:
+    match report:
+        case RateLimited():
+            note_refusal(facts, at, report.provider, report.until, began=at)
+        case PressureChanged():
+            facts.pressure = report.why
+        case CapacityChanged():
+            facts.capacity = report.slots
+        case EngineTaken():
+            facts.pressure = facts.capacity = None  # a new engine's sensors report what there is
+        case ClockJumped():
+            # What runs keeps the time that it had left, from this moment on.
+            facts.clock_jump = (facts.clock_jump or 0.0) + report.by
+            for attempt in facts.alive.values():
+                attempt.started += report.by
+                attempt.last_active += report.by
+            for batch in facts.batches.values():
+                if batch.gate is not None:
+                    batch.gate.started += report.by
+        case _:
+            pass
 
 
-def fold_rate_limited(book: Facts, at: float, report: RateLimited) -> None:
-    note_refusal(book, at, report.provider, report.until, began=at)
+def fold_batch_decision(facts: Facts, _at: float, event: BatchDecision) -> None:
+    batch = facts.batch(event.batch)
+    match event:
+        case PhaseOpened():
+            batch.opened.add(event.phase)
+        case BatchPaused():
+            batch.paused = event.cause
+        case BatchUnpaused():
+            batch.paused = None
+        case BatchHalted():
+            batch.halted = event.by
+            for task in batch.tasks.values():
+                if task.ended is None and not batch.has_begun(task) and not task.pending_end:
+                    task.pending_end = "halt"
+        case BatchEnded():
+            batch.ended, batch.paused = True, None
+            batch.stopping = batch.stop_now = False
 
 
-def fold_pressure_changed(book: Facts, report: PressureChanged) -> None:
-    book.pressure = report.why
+def fold_branch_decision(facts: Facts, at: float, event: BranchDecision) -> None:
+    batch = facts.batch(event.batch)
+    match event:
+        case MergeStarted():
+            batch.merging = event.task
+            task = batch.tasks[event.task]
+            task.merging = event
+            task.numbers[Step.MERGE] = event.n
+        case RebuildStarted():
+            batch.rebuild, batch.rebuilds = event, event.n
+        case GateStarted():
+            batch.gate = GateFacts(event, at, tuple(batch.merges[: event.size]))
+            batch.gates = event.n
+        case GateEnding():
+            if batch.gate is not None and batch.gate.order.n == event.n:
+                batch.gate.ending = event.why
+        case PublishStarted():
+            batch.publishing, batch.publishes = event, event.n
+            batch.requested_publish, batch.publish_failed = None, False
 
 
-def fold_room_changed(book: Facts, report: CapacityChanged) -> None:
-    book.capacity = report.slots
-
-
-def fold_engine_taken(book: Facts, _report: EngineTaken) -> None:
-    """Whoever comes anew has seen nothing yet: it is told what there is."""
-    book.pressure = book.capacity = None
-
-
-def fold_clock_jumped(book: Facts, report: ClockJumped) -> None:
-    """Whatever runs keeps the time that it had left, from this moment on."""
-    book.clock_jump = (book.clock_jump or 0.0) + report.by
-    for page in book.alive.values():
-        page.started += report.by
-        page.last_active += report.by
-    for batch in book.batches.values():
-        if batch.gate is not None:
-            batch.gate.started += report.by
-
-
-def fold_deadlines_moved(book: Facts, event: DeadlinesMoved) -> None:
-    """A clock that was set back makes nobody wait longer."""
-    book.clock_jump = None
-    for provider in book.providers.values():
-        provider.opened_at += event.by
-        if provider.until is not None and event.by < 0:
-            provider.until += event.by
-    for batch in book.batches.values():
-        for page in batch.tasks.values():
-            if page.retry_at is not None and event.by < 0:
-                page.retry_at += event.by
-
-
-def fold_phase_opened(book: Facts, event: PhaseOpened) -> None:
-    book.batch(event.batch).opened.add(event.phase)
-
-
-def fold_batch_paused(book: Facts, event: BatchPaused) -> None:
-    book.batch(event.batch).paused = event.cause
-
-
-def fold_batch_unpaused(book: Facts, event: BatchUnpaused) -> None:
-    book.batch(event.batch).paused = None
-
-
-def fold_batch_halted(book: Facts, event: BatchHalted) -> None:
-    batch = book.batch(event.batch)
-    batch.halted = event.by
-    for page in batch.tasks.values():
-        if page.ended is None and not batch.has_begun(page) and not page.pending_end:
-            page.pending_end = "halt"
-
-
-def fold_batch_ended(book: Facts, event: BatchEnded) -> None:
-    batch = book.batch(event.batch)
-    batch.ended, batch.paused = True, None
-    batch.stopping = batch.stop_now = False
-
-
-def fold_merge_started(book: Facts, event: MergeStarted) -> None:
-    batch = book.batch(event.batch)
-    batch.merging = event.task
-    page = batch.tasks[event.task]
-    page.merging = event
-    page.numbers[Step.MERGE] = event.n
-
-
-def fold_merge_over(book: Facts, at: float, report: MergeDone | MergeConflicted | MergeFailed) -> None:
-    batch = book.batches.get(report.batch)
-    page = batch.tasks.get(report.task) if batch else None
-    if batch is None or page is None or page.merging is None or page.merging.n != report.n:
+def fold_branch_report(facts: Facts, at: float, report: BranchReport) -> None:
+    """Reports about what is not under way change nothing."""
+    batch = facts.batches.get(report.batch)
+    if batch is None:
         return
-    order, page.merging, batch.merging = page.merging, None, None
+    match report:
+        case MergeDone() | MergeConflicted() | MergeFailed():
+            _end_merge(batch, at, report)
+        case RebuildDone() | RebuildFailed():
+            if batch.rebuild is not None and batch.rebuild.n == report.n:
+                _end_rebuild(batch, at, report)
+        case GateDone() | GateLost():
+            if batch.gate is not None and batch.gate.order.n == report.n:
+                _end_gate(batch, batch.gate, report)
+        case PublishDone() | PublishFailed():
+            if batch.publishing is not None and batch.publishing.n == report.n:
+                _end_publish(batch, batch.publishing, report)
+
+
+def _end_merge(batch: BatchFacts, at: float, report: MergeDone | MergeConflicted | MergeFailed) -> None:
+    task = batch.tasks.get(report.task)
+    if task is None or task.merging is None or task.merging.n != report.n:
+        return
+    order, task.merging, batch.merging = task.merging, None, None
     if isinstance(report, MergeDone):
         change = Change(report.task, order.base, order.tip)
-        batch.merges.append(MergedChange(change, page.generation, report.commit))
+        batch.merges.append(MergedChange(change, task.generation, report.commit))
     else:
         conflict = isinstance(report, MergeConflicted)
-        _note_merge_problem(page, Category.CONFLICT if conflict else Category.MERGE, at)
+        task.merge_problem, task.merge_problem_at = Category.CONFLICT if conflict else Category.MERGE, at
 
 
-def _note_merge_problem(page: TaskFacts, category: Category, at: float) -> None:
-    page.merge_problem, page.merge_problem_at = category, at
-
-
-def fold_rebuild_started(book: Facts, event: RebuildStarted) -> None:
-    batch = book.batch(event.batch)
-    batch.rebuild, batch.rebuilds = event, event.n
-
-
-def fold_rebuild_over(book: Facts, at: float, report: RebuildDone | RebuildFailed) -> None:
-    batch = book.batches.get(report.batch)
-    if batch is None or batch.rebuild is None or batch.rebuild.n != report.n:
-        return
+def _end_rebuild(batch: BatchFacts, at: float, report: RebuildDone | RebuildFailed) -> None:
     batch.rebuild = None
     if isinstance(report, RebuildFailed):
         batch.rebuild_failures += 1
@@ -182,42 +190,24 @@ def fold_rebuild_over(book: Facts, at: float, report: RebuildDone | RebuildFaile
     batch.merges = [replace(old[merged.task], commit=merged.commit) for merged in report.line]
     _shrink_gated(batch, list(old.values()))
     for clash in report.clashes:
-        page = batch.tasks[clash.task]
-        if old[clash.task].generation == page.generation and (page.ended is None or page.is_done):
+        task = batch.tasks[clash.task]
+        if old[clash.task].generation == task.generation and (task.ended is None or task.is_done):
             # It was done by being in the branch; it no longer is.
-            page.ended = None
-            _note_merge_problem(page, Category.CONFLICT, at)
+            task.ended = None
+            task.merge_problem, task.merge_problem_at = Category.CONFLICT, at
 
 
 def _shrink_gated(batch: BatchFacts, old: list[MergedChange]) -> None:
     """What was tested counts up to the first merge that is gone."""
-    same = 0
-    for was, now in zip(old, batch.merges, strict=False):
-        if was.task != now.task:
-            break
-        same += 1
+    pairs = enumerate(zip(old, batch.merges, strict=False))
+    same = next((size for size, (was, now) in pairs if was.task != now.task), min(len(old), len(batch.merges)))
     batch.gate_passed_size = min(batch.gate_passed_size, same)
     if batch.gate is not None and len(batch.gate.prefix) > same:
         batch.gate.stale = True
 
 
-def fold_gate_started(book: Facts, at: float, event: GateStarted) -> None:
-    batch = book.batch(event.batch)
-    batch.gate = GateFacts(event, at, tuple(batch.merges[: event.size]))
-    batch.gates = event.n
-
-
-def fold_gate_ending(book: Facts, event: GateEnding) -> None:
-    gate = book.batch(event.batch).gate
-    if gate is not None and gate.order.n == event.n:
-        gate.ending = event.why
-
-
-def fold_gate_over(book: Facts, report: GateDone | GateLost) -> None:
-    batch = book.batches.get(report.batch)
-    if batch is None or batch.gate is None or batch.gate.order.n != report.n:
-        return
-    gate, batch.gate = batch.gate, None
+def _end_gate(batch: BatchFacts, gate: GateFacts, report: GateDone | GateLost) -> None:
+    batch.gate = None
     if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
         return
     if isinstance(report, GateLost):
@@ -238,22 +228,7 @@ def fold_gate_over(book: Facts, report: GateDone | GateLost) -> None:
         batch.base_failed = True
 
 
-def prefix_key(prefix: tuple[MergedChange, ...]) -> tuple[tuple[str, int], ...]:
-    """A prefix of the line as what was in it; rebuilding gives the same merges new commits."""
-    return tuple((link.task, link.generation) for link in prefix)
-
-
-def fold_publish_started(book: Facts, event: PublishStarted) -> None:
-    batch = book.batch(event.batch)
-    batch.publishing, batch.publishes = event, event.n
-    batch.requested_publish, batch.publish_failed = None, False
-
-
-def fold_publish_over(book: Facts, report: PublishDone | PublishFailed) -> None:
-    batch = book.batches.get(report.batch)
-    order = batch.publishing if batch is not None else None
-    if batch is None or order is None or order.n != report.n:
-        return
+def _end_publish(batch: BatchFacts, order: PublishStarted, report: PublishDone | PublishFailed) -> None:
     batch.publishing = None
     batch.pushed = report.commit or batch.pushed
     if isinstance(report, PublishDone):
@@ -262,3 +237,8 @@ def fold_publish_over(book: Facts, report: PublishDone | PublishFailed) -> None:
             batch.title_changed = False
     else:
         batch.publish_failed = True
+
+
+def prefix_key(prefix: tuple[MergedChange, ...]) -> tuple[tuple[str, int], ...]:
+    """A prefix of the line as what was in it; rebuilding gives the same merges new commits."""
+    return tuple((link.task, link.generation) for link in prefix)

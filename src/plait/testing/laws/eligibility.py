@@ -12,58 +12,58 @@ from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts, UnjudgedExit
 REJECTION_CATEGORIES = frozenset({Category.AUTH, Category.QUOTA})
 
 
-def own_agents(batch: BatchFacts, page: TaskFacts) -> tuple[str, ...]:
-    return page.agents or ((page.spec.agent,) if page.spec.agent else batch.settings.agents)
+def own_agents(batch: BatchFacts, task: TaskFacts) -> tuple[str, ...]:
+    return task.agents or ((task.spec.agent,) if task.spec.agent else batch.settings.agents)
 
 
-def fallback_agents(book: Facts, batch: BatchFacts, page: TaskFacts) -> tuple[str, ...]:
+def fallback_agents(facts: Facts, batch: BatchFacts, task: TaskFacts) -> tuple[str, ...]:
     """Nobody stands in for who is only busy, nor in a contest."""
-    providers = [book.providers.get(batch.settings.provider(agent)) for agent in own_agents(batch, page)]
+    providers = [facts.providers.get(batch.settings.provider(agent)) for agent in own_agents(batch, task)]
     closed = all(provider is not None and provider.until is not None for provider in providers)
-    return batch.settings.fallback if closed and not _is_contested(page) else ()
+    return batch.settings.fallback if closed and not _is_contested(task) else ()
 
 
-def find_available_agents(book: Facts, batch: BatchFacts, page: TaskFacts) -> list[str]:
+def find_available_agents(facts: Facts, batch: BatchFacts, task: TaskFacts) -> list[str]:
     """Those who have room for one more attempt."""
-    return [agent for agent in own_agents(batch, page) if _has_capacity(book, batch, agent)] or [
-        agent for agent in fallback_agents(book, batch, page) if _has_capacity(book, batch, agent)
+    return [agent for agent in own_agents(batch, task) if _has_capacity(facts, batch, agent)] or [
+        agent for agent in fallback_agents(facts, batch, task) if _has_capacity(facts, batch, agent)
     ]
 
 
-def _has_capacity(book: Facts, batch: BatchFacts, agent: str) -> bool:
-    limit = book.settings.agent_limit(agent)
-    if limit and book.agents.get(agent, 0) >= limit:
+def _has_capacity(facts: Facts, batch: BatchFacts, agent: str) -> bool:
+    limit = facts.settings.agent_limit(agent)
+    if limit and facts.agents.get(agent, 0) >= limit:
         return False
     provider = batch.settings.provider(agent)
-    page = book.providers.get(provider)
-    if page is None:
+    known = facts.providers.get(provider)
+    if known is None:
         return True
-    return page.until is None and (page.limit is None or book.provider_load.get(provider, 0) < page.limit)
+    return known.until is None and (known.limit is None or facts.provider_load.get(provider, 0) < known.limit)
 
 
-def has_other_provider(book: Facts, batch: BatchFacts, page: TaskFacts, found: UnjudgedExit) -> bool:
+def has_other_provider(facts: Facts, batch: BatchFacts, task: TaskFacts, found: UnjudgedExit) -> bool:
     """A provider rejected it, and there is another one for it that has rejected nobody."""
     settings = batch.settings
-    if found.outcome.category not in REJECTION_CATEGORIES or not settings.fallback or _is_contested(page):
+    if found.outcome.category not in REJECTION_CATEGORIES or not settings.fallback or _is_contested(task):
         return False
-    agents = (*own_agents(batch, page), *settings.fallback)
+    agents = (*own_agents(batch, task), *settings.fallback)
     others = {settings.provider(agent) for agent in agents} - {found.attempt.order.provider}
-    known = [book.providers.get(other) for other in others]
+    known = [facts.providers.get(other) for other in others]
     return any(other is None or other.until is None or not other.rejected for other in known)
 
 
-def _is_contested(page: TaskFacts) -> bool:
-    return page.spec.entrant is not None or bool(page.entrants)
+def _is_contested(task: TaskFacts) -> bool:
+    return task.spec.entrant is not None or bool(task.entrants)
 
 
 RECENT_SPENDS, ENOUGH_SPENDS = 20, 3
 
 
-def expected_cost(book: Facts, batch: BatchFacts, agent: str) -> Spend:
+def expected_cost(facts: Facts, batch: BatchFacts, agent: str) -> Spend:
     settings = batch.settings
     if settings.budget is None and settings.task_budget is None:
         return NO_SPEND
-    known = book.agent_spends.get(agent, [])[-RECENT_SPENDS:]
+    known = facts.agent_spends.get(agent, [])[-RECENT_SPENDS:]
     most = Spend(max((s.microusd for s in known), default=0), max((s.tokens for s in known), default=0))
     return most if len(known) >= ENOUGH_SPENDS else most.at_least(settings.reserve or _guess_cost(settings))
 
@@ -75,7 +75,7 @@ def _guess_cost(settings: Settings) -> Spend:
     return Spend(min(money, default=0), min(tokens, default=0))
 
 
-def fits_task_budget(batch: BatchFacts, page: TaskFacts, cost: Spend) -> bool:
+def fits_task_budget(batch: BatchFacts, task: TaskFacts, cost: Spend) -> bool:
     """The task's own budget allows it; that counts anew from where a person agreed to more."""
     own = batch.settings.task_budget
-    return own is None or own.allows(page.spent - page.uncounted_spend + cost)
+    return own is None or own.allows(task.spent - task.uncounted_spend + cost)

@@ -1,4 +1,4 @@
-"""One page per batch and task, and what bounds them all.
+"""One task per batch and task, and what bounds them all.
 
 What the records say about one attempt, one task, one batch: plain notes, kept apart from the core's own state.
 """
@@ -72,23 +72,24 @@ class Facts:
     recent_records: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
 
     def batch(self, name: str) -> BatchFacts:
-        page = self.batches.get(name)
-        if page is None:
-            raise self.violation("known", f"a decision about batch {name}, which nobody submitted")
-        return page
+        batch = self.batches.get(name)
+        if batch is None:
+            raise self.violation("known", f"a decision about batch {name}, which was not submitted")
+        return batch
 
-    def task(self, batch: str, task: str) -> TaskFacts:
-        page = self.batch(batch).tasks.get(task)
-        if page is None:
-            raise self.violation("known", f"a decision about {batch}/{task}, which is in no plan")
-        return page
+    def task(self, batch: str, name: str) -> TaskFacts:
+        task = self.batch(batch).tasks.get(name)
+        if task is None:
+            raise self.violation("known", f"a decision about {batch}/{name}, which is in no plan")
+        return task
 
     def violation(
-        self, law: str, message: str, page: TaskFacts | BatchFacts | None = None, more: Iterable[Record] = ()
+        self, law: str, message: str, about: TaskFacts | BatchFacts | None = None, more: Iterable[Record] = ()
     ) -> Violation:
-        """The last records of whom it concerns, then the newest ones of all."""
-        told = {record.seq: record for record in (*(page.recent_records if page else ()), *self.recent_records, *more)}
-        return Violation(law, message, [told[seq] for seq in sorted(told)][-70:])
+        """With the last records of the task or batch that it concerns, and the newest of all."""
+        recent = (*(about.recent_records if about else ()), *self.recent_records, *more)
+        records = {record.seq: record for record in recent}
+        return Violation(law, message, [records[seq] for seq in sorted(records)][-70:])
 
 
 @dataclass(slots=True)
@@ -294,52 +295,52 @@ class BatchFacts:
 
     @property
     def alive(self) -> list[AttemptFacts]:
-        return [page.alive for page in self.tasks.values() if page.alive is not None]
+        return [task.alive for task in self.tasks.values() if task.alive is not None]
 
     def find_unwanted(self) -> list[str]:
         """Tasks whose merge is in the line though it should not be."""
         return [link.task for link in self.merges if not self._is_wanted(link)]
 
     def _is_wanted(self, link: MergedChange) -> bool:
-        page = self.tasks[link.task]
-        return link.generation == page.generation and (page.ended is None or page.is_done)
+        task = self.tasks[link.task]
+        return link.generation == task.generation and (task.ended is None or task.is_done)
 
-    def verify_command(self, page: TaskFacts) -> str | None:
+    def verify_command(self, task: TaskFacts) -> str | None:
         """The command that verifies the task's change."""
-        return page.spec.verify or self.settings.verify
+        return task.spec.verify or self.settings.verify
 
     @property
     def is_stopped(self) -> bool:
         """Not even what was begun goes on: money that is short stops only what is new."""
         return self.paused not in {None, PauseCause.BUDGET}
 
-    def has_needs_done(self, page: TaskFacts) -> bool:
-        entered = all(self.tasks[entrant].ended is not None for entrant in page.entrants)
-        return entered and all(self.tasks[need].is_done for need in page.needs)
+    def has_needs_done(self, task: TaskFacts) -> bool:
+        entered = all(self.tasks[entrant].ended is not None for entrant in task.entrants)
+        return entered and all(self.tasks[need].is_done for need in task.needs)
 
-    def find_candidates(self, page: TaskFacts) -> list[TaskFacts]:
+    def find_candidates(self, task: TaskFacts) -> list[TaskFacts]:
         """The entrants that passed and did not fail as the task's own change."""
-        left = (self.tasks[entrant] for entrant in page.entrants if entrant not in page.failed_winners)
+        left = (self.tasks[entrant] for entrant in task.entrants if entrant not in task.failed_winners)
         return [entrant for entrant in left if entrant.is_done]
 
-    def winner_was_dropped(self, page: TaskFacts, found: UnjudgedExit) -> bool:
+    def winner_was_dropped(self, task: TaskFacts, found: UnjudgedExit) -> bool:
         """Who was chosen was dropped meanwhile."""
         offered = {each.task for each in found.attempt.order.candidates}
-        left = {entrant.spec.id for entrant in self.find_candidates(page)}
+        left = {entrant.spec.id for entrant in self.find_candidates(task)}
         return found.outcome.winner in offered - left
 
-    def has_no_candidates(self, page: TaskFacts) -> bool:
+    def has_no_candidates(self, task: TaskFacts) -> bool:
         """All its entrants have ended, and none is left to choose; nobody else was given the task."""
-        over = page.has_referee and page.step is Step.WRITE and page.ended is None
-        return over and self.has_needs_done(page) and not self.find_candidates(page)
+        over = task.has_referee and task.step is Step.WRITE and task.ended is None
+        return over and self.has_needs_done(task) and not self.find_candidates(task)
 
-    def has_begun(self, page: TaskFacts) -> bool:
+    def has_begun(self, task: TaskFacts) -> bool:
         """Of a contest, somebody was started."""
-        task = self.tasks.get(page.spec.entrant or "", page)
-        return page.begun or any(self.tasks[name].begun for name in (task.spec.id, *task.entrants))
+        contested = self.tasks.get(task.spec.entrant or "", task)
+        return task.begun or any(self.tasks[name].begun for name in (contested.spec.id, *contested.entrants))
 
-    def find_lost_needs(self, page: TaskFacts) -> list[TaskFacts]:
-        return [other for need in page.needs if (other := self.tasks[need]).ended_without_success]
+    def find_lost_needs(self, task: TaskFacts) -> list[TaskFacts]:
+        return [other for need in task.needs if (other := self.tasks[need]).ended_without_success]
 
 
 def lock_name(batch: str, token: str, *, shared: bool) -> str:

@@ -1,8 +1,8 @@
-"""What granted requests do."""
+"""Folds of requests and their answers."""
 
 from __future__ import annotations
 
-from plait.core.decisions import RequestGranted, RequestRefused
+from plait.core.decisions import RequestDecision, RequestRefused
 from plait.core.requests import (
     Approve,
     CancelBatch,
@@ -28,50 +28,48 @@ from plait.testing.laws.attempt_folds import note_failure
 from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts, lock_name
 
 
-def fold_request_arrived(book: Facts, request: Request) -> None:
-    book.seen.add(request.id)
-    book.requests[request.id] = request
+def fold_request(facts: Facts, _at: float, request: Request) -> None:
+    facts.seen.add(request.id)
+    facts.requests[request.id] = request
 
 
-def fold_request_refused(book: Facts, answer: RequestRefused) -> None:
-    del book.requests[answer.request]
-
-
-def fold_request_granted(book: Facts, answer: RequestGranted) -> None:
-    request = book.requests.pop(answer.request)
+def fold_answer(facts: Facts, _at: float, answer: RequestDecision) -> None:
+    request = facts.requests.pop(answer.request)
+    if isinstance(answer, RequestRefused):
+        return
     if isinstance(request, Submit | Resume | Unpause | Retry | Feedback):
-        for provider in book.providers.values():
+        for provider in facts.providers.values():
             provider.may_be_restored = provider.rejected and provider.until is not None
     match request:
         case Submit():
-            book.batches[request.batch] = _open_batch(book, request)
+            facts.batches[request.batch] = _open_batch(facts, request)
         case ChangeEngineSettings():
-            book.settings = book.settings.with_fields(request.settings, request.fields)
+            facts.settings = facts.settings.with_fields(request.settings, request.fields)
         case SaveSettings():
             for name, text in request.changes:
-                book.saved.pop(name, None)
-                book.saved |= {name: text} if text is not None else {}
+                facts.saved.pop(name, None)
+                facts.saved |= {name: text} if text is not None else {}
         case CancelTask() | Retry() | Drop() | Feedback():
-            _fold_task_request(book, book.batch(request.batch), request, answer.tasks)
+            _fold_task_request(facts, facts.batch(request.batch), request, answer.tasks)
         case _:
-            _fold_batch_request(book.batch(request.batch), request, answer.tasks)
+            _fold_batch_request(facts.batch(request.batch), request, answer.tasks)
 
 
-def _open_batch(book: Facts, request: Submit) -> BatchFacts:
+def _open_batch(facts: Facts, request: Submit) -> BatchFacts:
     plan = request.plan
     shared = request.settings.isolation is Isolation.IN_PLACE
     tasks = {}
-    for place, task in enumerate(plan.tasks):
+    for place, spec in enumerate(plan.tasks):
         needed = [plan.tasks[need] for need in plan.needs[place]]
-        needs = tuple(other.id for other in needed if other.entrant != task.id)
+        needs = tuple(other.id for other in needed if other.entrant != spec.id)
         tokens = tuple(lock_name(request.batch, token, shared=shared) for token in plan.holds[place])
-        page = tasks[task.id] = TaskFacts(task, place, needs, tokens, tokens)
-        page.entrants = tuple(other.id for other in needed if other.entrant == task.id)
+        task = tasks[spec.id] = TaskFacts(spec, place, needs, tokens, tokens)
+        task.entrants = tuple(other.id for other in needed if other.entrant == spec.id)
         if request.settings.file_conflicts is FileConflicts.INFERRED:
-            files = (f"file:{file}" for file in book.changed_files.get(task.key, ()))
+            files = (f"file:{file}" for file in facts.changed_files.get(spec.key, ()))
             seen = {lock_name(request.batch, file, shared=shared) for file in files}
-            page.learned_locks = tuple(seen.difference(tokens))
-            page.locks += page.learned_locks
+            task.learned_locks = tuple(seen.difference(tokens))
+            task.locks += task.learned_locks
     phases = {phase.key: phase for phase in plan.phases}
     opened = {phase.key for phase in plan.phases if not phase.after and phase.opens_with is None}
     return BatchFacts(request.batch, plan, request.settings, request.base, tasks, phases, opened)
@@ -109,76 +107,76 @@ def _request_publish(batch: BatchFacts, request: Ship) -> None:
 def _change_settings(batch: BatchFacts, request: ChangeSettings) -> None:
     batch.settings = batch.settings.with_fields(request.settings, request.fields)
     if {"task_budget", "reserve", "agents", "fallback"}.intersection(request.fields):
-        for page in batch.tasks.values():
-            page.asking, page.requested_budget = page.asking and page.requested_budget is None, None
+        for task in batch.tasks.values():
+            task.asking, task.requested_budget = task.asking and task.requested_budget is None, None
 
 
 def _cancel_batch(batch: BatchFacts) -> None:
     batch.cancelled, batch.paused = True, None
     batch.stopping = batch.stop_now = False
-    for page in batch.tasks.values():
-        if page.ended is None:
-            page.pending_end = "cancel"
+    for task in batch.tasks.values():
+        if task.ended is None:
+            task.pending_end = "cancel"
 
 
 def _resume_batch(batch: BatchFacts) -> None:
     batch.paused = None
     batch.stopping = batch.stop_now = batch.base_failed = False
     batch.gate_losses = batch.rebuild_failures = batch.rejections = 0
-    for page in batch.tasks.values():
-        page.interrupted = False
+    for task in batch.tasks.values():
+        task.interrupted = False
 
 
 def _fold_task_request(
-    book: Facts, batch: BatchFacts, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
+    facts: Facts, batch: BatchFacts, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
 ) -> None:
-    page = batch.tasks[request.task]
+    task = batch.tasks[request.task]
     match request:
         case CancelTask():
-            page.pending_end = "cancel"
-            _end_entrants(batch, page, tasks[1:])
+            task.pending_end = "cancel"
+            _end_entrants(batch, task, tasks[1:])
         case Drop():
-            page.pending_end = "drop"
-            _end_entrants(batch, page, tasks[1:])
+            task.pending_end = "drop"
+            _end_entrants(batch, task, tasks[1:])
             _reopen_batch(batch)
         case Retry(agent=agent):
-            tip = page.unmerged_tip if agent is None else None
+            tip = task.unmerged_tip if agent is None else None
             _reset_tasks(batch, tasks)
-            if tip is not None and batch.has_needs_done(page):
-                _retry_merge(book, batch, page, tip)
+            if tip is not None and batch.has_needs_done(task):
+                _retry_merge(facts, batch, task, tip)
             if agent is not None:
-                page.agents = (agent,)
+                task.agents = (agent,)
         case Feedback():
-            _add_feedback(batch, page, tasks, request.text)
+            _add_feedback(batch, task, tasks, request.text)
 
 
-def _retry_merge(book: Facts, batch: BatchFacts, page: TaskFacts, tip: str) -> None:
+def _retry_merge(facts: Facts, batch: BatchFacts, task: TaskFacts, tip: str) -> None:
     """It goes on where it was held up, and has its files again if they are free; in a queue, if it is nobody's turn."""
-    page.step, page.tip, page.begun = Step.MERGE, tip, True
+    task.step, task.tip, task.begun = Step.MERGE, tip, True
     queue = batch.settings.mode is Mode.QUEUE
     taken = queue and any(other.active for other in batch.tasks.values())
-    if not taken and not any(token in book.lock_holders for token in page.locks):
-        page.active = True
-        book.lock_holders |= dict.fromkeys(page.locks, (batch.id, page.spec.id))
+    if not taken and not any(token in facts.lock_holders for token in task.locks):
+        task.active = True
+        facts.lock_holders |= dict.fromkeys(task.locks, (batch.id, task.spec.id))
 
 
-def _end_entrants(batch: BatchFacts, page: TaskFacts, entrants: tuple[str, ...]) -> None:
+def _end_entrants(batch: BatchFacts, task: TaskFacts, entrants: tuple[str, ...]) -> None:
     for entrant in entrants:
-        batch.tasks[entrant].pending_end = batch.tasks[entrant].pending_end or page.pending_end
+        batch.tasks[entrant].pending_end = batch.tasks[entrant].pending_end or task.pending_end
 
 
-def _add_feedback(batch: BatchFacts, page: TaskFacts, tasks: tuple[str, ...], text: str) -> None:
-    if page.ended is not None:
+def _add_feedback(batch: BatchFacts, task: TaskFacts, tasks: tuple[str, ...], text: str) -> None:
+    if task.ended is not None:
         _reset_tasks(batch, tasks)
-    if page.requested_budget is not None:
-        page.uncounted_spend = page.spent + page.requested_budget
-    page.asking, page.requested_budget = False, None
-    page.restart_after_exit = page.restart_after_exit or page.alive is not None
-    page.pending_feedback.append(text)
-    if page.alive is None:
-        if page.step is Step.MERGE and page.numbers.get(Step.WRITE, 0) == page.earlier_writes:
-            page.tip, page.begun = None, False
-        page.step = Step.WRITE
+    if task.requested_budget is not None:
+        task.uncounted_spend = task.spent + task.requested_budget
+    task.asking, task.requested_budget = False, None
+    task.restart_after_exit = task.restart_after_exit or task.alive is not None
+    task.pending_feedback.append(text)
+    if task.alive is None:
+        if task.step is Step.MERGE and task.numbers.get(Step.WRITE, 0) == task.earlier_writes:
+            task.tip, task.begun = None, False
+        task.step = Step.WRITE
 
 
 def _reopen_batch(batch: BatchFacts) -> None:
@@ -193,14 +191,14 @@ def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
     _reopen_batch(batch)
     batch.tasks[tasks[0]].approved = True
     for name in tasks:
-        page = batch.tasks[name]
+        task = batch.tasks[name]
         note_failure(batch, name, None)
-        page.generation += 1
-        page.earlier_writes = page.numbers.get(Step.WRITE, 0)
-        page.uncounted_spend = page.spent
-        page.winner, page.failed_winners = "", ()
-        page.ended = page.tip = page.unmerged_tip = page.retry_at = page.merge_problem = page.repairing = None
-        page.pending_end = ""
-        page.asking = page.interrupted = page.restart_after_exit = page.begun = False
-        page.step = Step.WRITE
-        page.counted_retries = page.losses = page.unexplained_refusals = page.repairs = page.merge_failures = 0
+        task.generation += 1
+        task.earlier_writes = task.numbers.get(Step.WRITE, 0)
+        task.uncounted_spend = task.spent
+        task.winner, task.failed_winners = "", ()
+        task.ended = task.tip = task.unmerged_tip = task.retry_at = task.merge_problem = task.repairing = None
+        task.pending_end = ""
+        task.asking = task.interrupted = task.restart_after_exit = task.begun = False
+        task.step = Step.WRITE
+        task.counted_retries = task.losses = task.unexplained_refusals = task.repairs = task.merge_failures = 0

@@ -20,87 +20,87 @@ from plait.core.requests import (
 from plait.testing.laws.facts import BatchFacts, Facts, TaskFacts
 
 
-def check_request_arrived(book: Facts, _at: float, request: Request) -> None:
-    if request.id in book.seen:
-        raise book.violation("request", f"request {request.id} was recorded twice")
+def check_request_arrived(facts: Facts, _at: float, request: Request) -> None:
+    if request.id in facts.seen:
+        raise facts.violation("request", f"request {request.id} was recorded twice")
 
 
-def check_request_granted(book: Facts, _at: float, answer: RequestGranted) -> None:
-    request = _find_unanswered(book, answer)
+def check_request_granted(facts: Facts, _at: float, answer: RequestGranted) -> None:
+    request = _find_unanswered(facts, answer)
     if isinstance(request, ChangeEngineSettings):
         return
     if isinstance(request, Submit | SaveSettings):
-        _check_engine_request(book, request)
+        _check_engine_request(facts, request)
         return
-    batch = book.batch(request.batch)
+    batch = facts.batch(request.batch)
     unknown = [task for task in answer.tasks if task not in batch.tasks]
     if unknown:
-        raise book.violation("request", f"request {request.id} was granted for {unknown}, which nobody knows", batch)
+        raise facts.violation("request", f"request {request.id} was granted for {unknown}, which nobody knows", batch)
     if isinstance(request, CancelTask | Retry | Drop | Feedback):
-        _check_task_request(book, request, answer)
+        _check_task_request(facts, request, answer)
     elif isinstance(request, ChangeSettings):
         new = batch.settings.with_fields(request.settings, request.fields)
         if new.isolation is not batch.settings.isolation or new.problem():
-            raise book.violation("request", f"{batch.id} was given settings that can't be meant", batch)
+            raise facts.violation("request", f"{batch.id} was given settings that can't be meant", batch)
     elif isinstance(request, Ship):
         if request.title and (not request.title.strip() or len(request.title.splitlines()) > 1):
-            raise book.violation("request", f"{batch.id} was given the title {request.title!r}", batch)
+            raise facts.violation("request", f"{batch.id} was given the title {request.title!r}", batch)
     elif batch.ended:
-        raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
+        raise facts.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
 
 
-def _check_engine_request(book: Facts, request: Submit | SaveSettings) -> None:
+def _check_engine_request(facts: Facts, request: Submit | SaveSettings) -> None:
     if isinstance(request, Submit):
-        if request.batch in book.batches:
-            raise book.violation("request", f"batch {request.batch} was opened twice")
-    elif settings.why_not_save(book.saved, request.changes):
-        raise book.violation("request", f"request {request.id} saves what no setting is like")
+        if request.batch in facts.batches:
+            raise facts.violation("request", f"batch {request.batch} was opened twice")
+    elif settings.why_not_save(facts.saved, request.changes):
+        raise facts.violation("request", f"request {request.id} saves what no setting is like")
 
 
-def _check_task_request(book: Facts, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:
-    page = book.task(request.batch, request.task)
+def _check_task_request(facts: Facts, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:
+    task = facts.task(request.batch, request.task)
     if not answer.tasks or answer.tasks[0] != request.task:
-        raise book.violation("request", f"request {request.id} was granted for {answer.tasks}", page)
-    if isinstance(request, CancelTask) and page.ended is not None:
-        raise book.violation("request", f"{request.task} was cancelled after it ended", page)
-    if isinstance(request, Retry) and page.ended is None:
-        raise book.violation("request", f"{request.task} is retried before it ended", page)
-    batch = book.batch(request.batch)
-    _check_contest_request(book, batch, request, answer, page)
-    cancelling = page.pending_end == "cancel" or (batch.cancelled and not batch.ended)
+        raise facts.violation("request", f"request {request.id} was granted for {answer.tasks}", task)
+    if isinstance(request, CancelTask) and task.ended is not None:
+        raise facts.violation("request", f"{request.task} was cancelled after it ended", task)
+    if isinstance(request, Retry) and task.ended is None:
+        raise facts.violation("request", f"{request.task} is retried before it ended", task)
+    batch = facts.batch(request.batch)
+    _check_contest_request(facts, batch, request, answer, task)
+    cancelling = task.pending_end == "cancel" or (batch.cancelled and not batch.ended)
     if isinstance(request, Retry | Feedback) and cancelling:
-        raise book.violation("request", f"{request.task} is taken up while it is being cancelled", page)
+        raise facts.violation("request", f"{request.task} is taken up while it is being cancelled", task)
 
 
 def _check_contest_request(
-    book: Facts,
+    facts: Facts,
     batch: BatchFacts,
     request: CancelTask | Retry | Drop | Feedback,
     answer: RequestGranted,
-    page: TaskFacts,
+    task: TaskFacts,
 ) -> None:
     """Nobody enters a contest that is over, or being decided; and a referee writes nothing."""
-    task = batch.tasks.get(page.spec.entrant or "")
-    taken_up = isinstance(request, Retry | Feedback) and page.ended is not None
-    if taken_up and task is not None and (task.is_done or task.active):
-        raise book.violation("contest", f"{request.task} is taken up, and {task.spec.id} is chosen", page)
-    chosen = (request.agent,) if isinstance(request, Retry) and request.agent else page.agents
+    contested = batch.tasks.get(task.spec.entrant or "")
+    taken_up = isinstance(request, Retry | Feedback) and task.ended is not None
+    if taken_up and contested is not None and (contested.is_done or contested.active):
+        raise facts.violation("contest", f"{request.task} is taken up, and {contested.spec.id} is chosen", task)
+    chosen = (request.agent,) if isinstance(request, Retry) and request.agent else task.agents
     alone = chosen not in {(), (REFEREE,)}
-    if alone and set(page.entrants).intersection(answer.tasks) and not isinstance(request, CancelTask | Drop):
-        raise book.violation("contest", f"{request.task} is for {chosen}, and its entrants go again", page)
-    asks = page.asking or (page.alive is not None and page.alive.is_asking)
-    if isinstance(request, Feedback) and page.has_referee and not asks:
-        raise book.violation("contest", f"{request.task} was given feedback, and nobody writes it", page)
+    if alone and set(task.entrants).intersection(answer.tasks) and not isinstance(request, CancelTask | Drop):
+        raise facts.violation("contest", f"{request.task} is for {chosen}, and its entrants go again", task)
+    asks = task.asking or (task.alive is not None and task.alive.is_asking)
+    if isinstance(request, Feedback) and task.has_referee and not asks:
+        raise facts.violation("contest", f"{request.task} was given feedback, and nobody writes it", task)
 
 
-def check_request_refused(book: Facts, _at: float, answer: RequestRefused) -> None:
-    request = _find_unanswered(book, answer)
+def check_request_refused(facts: Facts, _at: float, answer: RequestRefused) -> None:
+    request = _find_unanswered(facts, answer)
     if not answer.why:
-        raise book.violation("request", f"request {request.id} was refused without a reason")
+        raise facts.violation("request", f"request {request.id} was refused without a reason")
 
 
-def _find_unanswered(book: Facts, answer: RequestGranted | RequestRefused) -> Request:
-    request = book.requests.get(answer.request)
+def _find_unanswered(facts: Facts, answer: RequestGranted | RequestRefused) -> Request:
+    request = facts.requests.get(answer.request)
     if request is None:
-        raise book.violation("request", f"request {answer.request} was answered, but does not wait for an answer")
+        raise facts.violation("request", f"request {answer.request} was answered, but does not wait for an answer")
     return request
