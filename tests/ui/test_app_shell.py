@@ -81,7 +81,7 @@ def test_the_theme_is_kept_by_the_browser(estate: WorktreeProject, browser: Brow
         page.reload()
         expect(page.get_by_role("radiogroup", name="Theme").get_by_label("Dark")).to_be_checked()
         assert page.evaluate(background) != light
-        page.get_by_role("radiogroup", name="Theme").get_by_label("As the system").check()
+        page.get_by_role("radiogroup", name="Theme").get_by_label("System").check()
         page.wait_for_function(f"{background} === '{light}'")
         page.emulate_media(color_scheme="dark")
         page.wait_for_function(f"{background} !== '{light}'")
@@ -102,7 +102,7 @@ def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
     assert first.page.evaluate("window.asked") == 0
     first.go("/settings")
     first.page.get_by_role("button", name="Turn on").click()
-    expect(first.page.get_by_text("On: this browser tells you")).to_be_visible()
+    expect(first.page.get_by_text("On. You are notified")).to_be_visible()
     first.go("/")
     second = open_window(context, server)
     for each in (first, second):
@@ -165,9 +165,9 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: Worktr
     link = estate.plait("token", "--read-only", "--link", "--url", server.url).out.strip()
     with window(browser, ServerProcess(server.process, server.url, link, server.pid, "")) as shown:
         page = shown.page
-        expect(page.get_by_text("You may look", exact=True)).to_be_visible()
+        expect(page.get_by_text("Read-only", exact=True)).to_be_visible()
         page.get_by_role("link", name="Settings").click()
-        expect(page.get_by_text("You may look, and change nothing")).to_be_visible()
+        expect(page.get_by_text("This login is read-only")).to_be_visible()
         expect(page.get_by_role("textbox", name="Verify command")).to_be_disabled()
         expect(page.get_by_role("switch", name="Stop on failure")).to_be_disabled()
         page.get_by_role("radiogroup", name="Theme").get_by_label("Dark").check()
@@ -187,8 +187,8 @@ def test_a_page_that_was_built_anew_is_offered(estate: WorktreeProject, browser:
         index = folder / "index.html"
         index.write_text(index.read_text().replace("</head>", '<meta name="newer" /></head>'))
         page.evaluate("window.dispatchEvent(new Event('focus'))")
-        expect(page.get_by_text("A newer page is there")).to_be_visible()
+        expect(page.get_by_text("A newer version of this page is available")).to_be_visible()
         page.get_by_role("button", name="Reload").click()
         expect(page.locator("meta[name=newer]")).to_have_count(1)
-        expect(page.get_by_text("A newer page is there")).to_have_count(0)
+        expect(page.get_by_text("A newer version of this page is available")).to_have_count(0)
     assert shown.console_errors == []

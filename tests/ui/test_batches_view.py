@@ -40,7 +40,7 @@ def _run(page: Page, *ids: str) -> None:
 
 
 def _strips(page: Page) -> Locator:
-    return page.get_by_role("region", name="Batches at work").get_by_role("listitem")
+    return page.get_by_role("region", name="Active batches").get_by_role("listitem")
 
 
 def test_two_batches_at_once_are_steered_each_by_itself(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
@@ -67,17 +67,17 @@ def test_two_batches_at_once_are_steered_each_by_itself(estate: WorktreeProject,
     expect(page.get_by_text("Paused by request", exact=True)).to_be_visible()
     page.go_back()
     (go / "01-walls").touch()
-    expect(older).to_contain_text("It is done")
+    expect(older).to_contain_text("Done")
     newer.get_by_role("button", name="Unpause batch").click()
     expect(newer.get_by_role("button", name="Pause batch")).to_be_visible()
 
     # Cancelled only when that was meant.
     newer.get_by_role("button", name="Cancel batch").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep it as it is").click()
+    page.get_by_role("dialog").get_by_role("button", name="Go back").click()
     expect(newer).to_contain_text("2 running")
     newer.get_by_role("button", name="Cancel batch").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel the batch").click()
-    expect(newer).to_contain_text("It was cancelled")
+    expect(newer).to_contain_text("Cancelled")
 
     # What has ended stays until it is dismissed, also for somebody who comes back.
     page.reload()
@@ -97,7 +97,7 @@ def test_the_list_of_batches_leads_to_each(estate: WorktreeProject, opens: Opens
     estate.commit_all()
     page = opens().page
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
-    expect(page.get_by_text("No batch has been run yet")).to_be_visible()
+    expect(page.get_by_text("No batches yet")).to_be_visible()
     page.get_by_role("link", name="board", exact=True).click()
     _run(page, "01-walls", "02-roof")
 
@@ -119,7 +119,7 @@ def test_the_list_of_batches_leads_to_each(estate: WorktreeProject, opens: Opens
     (go / "mended").touch()
     page.get_by_role("button", name="Retry 1 task").click()
     expect(page.get_by_role("progressbar", name="Batch")).to_have_attribute("aria-valuetext", "100%: 2 done")
-    tabs.get_by_role("link", name="Its tasks on the board").click()
+    tabs.get_by_role("link", name="Show on the board").click()
     expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
 
 
@@ -130,7 +130,7 @@ def test_on_a_phone_the_views_are_behind_a_menu(estate: WorktreeProject, opens: 
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("dialog").get_by_role("link", name="Batches").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page.get_by_text("No batch has been run yet")).to_be_visible()
+    expect(page.get_by_text("No batches yet")).to_be_visible()
 
 
 def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: WorktreeProject, opens: Opens) -> None:
@@ -168,7 +168,7 @@ def test_more_than_three_strips_fold_and_each_approves_its_own(estate: WorktreeP
     page.get_by_role("button", name="Show 1 more batch").click()
     expect(_strips(page)).to_have_count(4)
     _strips(page).filter(has_text="Approve 02-roof").get_by_role("button", name="Approve").click()
-    expect(_strips(page).filter(has_text="It is done")).to_have_count(1)
+    expect(_strips(page).filter(has_text="Done")).to_have_count(1)
     expect(_strips(page).filter(has_text="Approve ")).to_have_count(3)
     statuses = {task.task.id: task.status for batch in estate.state().batches.values() for task in batch.tasks}
     assert [name for name, status in statuses.items() if status is not None] == ["02-roof"]

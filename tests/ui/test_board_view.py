@@ -119,7 +119,7 @@ def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(estate: Workt
     expect(shown).to_have_count(1)
     expect(card(page, "02-roof")).to_be_visible()
     page.get_by_label("Search tasks").fill("no such thing")
-    expect(page.get_by_text("No task is like that")).to_be_visible()
+    expect(page.get_by_text("No matching tasks")).to_be_visible()
     page.get_by_role("button", name="Show all tasks").click()
     expect(shown).to_have_count(4)
 
@@ -141,7 +141,7 @@ def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(estate: Workt
     expect(page.get_by_role("heading", name="House")).to_be_visible()
     expect(shown).to_have_count(3)
     page.get_by_role("button", name="Show all", exact=True).click()
-    expect(page.get_by_role("heading", name="Without a phase")).to_be_visible()
+    expect(page.get_by_role("heading", name="No phase")).to_be_visible()
     expect(shown).to_have_count(4)
 
 
@@ -208,7 +208,7 @@ def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(estate: Worktr
     expect(card(page, "01-walls")).to_have_count(0)
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("tab", name="Review, 0")).to_be_focused()
-    expect(page.get_by_text("No task is here now.")).to_be_visible()
+    expect(page.get_by_text("No tasks here.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     # On a screen that is not small an open task takes the room.
@@ -224,7 +224,7 @@ def test_where_nothing_is_to_do_and_where_nothing_may_be_read(estate: WorktreePr
     estate.commit_all()
     window = opens()
     page = window.page
-    expect(page.get_by_text("There are no tasks yet")).to_be_visible()
+    expect(page.get_by_text("No tasks yet")).to_be_visible()
     expect(page.get_by_text("plait init")).to_be_visible()
     expect(page.get_by_text("in the sources")).to_have_count(0)
     page.get_by_role("button", name="New task").click()

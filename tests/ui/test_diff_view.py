@@ -24,7 +24,7 @@ _APART = """sheet => {
 def _task(window: BrowserWindow, estate: WorktreeProject, task: str) -> Page:
     """The change of a task, opened in the review of its batch."""
     window.go(f"/batches/{estate.batch().id}")
-    window.page.get_by_role("button", name=f"What {task} changed").click()
+    window.page.get_by_role("button", name=f"Diff of {task}").click()
     return window.page
 
 
@@ -52,10 +52,10 @@ def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -
     expect(page.get_by_role("button", name="5 files")).to_be_visible()
 
     # side by side at first: a line and what it became are beside each other, with the words that changed
-    sheet = page.get_by_role("region", name="The change, line by line")
-    expect(sheet.get_by_text("lock file, folded at first")).to_be_visible()
+    sheet = page.get_by_role("region", name="Diff, line by line")
+    expect(sheet.get_by_text("Lock file, collapsed by default")).to_be_visible()
     expect(sheet.get_by_text("2,000 changed lines, folded at first")).to_be_visible()
-    expect(sheet.get_by_text("A binary file")).to_be_visible()
+    expect(sheet.get_by_text("Binary file")).to_be_visible()
     page.get_by_role("button", name="5 files").click()
     page.get_by_role("navigation", name="Changed files").get_by_role("button", name="roof.py").click()
     before, after = sheet.locator('[data-side="old"]'), sheet.locator('[data-side="new"]')
@@ -69,20 +69,20 @@ def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -
     expect(sheet.locator('[data-side="old"]')).to_have_count(0)
     expect(sheet.locator('[data-kind="removed"]', has_text="wood = 3")).to_be_visible()
     page.reload()
-    page.get_by_role("button", name="What 01-roof changed").click()
+    page.get_by_role("button", name="Diff of 01-roof").click()
     expect(page.get_by_role("radio", name="Unified")).to_be_checked()
 
     # a folded file opens, all fold and unfold
     page.get_by_role("button", name="Show it: package-lock.json").click()
     expect(sheet.locator('[data-kind="added"]').get_by_text("5", exact=True).first).to_be_visible()
-    page.get_by_role("button", name="Fold all").click()
+    page.get_by_role("button", name="Collapse all").click()
     expect(sheet.locator("[data-kind]")).to_have_count(0)
     expect(_file(page, "src/roof.py")).to_have_attribute("aria-expanded", "false")
-    page.get_by_role("button", name="Unfold all").click()
+    page.get_by_role("button", name="Expand all").click()
 
     # what is far out of sight, and in a file that was folded, is found
-    page.get_by_role("button", name="Find in the change").click()
-    page.get_by_role("searchbox", name="Find in the change").fill("1987")
+    page.get_by_role("button", name="Find in the diff").click()
+    page.get_by_role("searchbox", name="Find in the diff").fill("1987")
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 of 1 lines")).to_be_visible()
     expect(sheet.locator("[data-found]", has_text="1987")).to_be_in_viewport()
@@ -106,12 +106,12 @@ def test_comments_become_a_new_attempt(estate: WorktreeProject, opens: Opens) ->
     estate.plait("run", "--yes", "--no-pr")
     window = opens()
     page = _task(window, estate, "01-house")
-    sheet = page.get_by_role("region", name="The change, line by line")
+    sheet = page.get_by_role("region", name="Diff, line by line")
 
     page.get_by_role("button", name="Comment on line 2 of house.txt").click()
     page.get_by_label("Comment on house.txt:2").fill("Of stone, please.")
     page.reload()  # what is being written is kept
-    page.get_by_role("button", name="What 01-house changed").click()
+    page.get_by_role("button", name="Diff of 01-house").click()
     expect(page.get_by_label("Comment on house.txt:2")).to_have_value("Of stone, please.")
     page.get_by_role("button", name="Add comment").click()
     expect(page.get_by_role("article", name="Comment on house.txt:2")).to_contain_text("Of stone, please.")
@@ -130,12 +130,12 @@ def test_comments_become_a_new_attempt(estate: WorktreeProject, opens: Opens) ->
     page.keyboard.press("Control+Enter")
 
     page.reload()
-    page.get_by_role("button", name="What 01-house changed").click()
+    page.get_by_role("button", name="Diff of 01-house").click()
     draft = page.get_by_role("region", name="Comments to send")
     draft.get_by_text("3 comments not sent").click()
     expect(draft.get_by_role("listitem")).to_have_count(3)
     draft.get_by_role("listitem").filter(has_text="And this.").get_by_role("button", name="Remove").click()
-    draft.get_by_role("button", name="Send 2 comments: a new attempt starts with them").click()
+    draft.get_by_role("button", name="Send 2 comments and retry").click()
     expect(draft).to_have_count(0)
 
     _until_merged(page, "2 attempts")
@@ -163,13 +163,13 @@ def test_comments_on_an_older_attempt_are_kept_and_told(estate: WorktreeProject,
     page.get_by_role("textbox", name="Comment on house.txt:1").fill("And what")
     estate.plait("feedback", "01-house", "somebody else was quicker")
     draft = page.get_by_role("region", name="Comments to send")
-    expect(draft).to_contain_text("about attempt 1. Attempt 2 has been made since.")
+    expect(draft).to_contain_text("about attempt 1. Attempt 2 is newer.")
     _newer(page)
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
-    begun = draft.get_by_label("Comment on house.txt:1, which is not shown now")
+    begun = draft.get_by_label("Comment on house.txt:1, not shown")
     expect(begun).to_have_value("And what")
     expect(draft.get_by_role("button", name="Send 1 comment")).to_have_attribute(
-        "title", "A comment is still being written: add or discard it first."
+        "title", "Add or discard the open comment first."
     )
     begun.fill("And what else?")
     draft.get_by_role("button", name="Add comment").click()
@@ -195,12 +195,12 @@ def test_hostile_names_and_texts_are_text(estate: WorktreeProject, opens: Opens)
     estate.plait("run", "--yes", "--no-pr")
     window = opens(size=PHONE)
     page = _task(window, estate, "01-evil")
-    sheet = page.get_by_role("region", name="The change, line by line")
+    sheet = page.get_by_role("region", name="Diff, line by line")
     expect(page.get_by_role("heading", name="<img src=x onerror=alert(1)><U+202E>gpj.txt")).to_be_visible()
     expect(sheet.get_by_text('<script>document.title = "owned"</script>')).to_be_visible()
     expect(sheet.get_by_text("␛")).to_be_visible()
     expect(sheet.get_by_text("<U+202E>").last).to_be_attached()
-    expect(sheet.get_by_text("5,000 more letters")).to_be_attached()
+    expect(sheet.get_by_text("5,000 more characters")).to_be_attached()
     assert "owned" not in page.title()
     assert page.locator("img").count() == 0
     # on a phone there is one view, and nothing is wider than the screen
@@ -214,7 +214,7 @@ def test_a_long_change_stays_light(estate: WorktreeProject, opens: Opens) -> Non
     estate.commit_all()
     estate.plait("run", "--yes", "--no-pr")
     page = _task(opens(), estate, "01-numbers")
-    sheet = page.get_by_role("region", name="The change, line by line")
+    sheet = page.get_by_role("region", name="Diff, line by line")
     page.get_by_role("button", name="Show it: numbers.txt").click()
     expect(sheet.get_by_text("17", exact=True).first).to_be_visible()
     assert sheet.locator("[data-index]").count() < 200

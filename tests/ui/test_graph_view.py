@@ -130,7 +130,7 @@ def test_the_list_says_the_same_and_a_phone_begins_with_it(
     expect(page.get_by_role("button", name="04-roof, done")).to_have_text("")
 
     window.go("/batches/nobody/graph")
-    expect(page.get_by_text("There is nothing to draw")).to_be_visible()
+    expect(page.get_by_text("Nothing to show")).to_be_visible()
     expect(page.get_by_text("there is no batch nobody")).to_be_visible()
     window.ignore_errors("404")
 
@@ -159,7 +159,7 @@ def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
     page.add_init_script(_WATCH)
     window.go(f"/batches/{batch}/graph")
 
-    graph = page.get_by_label("Graph of the tasks")
+    graph = page.get_by_label("Task graph")
     tasks = graph.get_by_role("button", name=re.compile(r"^t\d\d\d"))
     expect(_node(page, "t000", "running")).to_be_in_viewport()
     assert tasks.count() < 400  # what nobody sees is not drawn

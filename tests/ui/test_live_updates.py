@@ -137,7 +137,7 @@ def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
         expect(page).to_have_title("(0/1) plait · repository")
         trouble = EngineHealthFile(find_repo(estate.top).state / HEALTH_FILE)
         trouble.write("the disk is full")
-        told = page.get_by_text("The engine can't go on: the disk is full")
+        told = page.get_by_text("Engine problem: the disk is full")
         expect(told).to_be_visible(timeout=20_000)
         trouble.clear()
         expect(told).to_have_count(0, timeout=20_000)

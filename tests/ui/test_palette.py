@@ -49,7 +49,7 @@ def test_the_palette_finds_and_does(estate: WorktreeProject, opens: Opens) -> No
 
     page.keyboard.press("Control+k")
     page.keyboard.type("zzqq")
-    expect(page.get_by_text("Nothing is called “zzqq”.")).to_be_visible()
+    expect(page.get_by_text("No results for “zzqq”.")).to_be_visible()
     page.keyboard.press("Control+A")
     page.keyboard.type("go board")
     expect(_first(page)).to_contain_text("Board")

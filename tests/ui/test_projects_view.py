@@ -36,13 +36,13 @@ def test_a_project_is_added_looked_at_and_removed(estate: WorktreeProject, opens
 
     # A wrong path is told at the field, and nothing is lost.
     dialog = page.get_by_role("dialog")
-    where = dialog.get_by_label("Folder on the server's machine, or URL")
+    where = dialog.get_by_label("Folder on the server, or URL")
     where.fill(str(tmp_path / "nowhere"))
     page.keyboard.press("Enter")
     expect(where).to_have_accessible_description(re.compile("No such file or directory"))
     expect(where).to_have_value(str(tmp_path / "nowhere"))
     where.fill(str(barn))
-    dialog.get_by_role("button", name="Add it").click()
+    dialog.get_by_role("button", name="Add project").click()
 
     expect(page.get_by_role("checkbox", name="Select 01-hay", exact=True)).to_be_attached()
     expect(page.get_by_role("checkbox", name="Select 01-walls", exact=True)).to_have_count(0)
@@ -53,8 +53,8 @@ def test_a_project_is_added_looked_at_and_removed(estate: WorktreeProject, opens
     page.get_by_role("checkbox", name="Select 01-hay", exact=True).check()
     page.get_by_role("button", name="Execute parallel").click()
     page.get_by_role("dialog").get_by_role("button", name="Start 1 task").click()
-    strips = page.get_by_role("region", name="Batches at work")
-    expect(strips).to_contain_text("It is done")
+    strips = page.get_by_role("region", name="Active batches")
+    expect(strips).to_contain_text("Done")
     (branch,) = estate.git_in(barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*").splitlines()
     assert estate.git_in(barn, "show", f"{branch}:hay.txt") == "hay"
     assert estate.git("branch", "--list", "plait/*") == ""
@@ -69,7 +69,7 @@ def test_a_project_is_added_looked_at_and_removed(estate: WorktreeProject, opens
     # Removed from the list, and nothing is deleted.
     page.get_by_role("button", name="repository").click()
     page.get_by_role("button", name="Remove barn").click()
-    page.get_by_role("dialog").get_by_role("button", name="Remove it").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     page.get_by_role("button", name="repository").click()
     expect(page.get_by_role("region", name="Projects").get_by_role("button", name="barn")).to_have_count(0)
     assert (barn / "tasks" / "01-hay.md").exists()

@@ -21,7 +21,7 @@ def _queue(page: Page, *ids: str) -> Locator:
 
 
 def _strip(page: Page) -> Locator:
-    return page.get_by_role("region", name="Batches at work").get_by_role("listitem").first
+    return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
 def test_each_task_of_a_queue_waits_for_its_approval(estate: WorktreeProject, opens: Opens) -> None:
@@ -67,5 +67,5 @@ def test_a_queue_may_go_on_without_asking(estate: WorktreeProject, opens: Opens)
     start = plan.get_by_role("button", name="Start 3 tasks")
     expect(start).not_to_have_attribute("aria-disabled", "true")
     start.click()
-    expect(_strip(page)).to_contain_text("All 3 are done")
+    expect(_strip(page)).to_contain_text("All 3 done")
     assert set(estate.read_merged_files()) == {f"{name}.txt" for name in TASKS}

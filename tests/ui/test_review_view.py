@@ -31,8 +31,8 @@ def _review(window: BrowserWindow, estate: WorktreeProject) -> Page:
 
 def _merged(page: Page) -> list[str]:
     """The merged tasks, as they stand there."""
-    names = page.get_by_role("list", name="Merged tasks, in order").get_by_role("button", name="What ")
-    return [(name.get_attribute("aria-label") or "").split()[1] for name in names.all()]
+    names = page.get_by_role("list", name="Merged tasks, in order").get_by_role("button", name="Diff of ")
+    return [(name.get_attribute("aria-label") or "").split()[2] for name in names.all()]
 
 
 def _until_done(estate: WorktreeProject, task: str) -> None:
@@ -50,30 +50,30 @@ def test_merges_are_told_in_order_and_one_is_dropped(estate: WorktreeProject, op
     _until_done(estate, "02-roof")
     window = opens()
     page = _review(window, estate)
-    expect(page.get_by_text("2 tasks still to come")).to_be_visible()
+    expect(page.get_by_text("2 tasks pending")).to_be_visible()
     go.touch()
     estate.finish(front)
-    expect(page.get_by_role("button", name="What 03-door changed")).to_be_visible()
+    expect(page.get_by_role("button", name="Diff of 03-door")).to_be_visible()
     assert _merged(page) == ["02-roof", "01-walls", "03-door"]
-    roof = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="What 02-roof changed"))
+    roof = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="Diff of 02-roof"))
     expect(roof).to_contain_text("+1")
     expect(roof).to_contain_text("verified")
 
-    page.get_by_text("1 task not in it").click()
+    page.get_by_text("1 task not merged").click()
     expect(page.get_by_text("04-lamp")).to_be_visible()
 
-    page.get_by_role("button", name="What 02-roof changed").click()
+    page.get_by_role("button", name="Diff of 02-roof").click()
     expect(page.get_by_role("heading", name="roof.txt")).to_be_visible()
-    page.get_by_role("button", name="What 02-roof changed").click()
+    page.get_by_role("button", name="Diff of 02-roof").click()
 
     page.get_by_role("button", name="Drop 02-roof").click()
     page.get_by_role("button", name="Drop and rebuild").click()
-    expect(page.get_by_role("button", name="What 02-roof changed")).to_have_count(0)
-    expect(page.get_by_text("2 tasks not in it")).to_be_visible()
+    expect(page.get_by_role("button", name="Diff of 02-roof")).to_have_count(0)
+    expect(page.get_by_text("2 tasks not merged")).to_be_visible()
     assert _merged(page) == ["01-walls", "03-door"]
     estate.wait_until(lambda: sorted(estate.read_merged_files()) == ["door.txt", "walls.txt"])
 
-    page.get_by_text("Whole change").click()
+    page.get_by_text("Full diff").click()
     expect(page.get_by_role("heading", name="door.txt")).to_be_visible()
     expect(page.get_by_role("heading", name="roof.txt")).to_have_count(0)
 
@@ -102,11 +102,11 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     expect(conflict.get_by_role("figure").nth(1)).to_contain_text("In 02-stone")
     expect(conflict.get_by_role("figure").nth(1)).to_contain_text("walls of <b>stone</b>")
     expect(conflict).to_contain_text("cellar")
-    conflict.get_by_role("button", name="What was before").click()
+    conflict.get_by_role("button", name="Show base").click()
     expect(conflict).to_contain_text("walls of straw")
 
-    page.get_by_role("button", name="Retry on the branch as it is: 02-stone").click()
-    expect(page.get_by_role("button", name="What 02-stone changed")).to_be_visible()
+    page.get_by_role("button", name="Retry on the current branch: 02-stone").click()
+    expect(page.get_by_role("button", name="Diff of 02-stone")).to_be_visible()
     expect(conflict).to_have_count(0)
     assert _merged(page) == ["01-walls", "02-stone"]
     assert "walls of <b>stone</b>" in estate.read_merged_files()["house.txt"]
@@ -120,17 +120,17 @@ def test_what_the_gate_said_is_told(estate: WorktreeProject, opens: Opens) -> No
     estate.plait("run", "--yes", "--gate", f"echo looking; {burns}")
     page = _review(opens(), estate)
     gate = page.get_by_role("region", name="Gate")
-    expect(gate).to_contain_text("The gate has passed on what is merged.")
+    expect(gate).to_contain_text("The gate passed on the merged result.")
     expect(gate).to_contain_text("test ! -e fire.txt")
-    expect(page.get_by_role("button", name="What 01-walls changed")).to_be_visible()
-    page.get_by_text("1 task not in it").click()
+    expect(page.get_by_role("button", name="Diff of 01-walls")).to_be_visible()
+    page.get_by_text("1 task not merged").click()
     expect(page.get_by_role("listitem").filter(has_text="02-fire")).to_contain_text("gate")
 
     gate.get_by_role("button", name="Show output", exact=True).click()
     expect(gate.get_by_role("region", name="Output of gate")).to_have_text("looking\n")
     gate.get_by_role("button", name="Hide output", exact=True).click()
     expect(gate.get_by_role("region", name="Output of gate")).to_have_count(0)
-    gate.get_by_text("before it").click()
+    gate.get_by_text("earlier gate run").click()
     failed = gate.get_by_role("listitem").filter(has_text="failed").first
     failed.get_by_role("button", name="Show output of gate").click()
     expect(failed.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
@@ -147,7 +147,7 @@ def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: WorktreeP
     estate.commit_all()
     estate.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
     page = _review(opens(), estate)
-    expect(page.get_by_role("region", name="Gate")).to_contain_text("The gate has failed.")
+    expect(page.get_by_role("region", name="Gate")).to_contain_text("The gate failed.")
     ship = page.get_by_role("region", name="Ship")
     expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")
     expect(ship).to_contain_text("The gate has not passed on what is merged")
@@ -166,7 +166,7 @@ def test_the_pull_request_says_what_a_person_wrote(estate: WorktreeProject, open
     window.go(f"/batches/{mine}")
     page = window.page
     ship = page.get_by_role("region", name="Ship")
-    title, body = ship.get_by_label("Title"), ship.get_by_label("Text")
+    title, body = ship.get_by_label("Title"), ship.get_by_label("Description")
     expect(title).not_to_have_value("")
     own = title.input_value()
     expect(body).to_have_value(_holding("01-walls"))
@@ -184,7 +184,7 @@ def test_the_pull_request_says_what_a_person_wrote(estate: WorktreeProject, open
     expect(title).not_to_have_value("A house")
     batches.get_by_role("link", name=mine).click()
     expect(title).to_have_value("A house")
-    ship.get_by_role("button", name="Put plait's text back").click()
+    ship.get_by_role("button", name="Restore plait's text").click()
     expect(title).to_have_value(own)
     title.fill("A house of wood")
 
@@ -192,7 +192,7 @@ def test_the_pull_request_says_what_a_person_wrote(estate: WorktreeProject, open
     link = f"{remote.url}/{REPOSITORY}/pulls/1"
     expect(ship.get_by_role("link", name=link)).to_have_attribute("href", link)
     expect(ship.get_by_role("button", name="Update pull request")).to_be_visible()
-    expect(ship.get_by_text("Published as it is")).to_be_visible()
+    expect(ship.get_by_text("Published at")).to_be_visible()
     assert remote.pulls[0]["title"] == "A house of wood"
     assert "01-walls" in remote.pulls[0]["body"]
 
@@ -207,7 +207,7 @@ def test_a_branch_can_be_pushed_and_no_more(estate: WorktreeProject, opens: Open
     ship.get_by_text("Push only").click()
     expect(ship.get_by_label("Title")).to_have_count(0)
     ship.get_by_role("button", name="Push the branch").click()
-    expect(ship.get_by_text("Published as it is")).to_be_visible()
+    expect(ship.get_by_text("Published at")).to_be_visible()
     branch = estate.branch
     assert branch in estate.git("ls-remote", "origin", branch)
     expect(page.get_by_text(f"git switch --detach {branch}")).to_be_visible()
@@ -237,12 +237,12 @@ def test_nothing_merged_is_nothing_to_ship(estate: WorktreeProject, opens: Opens
     estate.plait("run", "--yes", "--retries", "0")
     window = opens()
     page = _review(window, estate)
-    expect(page.get_by_text("Nothing is merged yet")).to_be_visible()
+    expect(page.get_by_text("Nothing merged yet")).to_be_visible()
     ship = page.get_by_role("region", name="Ship")
     expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")
     expect(ship).to_contain_text("is merged.")
-    page.get_by_text("Whole change").click()
-    expect(page.get_by_text("Nothing is merged yet")).to_be_visible()
+    page.get_by_text("Full diff").click()
+    expect(page.get_by_text("Nothing merged yet")).to_be_visible()
 
 
 def _holding(words: str) -> re.Pattern[str]:

@@ -30,7 +30,7 @@ def _start(page: Page, words: str) -> None:
 
 
 def _strip(page: Page) -> Locator:
-    return page.get_by_role("region", name="Batches at work").get_by_role("listitem").first
+    return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
 def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: WorktreeProject, opens: Opens) -> None:
@@ -56,12 +56,12 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: Worktre
 
     expect(bar).to_have_count(0)
     expect(page.get_by_role("link", name="Open batch")).to_be_visible()
-    expect(_strip(page)).to_contain_text("All 3 are done")
+    expect(_strip(page)).to_contain_text("All 3 done")
     progress = _strip(page).get_by_role("progressbar")
     expect(progress).to_have_attribute("aria-valuetext", "100%: 3 done")
     assert estate.read_merged_files() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
     _strip(page).get_by_role("button", name="Dismiss batch").click()
-    expect(page.get_by_role("region", name="Batches at work")).to_have_count(0)
+    expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
 
 
 def test_one_of_them_is_cancelled_and_the_others_go_on(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
@@ -84,12 +84,12 @@ def test_one_of_them_is_cancelled_and_the_others_go_on(estate: WorktreeProject, 
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel 2 tasks").click()
 
-    results = page.get_by_role("region", name="What became of it")
+    results = page.get_by_role("region", name="Results")
     expect(results).to_contain_text("Cancel 2 tasks: 1 of 2 granted")
-    expect(results.get_by_role("listitem").filter(has_text="04-garden")).to_contain_text("in no batch")
+    expect(results.get_by_role("listitem").filter(has_text="04-garden")).to_contain_text("not in a batch")
     expect(_strip(page)).to_contain_text("1 cancelled")
     go.touch()
-    expect(_strip(page)).to_contain_text("2 of 3 are done")
+    expect(_strip(page)).to_contain_text("2 of 3 done")
     assert set(estate.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
@@ -103,10 +103,10 @@ def test_a_conflict_is_skipped_and_shown(estate: WorktreeProject, opens: Opens, 
     page = opens().page
     _select(page, "01-paint-red", "02-paint-blue")
     page.get_by_role("button", name="Execute parallel").click()
-    expect(_plan(page).get_by_label("After a conflict")).to_have_value("skip")
+    expect(_plan(page).get_by_label("On conflict")).to_have_value("skip")
     _start(page, "Start 2 tasks")
     expect(_strip(page)).to_contain_text("1 conflicted")
-    expect(_strip(page)).to_contain_text("1 of 2 is done")
+    expect(_strip(page)).to_contain_text("1 of 2 done")
     (conflicted,) = [name for name, status in estate.statuses().items() if status == "conflicted"]
     card = page.get_by_role("article").filter(has_text=conflicted)
     expect(card).to_contain_text("conflicted")
@@ -165,7 +165,7 @@ def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_th
     expect(plan.get_by_role("region", name="Problems")).to_contain_text("plait trust")
     expect(plan.get_by_role("button", name="Start")).to_have_attribute("aria-disabled", "true")
     plan.get_by_label("Run them too").uncheck()
-    plan.get_by_role("button", name="Not now").click()
+    plan.get_by_role("button", name="Cancel").click()
     own.unlink()
 
     page.get_by_role("button", name="Execute parallel").click()
@@ -175,16 +175,16 @@ def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_th
     start = plan.get_by_role("button", name="Start")
     expect(start).to_have_attribute("aria-disabled", "true")
     start.click(force=True)
-    wrong.get_by_role("button", name="Run what they need too").click()
+    wrong.get_by_role("button", name="Run needed tasks too").click()
     expect(plan).to_contain_text("2 tasks · 2 waves")
     expect(start).to_have_text("Start 2 tasks")
     # The first answer is lost on its way: the dialog stays, and the same words are said again.
     page.route("**/api/batches", lambda route: (route.fetch(), route.abort()), times=1)
     start.dblclick()
-    expect(plan.get_by_role("alert")).to_contain_text("The server does not answer")
+    expect(plan.get_by_role("alert")).to_contain_text("The server is not responding")
     start.click()
     expect(plan).to_have_count(0)
-    expect(_strip(page)).to_contain_text("All 2 are done")
+    expect(_strip(page)).to_contain_text("All 2 done")
     assert len(keys) == 2
     assert len(set(keys)) == 1
     assert len(json.loads(estate.plait("status", "--json").out)["batches"]) == 1

@@ -71,7 +71,7 @@ def test_chosen_by_the_keys(estate: WorktreeProject, opens: Opens) -> None:
 
     # The bar goes with what was selected, and takes nobody's place on the board with it.
     page.keyboard.press("x")
-    page.get_by_role("button", name="Clear the selection").press("Enter")
+    page.get_by_role("button", name="Clear selection").press("Enter")
     expect(page.get_by_role("region", name="Selection")).to_have_count(0)
     expect(page.locator("#main")).to_be_focused()
     page.keyboard.press("j")

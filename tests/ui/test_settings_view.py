@@ -63,7 +63,7 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
-        timeout = page.get_by_role("textbox", name="Timeout of an attempt")
+        timeout = page.get_by_role("textbox", name="Attempt timeout")
         timeout.fill("soon")
         timeout.blur()
         expect(timeout).to_have_accessible_description(re.compile('must be a length of time .* not "soon"'))
@@ -85,28 +85,28 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
         page.get_by_role("textbox", name="Max batch size").fill("25")
         page.get_by_role("textbox", name="Max batch size").press("Enter")
         timeout.fill("45m")
-        page.get_by_role("group", name="Tell me of").evaluate(_AT_ONCE, ["unpublished", "needs person"])
+        page.get_by_role("group", name="Notify me of").evaluate(_AT_ONCE, ["unpublished", "needs person"])
         for field, chosen in (
             (page.get_by_role("switch", name="Stop on failure"), True),
-            (page.get_by_role("radiogroup", name="On a conflict").get_by_label("repair"), True),
-            (page.get_by_role("group", name="Tell me of").get_by_label("limit"), False),
+            (page.get_by_role("radiogroup", name="On conflict").get_by_label("repair"), True),
+            (page.get_by_role("group", name="Notify me of").get_by_label("limit"), False),
             (page.get_by_role("group", name="Default agents").get_by_label("shell"), True),
         ):
             field.click()
             expect(field).to_be_checked(checked=chosen)
-        expect(page.get_by_text("Not saved here, since it may hold a secret").first).to_be_visible()
+        expect(page.get_by_text("Can't be saved here because it may contain a secret").first).to_be_visible()
 
         find = page.get_by_role("searchbox", name="Find a setting")
         find.fill("merge regenerate")
         table = page.get_by_role("textbox", name="merge.regenerate")
         table.fill("{uv.lock: uv lock}")
         table.press("Control+Enter")
-        expect(table).to_have_accessible_description(re.compile("not JSON of a table"))
+        expect(table).to_have_accessible_description(re.compile("not a JSON object"))
         table.fill('{"uv.lock": "uv lock"}')
         table.press("Control+Enter")
         expect(table).to_have_accessible_description(re.compile("Saved"))
         find.fill("nothing of the kind")
-        expect(page.get_by_text("No setting is about")).to_be_visible()
+        expect(page.get_by_text("No settings match")).to_be_visible()
 
         told = server.get("/api/settings")
         expected = {
@@ -134,12 +134,12 @@ def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: WorktreeProje
         gate = two.page.get_by_role("textbox", name="Gate command")
         gate.fill("make half")
         one.page.get_by_role("textbox", name="Gate command").fill("make all")
-        one.page.get_by_role("textbox", name="Budget of a batch").fill("20usd")
-        one.page.get_by_role("textbox", name="Budget of a batch").press("Enter")
+        one.page.get_by_role("textbox", name="Batch budget").fill("20usd")
+        one.page.get_by_role("textbox", name="Batch budget").press("Enter")
         expect(one.page.get_by_text("From: saved here")).to_have_count(2)
 
         _come_back(two.page)
-        expect(two.page.get_by_role("textbox", name="Budget of a batch")).to_have_value("20usd")
+        expect(two.page.get_by_role("textbox", name="Batch budget")).to_have_value("20usd")
         expect(gate).to_have_value("make half")
         expect(two.page.get_by_text("Changed elsewhere meanwhile, to make all.")).to_be_visible()
         gate.press("Escape")

@@ -78,7 +78,7 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     expect(panel.get_by_role("heading", name="01-walls")).to_be_visible()
     assert f"task=01-walls&batch={batch}" in page.url
     expect(panel).to_contain_text("attempt 1 by shell")
-    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("at work")
+    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("running")
 
     page.keyboard.press("Escape")
     expect(panel).to_have_count(0)
@@ -87,7 +87,7 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     _card(page, "03-door").click()
     rows = panel.get_by_role("row")
     expect(rows.filter(has_text="write 2")).to_contain_text("failed, exit 3")
-    expect(panel).to_contain_text("Went again: the agent failed: exit status 3: jammed")
+    expect(panel).to_contain_text("Retried: the agent failed: exit status 3: jammed")
     expect(panel).to_contain_text(f"plait retry {batch} 03-door takes it up again")
     rows.filter(has_text="write 1").get_by_role("button", name="write 1").click()
     expect(panel.get_by_role("combobox", name="Attempt")).to_have_value("write 1")
@@ -98,12 +98,12 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     assert page.url.endswith("tab=diff")
     panel.get_by_role("tab", name="Diff").press("End")
     expect(panel).to_contain_text("This batch has no gate.")
-    expect(panel).to_contain_text("Nothing verifies it")
+    expect(panel).to_contain_text("No verification")
 
     go.touch()
     estate.wait_until(lambda: estate.statuses()["02-roof"] == "done")
     page.goto(f"{page.url.split('?')[0]}?task=01-walls")
-    expect(panel).to_contain_text("as number 1 of its batch branch")
+    expect(panel).to_contain_text("as number 1 on the batch branch")
     expect(panel.get_by_role("button", name="Copy the branch")).to_be_visible()
     page.goto(f"{page.url.split('?')[0]}?task=09-nothing&batch={batch}")
     expect(panel).to_contain_text(f"batch {batch} has no task 09-nothing")
@@ -132,12 +132,12 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: 
     expect(panel.locator("strong")).to_have_text("roses")
     expect(panel).to_contain_text("<b>thorns</b>")
     panel.get_by_role("tab", name="Log").click()
-    expect(panel).to_contain_text("It has not been run yet")
+    expect(panel).to_contain_text("Not run yet")
     panel.get_by_role("button", name="Edit").click()
     expect(page.get_by_role("dialog")).to_be_visible()
 
     page.goto(f"{page.url.split('?')[0]}?task=09-nothing")
-    expect(panel).to_contain_text("There is no task 09-nothing")
+    expect(panel).to_contain_text("Task 09-nothing not found")
 
 
 def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject,
     _card(page, "01-walls").click()
     panel = _panel(page)
     retry = panel.get_by_role("button", name="Retry", exact=True)
-    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("at work")
-    expect(retry).to_have_attribute("title", "It has not ended: there is nothing to try again yet.")
+    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("running")
+    expect(retry).to_have_attribute("title", "It has not ended yet.")
 
     panel.get_by_role("button", name="Cancel").click()
     expect(panel.locator("header")).to_contain_text("cancelled")
@@ -158,15 +158,15 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject,
     expect(panel.get_by_role("button", name="Cancel")).to_have_attribute("aria-disabled", "true")
 
     go.touch()
-    panel.get_by_role("button", name="Tell the agent").click()
-    send = panel.get_by_role("button", name="Start again with this")
+    panel.get_by_role("button", name="Send feedback").click()
+    send = panel.get_by_role("button", name="Retry with feedback")
     expect(send).to_have_attribute("title", "Write something first.")
-    words = panel.get_by_label("Tell the agent something: it starts again with it")
+    words = panel.get_by_label("Feedback for the agent, which starts a new attempt")
     words.fill("mind the doors")
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
     _card(page, "01-walls").click()
-    panel.get_by_role("button", name="Tell the agent").click()
+    panel.get_by_role("button", name="Send feedback").click()
     expect(words).to_have_value("mind the doors")  # kept until it is sent
     words.press("Control+Enter")
     expect(words).to_have_count(0)
@@ -176,8 +176,8 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject,
 
     panel.get_by_role("button", name="Drop").click()
     asked = page.get_by_role("dialog")
-    expect(asked).to_contain_text("The batch branch is made anew without its change.")
-    asked.get_by_role("button", name="Keep it as it is").click()
+    expect(asked).to_contain_text("The batch branch is rebuilt without its change.")
+    asked.get_by_role("button", name="Go back").click()
     expect(panel.locator("header")).to_contain_text("done")
     panel.get_by_role("button", name="Drop").click()
     asked.get_by_role("button", name="Drop").click()
@@ -243,7 +243,7 @@ def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: Workt
     approve.click()
     expect(page.get_by_text("Approved 01-walls")).to_be_visible()
     expect(_panel(page).locator("header")).to_contain_text("done")
-    expect(approve).to_have_attribute("title", "It does not wait for approval.")
+    expect(approve).to_have_attribute("title", "It is not waiting for approval.")
     estate.wait_until(lambda: estate.statuses() == {"01-walls": "done", "02-roof": "done"})
 
 
@@ -259,7 +259,7 @@ def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: Worktree
     page = opens().page
     _card(page, "01-walls").click()
     panel = _panel(page)
-    edge = panel.get_by_role("separator", name="Width of the panel")
+    edge = panel.get_by_role("separator", name="Panel width")
 
     def width() -> float:
         box = panel.bounding_box()

@@ -49,13 +49,13 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     batch = _run(estate)
     window.go(f"/batches/{batch}/timeline")
 
-    walls = _span(page, "01-walls", "Write, attempt 1, by shell: not over")
+    walls = _span(page, "01-walls", "Write, attempt 1, by shell: running")
     expect(walls).to_be_visible()
     first = walls.bounding_box()
     assert first is not None
     expect(_span(page, "02-door", "Write, attempt 1, by shell: failed")).to_be_visible()
     door = page.get_by_role("list", name="Attempts of 02-door")
-    expect(door.get_by_text("Held back until")).to_be_attached()
+    expect(door.get_by_text("Backing off until")).to_be_attached()
     expect(page.get_by_role("list", name="Attempts of 03-roof").get_by_text("Waiting for")).to_be_attached()
     expect(page.get_by_text("1 retry")).to_be_visible()
     # What is not over goes with the clock: it grows, and is drawn shorter when the axis takes its next step.
@@ -66,7 +66,7 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
         expect(_span(page, task, "Merge, attempt 1: merged")).to_be_visible()
         expect(_span(page, task, "Verify, attempt 1, by .*: ok")).to_be_visible()
     expect(_span(page, "02-door", "Write, attempt 2, by shell: ok")).to_be_visible()
-    own = page.get_by_role("list", name="Of the whole batch").get_by_role("button")
+    own = page.get_by_role("list", name="Batch events").get_by_role("button")
     expect(own.first).to_have_attribute("aria-label", re.compile("^Gate, attempt 1: passed"))
     expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
     assert set(estate.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
@@ -74,7 +74,7 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     _zooms(page, estate)
     _walks(page, batch)
     window.go("/batches/nobody/timeline")
-    expect(page.get_by_text("There is nothing to draw")).to_be_visible()
+    expect(page.get_by_text("Nothing to show")).to_be_visible()
     window.ignore_errors("404")
 
 
@@ -88,7 +88,7 @@ def _zooms(page: Page, estate: WorktreeProject) -> None:
     page.get_by_role("button", name="Show the whole timeline").click()
     estate.wait_until(lambda: _width(whole) < 1.4 * fitted)
     fit = page.get_by_role("button", name="Show the whole timeline")
-    expect(fit).to_have_attribute("title", "All of it is shown")
+    expect(fit).to_have_attribute("title", "Everything is shown already")
 
 
 def _walks(page: Page, batch: str) -> None:

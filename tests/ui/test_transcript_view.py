@@ -39,7 +39,7 @@ def _log(page: Page, task: str) -> Locator:
 
 
 def _place(page: Page) -> Locator:
-    return page.get_by_role("scrollbar", name="Place in the transcript")
+    return page.get_by_role("scrollbar", name="Position in the transcript")
 
 
 def _last(log: Locator) -> str:
@@ -103,7 +103,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, 
     expect(panel.get_by_role("button", name="Jump to the end")).to_be_visible()
 
     estate.plait("feedback", "01-walls", "once more")  # whoever reads keeps what is read
-    expect(panel).to_contain_text("Write 2 has begun.")
+    expect(panel).to_contain_text("Write 2 has started.")
     expect(log).to_contain_text(re.compile("^brick 1brick 2"))
     panel.get_by_role("button", name="Show it").click()
     expect(page.get_by_role("region", name="Transcript: write 2")).to_contain_text("finished")
@@ -115,7 +115,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, 
     expect(log).to_contain_text("tile 300")
     expect(panel.get_by_role("button", name="Pretty")).to_have_attribute("aria-pressed", "true")
     page.goto(f"{page.url.split('?')[0]}?task=02-roof&tab=log")
-    expect(panel).to_contain_text(re.compile("passed|changed nothing|at work|No attempt"))
+    expect(panel).to_contain_text(re.compile("passed|changed nothing|running|No attempt"))
 
 
 def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Opens) -> None:
@@ -133,7 +133,7 @@ def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Op
     find = page.get_by_role("searchbox", name="Find in the log")
     expect(find).to_be_focused()
     find.fill("needle")
-    expect(page.get_by_text("Not in what is loaded")).to_be_visible()
+    expect(page.get_by_text("Not in the loaded part")).to_be_visible()
     find.press("Enter")
     current = log.locator("mark[data-current]")
     expect(log).to_contain_text("the first needle")
@@ -156,8 +156,8 @@ def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Op
         told: Any = page.evaluate("navigator.clipboard.readText()")
         return str(told)
 
-    assert copied("The command: plait logs") == f"plait logs {batch} 01-walls"
-    seen = copied("The lines that are seen")
+    assert copied("Command: plait logs") == f"plait logs {batch} 01-walls"
+    seen = copied("Visible lines")
     assert seen.startswith("the first needle\na quite ordinary line number 1\n")
     log.evaluate(
         """box => { const rows = box.querySelectorAll("[data-row]");
@@ -179,9 +179,9 @@ def test_what_is_hostile_is_text(estate: WorktreeProject, opens: Opens) -> None:
     expect(log).to_contain_text("left \ufffd tfel")
     expect(log).to_contain_text("tab\tstop")
     expect(log).to_contain_text("\ufffd\ufffd no text")
-    expect(log).not_to_contain_text("the end of it")
+    expect(log).not_to_contain_text("the end of the output")
     log.get_by_role("button", name="Show 8013 more characters of this line").click()
-    expect(log).to_contain_text("the end of it")
+    expect(log).to_contain_text("the end of the output")
     assert log.locator("script, img").count() == 0
     assert "taken" not in page.title()
 

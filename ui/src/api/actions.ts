@@ -1,5 +1,5 @@
-/* What people ask for, and what became of it, in words. Nothing is shown as done before the journal says so: the board
-   follows the events, and here is only said that it was asked. */
+/* Requests to act on tasks and batches, reported in toasts. Nothing is shown as done before the journal says so: the
+   board follows the events. */
 
 import { showError, showToast } from "../components/Toasts";
 import { api, unwrap } from "./client";
@@ -10,15 +10,15 @@ export type BatchAction = "cancel" | "pause" | "unpause" | "resume" | "approve" 
 const ACTION_LABELS: Record<TaskAction | BatchAction, string> = {
   cancel: "Cancelling",
   pause: "Pausing",
-  unpause: "Going on with",
+  unpause: "Unpausing",
   resume: "Resuming",
   approve: "Approved",
-  retry: "Trying again",
+  retry: "Retrying",
   drop: "Dropping",
-  feedback: "Told",
+  feedback: "Sent feedback to",
 };
 
-/** True: it was granted, or is safe and will be. What is refused is said. */
+/** True if the request was granted or accepted. A refusal is shown as a toast. */
 export async function sendBatchAction(
   batchId: string,
   action: BatchAction,
@@ -82,7 +82,7 @@ async function sendAndReport(label: string, send: () => Promise<ActionResults>):
       return false;
     }
     const pending = results.some(({ result }) => result === "accepted");
-    showToast(pending ? `${label}: noted, and no engine has answered yet` : label);
+    showToast(pending ? `${label}: queued; no engine has picked it up yet` : label);
     return true;
   } catch (error) {
     showError(error);

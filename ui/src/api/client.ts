@@ -1,4 +1,4 @@
-/* The one way to ask the server. What is refused is thrown as Refused, in the server's own words. */
+/* The API client. A refused request throws ApiError with the server's message. */
 
 import createClient, { createQuerySerializer } from "openapi-fetch";
 import { currentProject } from "../app/routes";
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly problems: readonly FieldProblem[];
 
   constructor(status: number, body: Partial<ErrorBody>) {
-    super(body.error ?? `the server answered ${status}`);
+    super(body.error ?? `the server returned ${status}`);
     this.name = "Refused";
     this.status = status;
     this.hint = body.hint ?? null;
@@ -26,15 +26,14 @@ export class ApiError extends Error {
 /** The server can't be reached: it may have ended, or the network is gone. */
 export class UnreachableError extends Error {
   constructor() {
-    super("the server does not answer");
+    super("the server is not responding");
     this.name = "Unreachable";
   }
 }
 
 const serializeQuery = createQuerySerializer();
 
-/** Every question is about the project in the address. It is said with the address of the question, as a request with a body
-    can't be made anew with another one. */
+/** Every request is for the project in the URL. It is added to the query, since a request with a body can't be rebuilt. */
 export const api = createClient<paths>({
   baseUrl: "",
   credentials: "same-origin",
@@ -52,7 +51,7 @@ api.use({
 
 export type ApiResponse<T> = { data?: T; error?: unknown; response: Response };
 
-/** What was answered. Throws Refused or Unreachable. */
+/** The data of a response. Throws ApiError or UnreachableError. */
 export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   const { data, error, response } = await request;
   if (response.ok) return data as T;
@@ -63,10 +62,10 @@ function isErrorBody(value: unknown): value is Partial<ErrorBody> {
   return typeof value === "object" && value !== null && "error" in value;
 }
 
-/** A sentence for a person, and what to do next. */
+/** A message for the user, and a hint. */
 export function describeError(error: unknown): { message: string; hint: string | null } {
   if (error instanceof ApiError) return { message: error.message, hint: error.hint };
   if (error instanceof UnreachableError)
-    return { message: "The server does not answer.", hint: "Start it again: plait serve." };
+    return { message: "The server is not responding.", hint: "Start it with: plait serve" };
   return { message: error instanceof Error ? error.message : String(error), hint: null };
 }

@@ -1,4 +1,4 @@
-/* What is asked of the server about one run: why it is where it is, and what its batch says of it. */
+/* Server queries that several views share. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { RunRef } from "../task/selectedTask";

@@ -50,7 +50,7 @@ function Layout() {
     <div className={styles.layout}>
       <div className={styles.page} inert={covered}>
         <a className={styles.skip} href="#main">
-          Skip to the tasks
+          Skip to content
         </a>
         <Sidebar />
         <div className={styles.content}>
@@ -101,15 +101,13 @@ function Routes() {
       </Route>
       <Route path="/settings" component={SettingsView} />
       <Route>
-        <EmptyState title="There is nothing at this address">
-          The board is at the root of this page.
-        </EmptyState>
+        <EmptyState title="Page not found">Open the board to get back.</EmptyState>
       </Route>
     </Switch>
   );
 }
 
-/** Where one can go from everywhere. */
+/** Commands to navigate, available everywhere. */
 function useNavigationCommands(): void {
   const [, navigate] = useLocation();
   const dark = useTheme(({ theme }) => isDark(theme));

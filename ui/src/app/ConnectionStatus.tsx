@@ -11,7 +11,7 @@ import styles from "./ConnectionStatus.module.css";
 
 const RECONNECT_NOTICE_MS = 1000; // ms: what is back at once was never gone
 
-/** Whether what is shown is true now, and what this login may do. It lies over the page, so that nothing moves. */
+/** The state of the connection and the login. An overlay, so that nothing moves. */
 export function ConnectionStatus() {
   const link = useBoard((store) => store.connection);
   useEffect(() => {
@@ -37,16 +37,16 @@ function StatusMessage(): ReactNode {
   const problem = useEngineProblem();
   if (link === "lost") return <LoggedOut />;
   if (link === "reconnecting" && loaded) return <Reconnecting />;
-  if (problem !== null) return <p className={styles.message}>The engine can't go on: {problem}</p>;
+  if (problem !== null) return <p className={styles.message}>Engine problem: {problem}</p>;
   if (outdated) return <NewVersion />;
-  if (readOnly) return <p className={styles.quiet}>You may look</p>;
+  if (readOnly) return <p className={styles.quiet}>Read-only</p>;
   return null;
 }
 
 function LoggedOut() {
   return (
     <p className={styles.message}>
-      You are logged out. Run <code>plait token --link</code> and open what it prints; this page goes on then.
+      You are logged out. Run <code>plait token --link</code> and open the link it prints.
     </p>
   );
 }
@@ -58,7 +58,8 @@ function Reconnecting() {
   return (
     <p className={styles.message}>
       <span className={styles.pulse} aria-hidden="true" />
-      Reconnecting since {formatTime(new Date(since).toISOString(), now)}. Batches go on, and nothing is lost.
+      Reconnecting since {formatTime(new Date(since).toISOString(), now)}. Batches keep running, and nothing
+      is lost.
     </p>
   );
 }
@@ -66,7 +67,7 @@ function Reconnecting() {
 function NewVersion() {
   return (
     <p className={styles.message}>
-      A newer page is there.
+      A newer version of this page is available.
       <Button onClick={() => window.location.reload()}>Reload</Button>
     </p>
   );
@@ -74,7 +75,7 @@ function NewVersion() {
 
 const ENGINE_POLL_MS = 5_000; // ms; an engine that can't write its journal can't send an event
 
-/** What keeps the engine from going on, while something is to be done; null if nothing does. */
+/** The engine's problem while batches are open; `null` if there is none. */
 function useEngineProblem(): string | null {
   const busy = useBoard(
     ({ board, connection }) => connection === "live" && [...board.batches.values()].some(isOpen),

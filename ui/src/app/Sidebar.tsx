@@ -17,7 +17,7 @@ import { setTheme, useTheme } from "./theme";
 
 const NEWEST_COUNT = 5;
 
-/** Where one is, and where one can go. On a phone it is a bar, and opens. */
+/** The navigation: a sidebar, or a bar with a menu on phones. */
 export function Sidebar() {
   return useMediaQuery("(max-width: 720px)") ? <MobileBar /> : <DesktopSidebar />;
 }
@@ -132,7 +132,7 @@ function Footer() {
   return (
     <div className={styles.footer}>
       <SearchButton />
-      <CommandButton command="help" label="Keys and help" icon="help" />
+      <CommandButton command="help" label="Keyboard shortcuts" icon="help" />
       <Button kind="quiet" icon label={`Use the ${next} theme`} onClick={() => setTheme(next)}>
         <Icon name={next === "dark" ? "moon" : "sun"} />
       </Button>
@@ -157,7 +157,7 @@ function SearchButton({ icon = false }: { icon?: boolean }) {
   );
 }
 
-/** What somebody else has registered, as a button, while it is there. */
+/** A button for a registered command. */
 function CommandButton({ command, label, icon }: { command: string; label: string; icon: IconName }) {
   const registered = useCommandRegistry((store) => store.commands.get(command));
   if (registered === undefined) return null;

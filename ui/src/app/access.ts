@@ -1,4 +1,4 @@
-/* What this browser's login may do, and which server answers it. */
+/* What this login may do, and which server version the page talks to. */
 
 import { create } from "zustand";
 import { api, unwrap } from "../api/client";
@@ -13,7 +13,7 @@ interface Access {
 
 export const useAccess = create<Access>(() => ({ access: "all", opened: null, served: null }));
 
-/** Asked at the start, and whenever the server may be another one. What fails is told by the link. */
+/** Fetched at the start and whenever the server may have changed. ConnectionStatus reports failures. */
 export async function refreshAccess(): Promise<void> {
   try {
     const { access, version, page } = await unwrap(api.GET("/api/me"));
@@ -24,10 +24,10 @@ export async function refreshAccess(): Promise<void> {
   }
 }
 
-const READ_ONLY = "You may look, and change nothing: this login is read-only.";
+const READ_ONLY = "This login is read-only.";
 const LOGGED_OUT = "You are logged out.";
 
-/** A sentence: why nothing can be changed; `null` where it can. For `disabled` of whatever changes something. */
+/** Why this login can't change anything, for `disabled`; `null` if it can. */
 export function useReadOnlyReason(): string | null {
   const access = useAccess((me) => me.access);
   const lost = useBoard((store) => store.connection === "lost");

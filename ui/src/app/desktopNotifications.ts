@@ -1,4 +1,4 @@
-/* Desktop notifications of this browser, for those who asked for them. */
+/* Opt-in desktop notifications of this browser. */
 
 import { useEffect } from "react";
 import { useLocation } from "wouter";

@@ -1,4 +1,4 @@
-/* What the address bar says: the project, the task that is open, and on which tab. Everything else is the path's. */
+/* URLs of the page: project, open task and tab are search parameters, the view is the path. */
 
 import { useSearchParams } from "wouter";
 
@@ -34,13 +34,13 @@ function withOpenTask(search: URLSearchParams, open: Partial<OpenTask> | null): 
   return next;
 }
 
-/** The open task, and how to open another; `null` closes it. */
+/** The open task and its setter; `null` closes it. */
 export function useOpenTask(): [OpenTask | null, (open: Partial<OpenTask> | null) => void] {
   const [search, setSearch] = useSearchParams();
   return [parseOpenTask(search), (open) => setSearch((now) => withOpenTask(now, open))];
 }
 
-/** An address of this page that stays in the project. */
+/** A URL of this page within the current project. */
 export function projectUrl(path: string, search: Record<string, string> = {}): string {
   const params = new URLSearchParams(search);
   const project = currentProject();

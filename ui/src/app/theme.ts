@@ -1,4 +1,4 @@
-/* Light, dark, or as the system has it. In this browser, and in all its windows. */
+/* Light, dark or system theme, shared by all windows of this browser. */
 
 import { create } from "zustand";
 import { loadItem, saveItem } from "../store/browserStorage";
@@ -24,7 +24,7 @@ export function initTheme(): void {
   window.addEventListener("storage", ({ key }) => key === KEY && activateTheme(readTheme()));
 }
 
-/** What is seen now, whoever has said so. */
+/** Whether the page is dark now. */
 export function isDark(theme: Theme): boolean {
   return (
     theme === "dark" || (theme === "system" && window.matchMedia("(prefers-color-scheme: dark)").matches)

@@ -1,4 +1,4 @@
-/* The title and the icon of the window say how far the batches are: they are what is seen of a window that is not. */
+/* Shows the progress of open batches in the window's title and icon. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";

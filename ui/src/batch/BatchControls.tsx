@@ -15,7 +15,7 @@ interface Props {
   compact?: boolean;
 }
 
-/** What can be asked of a batch now. A button that was pressed is busy until it was answered; the rest is told by events. */
+/** Actions on a batch. A pressed button is busy until the server responds; events show the result. */
 export function BatchControls({ batch, compact = false }: Props) {
   const open = isOpen(batch);
   return (
@@ -41,7 +41,7 @@ function ActionButton({ run, ...rest }: Omit<ButtonProps, "onClick" | "busy"> & 
   );
 }
 
-/** By its name: of two people who press at once, one is told that the other has. */
+/** Approves by task id: if two people press at once, the second is refused. */
 function ApproveButton({ batch }: { batch: BatchSummary }) {
   const { approval } = useBatchPrompt(batch);
   if (approval === null) return null;
@@ -50,7 +50,7 @@ function ApproveButton({ batch }: { batch: BatchSummary }) {
     <ActionButton
       kind="primary"
       run={() => sendTaskAction(batch.id, taskId, "approve")}
-      title={`Let ${taskId} start`}
+      title={`Approve ${taskId} so that it can start`}
     >
       <Icon name="check" />
       <span className={styles.ellipsis}>Approve {taskId}</span>
@@ -64,7 +64,7 @@ function ApproveAllButton({ batch }: { batch: BatchSummary }) {
   return (
     <ActionButton
       run={() => sendBatchAction(batch.id, "approve", { all: true })}
-      title="Start the others of this queue without asking"
+      title="Start the remaining tasks of this queue without asking"
     >
       Approve all
     </ActionButton>
@@ -82,7 +82,7 @@ function PauseButton({ batch, compact }: { batch: BatchSummary; compact: boolean
       label={name}
       icon={compact}
       kind={compact ? "quiet" : "plain"}
-      title={paused ? name : "Start nothing new; what runs goes on"}
+      title={paused ? name : "Start no new tasks; running tasks continue"}
     >
       <Icon name={paused ? "play" : "pause"} />
       {!compact && label}
@@ -95,7 +95,7 @@ function ResumeButton({ batch }: { batch: BatchSummary }) {
   return (
     <ActionButton
       run={() => sendBatchAction(batch.id, "resume")}
-      title="Interrupted attempts again, done tasks not"
+      title="Rerun interrupted attempts; finished tasks stay as they are"
     >
       <Icon name="play" />
       Resume
@@ -109,7 +109,7 @@ function RetryFailedButton({ batch }: { batch: BatchSummary }) {
   return (
     <ActionButton
       run={() => sendBatchAction(batch.id, "retry")}
-      title="Take up what failed, and what that held back"
+      title="Retry failed tasks and the ones they blocked"
     >
       <Icon name="retry" />
       Retry {pluralize(retryable, "task")}
@@ -122,7 +122,7 @@ function CancelButton({ batch, compact }: { batch: BatchSummary; compact: boolea
   const ask = async () => {
     const yes = await confirm({
       title: `${name}?`,
-      text: "What runs is ended and given up. What was merged stays on its branch, and the tasks can be retried later.",
+      text: "Running attempts are stopped and discarded. Merged changes stay on the batch branch, and you can retry the tasks later.",
       action: "Cancel the batch",
       danger: true,
     });

@@ -35,7 +35,7 @@ export function BatchHeader({ batchId }: { batchId: string }) {
         <ViewTab href={routes.timeline(batchId)} icon="timeline" name="Timeline" />
         <Link className={styles.board} href={projectUrl("/", { in: batchId })}>
           <Icon name="board" />
-          Its tasks on the board
+          Show on the board
         </Link>
       </nav>
     </header>
@@ -108,7 +108,7 @@ export function LoadError({ error, onRetry }: { error: unknown; onRetry(): void 
   if (!(error instanceof ApiError) || error.status !== 404)
     return <ErrorState error={error} onRetry={onRetry} />;
   return (
-    <EmptyState title="There is nothing to draw">
+    <EmptyState title="Nothing to show">
       <Link href={routes.batches()}>All batches</Link>
     </EmptyState>
   );

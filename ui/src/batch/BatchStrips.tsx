@@ -88,7 +88,7 @@ function EndedBatchFacts({ batch }: { batch: BatchSummary }) {
   );
 }
 
-/** Only an address of the web is one that may be followed: it was told by a forge. */
+/** Only http(s) URLs are linked: the URL comes from a forge. */
 export function PullRequestLink({ url }: { url: string }) {
   if (!/^https?:\/\//i.test(url)) return null;
   return (
@@ -100,7 +100,7 @@ export function PullRequestLink({ url }: { url: string }) {
 
 export function TimeLeft({ eta }: { eta: string }) {
   return (
-    <span className={styles.muted} title="When it is expected to end">
+    <span className={styles.muted} title="Estimated time left">
       {formatTimeLeft(eta, useNow())}
     </span>
   );
@@ -111,7 +111,7 @@ export function Elapsed({ batch }: { batch: BatchSummary }) {
   const now = useNow(startedAt !== null && completedAt === null);
   if (startedAt === null) return null;
   return (
-    <span className={styles.muted} title="How long it has taken">
+    <span className={styles.muted} title="Elapsed time">
       {formatDuration(secondsBetween(startedAt, completedAt, now))}
     </span>
   );
@@ -120,7 +120,7 @@ export function Elapsed({ batch }: { batch: BatchSummary }) {
 export function Cost({ batch }: { batch: BatchSummary }) {
   const text = formatCost(batch.cost);
   return text === "" ? null : (
-    <span className={styles.muted} title="What it has cost">
+    <span className={styles.muted} title="Cost so far">
       {text}
     </span>
   );
@@ -153,7 +153,7 @@ export function BatchStrips() {
   if (ids.length === 0) return null;
   const more = ids.length - COLLAPSED_COUNT;
   return (
-    <section className={styles.strips} aria-label="Batches at work">
+    <section className={styles.strips} aria-label="Active batches">
       <ul className={styles.list}>
         {(expanded ? ids : ids.slice(0, COLLAPSED_COUNT)).map((id) => (
           <BatchStrip key={id} batchId={id} />

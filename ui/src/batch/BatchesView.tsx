@@ -31,7 +31,7 @@ export default function BatchesView() {
       {failure && !loaded ? (
         <ErrorState error={failure} />
       ) : (
-        !loaded && <LoadingState what="Reading the batches" />
+        !loaded && <LoadingState what="Loading batches" />
       )}
       {loaded && batches.length === 0 && <NoBatches />}
       {batches.length > 0 && <BatchTable batches={batches} />}
@@ -74,7 +74,7 @@ function useBatchList(limit: number) {
 
 function NoBatches() {
   return (
-    <EmptyState title="No batch has been run yet">
+    <EmptyState title="No batches yet">
       <p>
         Select tasks on the <Link href={routes.board()}>board</Link> and press <Kbd keys="r" /> to run them in
         parallel, or <Kbd keys="q" /> for a queue. On the command line: plait run.
@@ -94,7 +94,7 @@ function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
             <th scope="col">Progress</th>
             <th scope="col">Tasks</th>
             <th scope="col">Started</th>
-            <th scope="col">Took</th>
+            <th scope="col">Duration</th>
             <th scope="col">Cost</th>
             <th scope="col">Branch</th>
             <th scope="col">Pull request</th>

@@ -13,10 +13,13 @@ import { type BulkAction, whyNotRun } from "./runChecks";
 const ACTIONS: Record<BulkAction, { name: string; confirmText: string | null }> = {
   approve: { name: "Approve", confirmText: null },
   retry: { name: "Retry", confirmText: null },
-  cancel: { name: "Cancel", confirmText: "What runs is ended and given up. The tasks can be retried later." },
+  cancel: {
+    name: "Cancel",
+    confirmText: "Running attempts are stopped and discarded. You can retry the tasks later.",
+  },
   drop: {
     name: "Drop",
-    confirmText: "The batches go on without them, and what they merged is taken out again.",
+    confirmText: "The batches continue without them, and their merged changes are removed.",
   },
 };
 
@@ -70,12 +73,12 @@ interface BulkResultsProps {
   onClose(): void;
 }
 
-/** What became of each task that something was asked of: first those that were refused. */
+/** The result for each task, refused ones first. */
 export function BulkResults({ title, results, onClose }: BulkResultsProps) {
   const grantedCount = results.filter((outcome) => outcome.granted).length;
   const refusedFirst = [...results].sort((one, other) => Number(one.granted) - Number(other.granted));
   return (
-    <section className={styles.results} aria-label="What became of it" aria-live="polite">
+    <section className={styles.results} aria-label="Results" aria-live="polite">
       <header>
         <h2>
           {title}: {grantedCount} of {results.length} granted
@@ -106,9 +109,9 @@ export interface BulkResult {
 }
 
 const MAX_TASKS_PER_REQUEST = 1000; // tasks that one question may name
-const RESULT_TEXT = { granted: "granted", accepted: "noted, and no engine has answered yet" } as const;
+const RESULT_TEXT = { granted: "granted", accepted: "queued; no engine has picked it up yet" } as const;
 
-/** Each task is asked for in the batch that the board shows it in. None fails for another's sake. */
+/** Requests the action for each task in its batch. A failed request does not affect the others. */
 async function runBulkAction(action: BulkAction, tasks: readonly Task[]): Promise<readonly BulkResult[]> {
   const batches = Map.groupBy(tasks, ({ batch }) => batch?.batchId ?? null);
   const requests = [...batches].flatMap(([batchId, members]) =>
@@ -128,7 +131,7 @@ function chunk<T>(items: readonly T[]): readonly (readonly T[])[] {
 }
 
 function notInBatch({ id }: Task): BulkResult {
-  return { id, granted: false, message: "it is in no batch" };
+  return { id, granted: false, message: "not in a batch" };
 }
 
 async function requestBulkAction(

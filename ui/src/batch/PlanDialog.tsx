@@ -51,7 +51,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
           <p className={styles.disabledReason} role="status">
             {disabledReason}
           </p>
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button id={button} kind="primary" disabled={disabledReason} busy={busy} onClick={start}>
             Start {pluralize(tasks, "task")}
           </Button>
@@ -76,7 +76,7 @@ export default function PlanDialog({ taskIds, onClose }: Props) {
 
 function PreviewPane({ preview, order }: { preview: PlanPreviewState; order: RunOptions }) {
   if (preview.error) return <PlanError error={preview.error} again={preview.retry} />;
-  if (preview.plan === undefined) return <LoadingState what="Working out the plan" />;
+  if (preview.plan === undefined) return <LoadingState what="Planning" />;
   return (
     <div aria-busy={preview.stale} className={styles.preview}>
       <PlanProblems plan={preview.plan} />
@@ -85,7 +85,7 @@ function PreviewPane({ preview, order }: { preview: PlanPreviewState; order: Run
   );
 }
 
-/** In the server's words; what its settings name and nobody has trusted is told by its hint, too. */
+/** The server's message and hint, for example about untrusted settings. */
 function PlanError({ error, again }: { error: unknown; again?: () => void }) {
   const { message, hint } = describeError(error);
   return (
@@ -134,7 +134,7 @@ function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => 
           body: buildBatchBody(order, taskIds),
         }),
       );
-      const note = created.accepted ? "It is safe, and no engine has taken it yet." : null;
+      const note = created.accepted ? "It is saved; no engine has picked it up yet." : null;
       const link = { href: routes.review(created.id), text: `Open batch ${shortId(created.id)}` };
       showToast(`Started ${pluralize(created.tasks.length, "task")}`, note, link);
       pinBatches([created.id]);

@@ -33,7 +33,7 @@ function summarize(plan: Plan): string[] {
   return [
     pluralize(countTasks(plan), "task"),
     pluralize(plan.waves.length, "wave"),
-    plan.eta === null ? "no estimate of the time yet" : `about ${formatDuration(plan.eta)}`,
+    plan.eta === null ? "no time estimate yet" : `about ${formatDuration(plan.eta)}`,
     costText === "" ? "" : `about ${costText}`,
   ].filter(Boolean);
 }
@@ -117,7 +117,7 @@ function Phases({ plan: { phases } }: { plan: Plan }) {
             {title || id} <span className={styles.muted}>{`${settled} of ${total} done`}</span>
             {after.length > 0 && (
               <p className={styles.need}>
-                opens when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of {after.join(", ")} is
+                starts when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of {after.join(", ")} is
                 done
               </p>
             )}
@@ -147,8 +147,8 @@ export function PlanProblems({ plan }: { plan: Plan }) {
       )}
       {hasMissingNeeds(plan) && (
         <p className={styles.actions}>
-          <Button onClick={() => useRunOptions.setState({ needs: "with" })}>Run what they need too</Button>
-          <Button onClick={() => useRunOptions.setState({ needs: "without" })}>Go without</Button>
+          <Button onClick={() => useRunOptions.setState({ needs: "with" })}>Run needed tasks too</Button>
+          <Button onClick={() => useRunOptions.setState({ needs: "without" })}>Ignore needs</Button>
         </p>
       )}
     </section>

@@ -2,7 +2,7 @@ import type { Progress } from "../api/types";
 import { formatCounts, segments } from "./batchStatus";
 import styles from "./ProgressBar.module.css";
 
-/** How far a batch is. Colours go with the counts in words, which whoever can't see it is told. */
+/** The progress of a batch. The counts are also given as text. */
 export function ProgressBar({ progress, label }: { progress: Progress; label: string }) {
   const { total, percentage } = progress;
   return (

@@ -43,7 +43,7 @@ export function ProjectSwitcher() {
         {(close) => (
           <>
             {error && <ErrorState error={error} onRetry={() => void refetch()} />}
-            {!error && data === undefined && <LoadingState what="Reading the projects" />}
+            {!error && data === undefined && <LoadingState what="Loading projects" />}
             <ul className={styles.projects}>
               {data?.map((project) => (
                 <ProjectItem
@@ -140,8 +140,8 @@ function ProjectItem({ project, current, onSelect, onRemoved }: ProjectItemProps
 async function removeProject({ id, name }: Project): Promise<boolean> {
   const yes = await confirm({
     title: `Remove ${name} from this list?`,
-    text: "The server forgets it. Nothing is deleted, and what runs there goes on. It can be added again.",
-    action: "Remove it",
+    text: "This only removes it from the list. Nothing is deleted, running batches continue, and you can add it again.",
+    action: "Remove",
   });
   if (!yes) return false;
   try {
@@ -189,15 +189,15 @@ function AddProject({ onClose, onAdded }: Props) {
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" form="add-project" busy={busy}>
-            {busy && !folder ? "Cloning" : "Add it"}
+            {busy && !folder ? "Cloning" : "Add project"}
           </Button>
         </>
       }
     >
       <form id="add-project" className={styles.form} onSubmit={(event) => void add(event)}>
-        <label htmlFor="project-where">Folder on the server's machine, or URL</label>
+        <label htmlFor="project-where">Folder on the server, or URL</label>
         <input
           id="project-where"
           value={location}
@@ -216,8 +216,8 @@ function AddProject({ onClose, onAdded }: Props) {
           ) : (
             <p className={styles.muted}>
               {busy && !folder
-                ? "The repository is being cloned. That takes as long as it is large."
-                : "~/app, or https://host/owner/app. A URL is cloned into a mirror of plait's own."}
+                ? "Cloning the repository. Large repositories take a while."
+                : "For example ~/app or https://host/owner/app. plait clones a URL into its own mirror."}
             </p>
           )}
         </div>
@@ -226,4 +226,4 @@ function AddProject({ onClose, onAdded }: Props) {
   );
 }
 
-const NO_LOCATION: FormError = { message: "Name a folder or a URL.", hint: null };
+const NO_LOCATION: FormError = { message: "Enter a folder or a URL.", hint: null };

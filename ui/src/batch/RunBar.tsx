@@ -19,7 +19,7 @@ import { useRunOptions } from "./runOptions";
 
 const PlanDialog = lazy(() => import("./PlanDialog"));
 
-/** What can be done with the tasks that are selected. */
+/** Actions on the selected tasks. */
 export function RunBar() {
   const tasks = useSelectedTasks();
   const batches = useBoard((store) => store.board.batches);
@@ -47,7 +47,7 @@ export function RunBar() {
           <RunButton mode="queue" why={why} plan={plan} />
           <span className={styles.options}>
             <AgentsPopover />
-            <Popover name="Settings of this run" button="Settings" side="up" kind="quiet">
+            <Popover name="Run settings" button="Settings" side="up" kind="quiet">
               {() => (
                 <>
                   <RunSettings />
@@ -58,7 +58,7 @@ export function RunBar() {
             <BulkActions tasks={tasks} onDone={(title, results) => setBulkResults({ title, results })} />
           </span>
           <BlockedReason readOnlyReason={readOnlyReason} blocker={blocker} />
-          <Button kind="quiet" icon label="Clear the selection" onClick={clearAndRefocus}>
+          <Button kind="quiet" icon label="Clear selection" onClick={clearAndRefocus}>
             <Icon name="close" />
           </Button>
         </section>
@@ -92,7 +92,12 @@ function useSelectedTasks(): readonly Task[] {
 
 const MODES = {
   parallel: { name: "Execute parallel", key: "r", icon: "play", hint: "Many at a time" },
-  queue: { name: "Execute queue", key: "q", icon: "timeline", hint: "One at a time, each after approval" },
+  queue: {
+    name: "Execute queue",
+    key: "q",
+    icon: "timeline",
+    hint: "One at a time, each after your approval",
+  },
 } as const;
 
 function useRunCommands(why: string | null, plan: (mode: Mode) => void): void {
@@ -132,7 +137,7 @@ function AgentsPopover() {
   const label =
     agents.length === 0 ? "Agent" : agents.length === 1 ? agents[0] : pluralize(agents.length, "agent");
   return (
-    <Popover name="Agents of this run" button={contest ? `${label}, contest` : label} side="up" kind="quiet">
+    <Popover name="Run agents" button={contest ? `${label}, contest` : label} side="up" kind="quiet">
       {() => <AgentPicker />}
     </Popover>
   );

@@ -18,7 +18,7 @@ export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<strin
   });
   const queue = useRunOptions((order) => order.mode === "queue");
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <LoadingState what="Reading the settings" />;
+  if (data === undefined) return <LoadingState what="Loading settings" />;
   const text = (name: SettingName, label: string, hint = "") => (
     <SettingText
       preferences={data}
@@ -30,7 +30,7 @@ export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<strin
   );
   return (
     <fieldset className={styles.group}>
-      <legend>Settings of this run</legend>
+      <legend>Run settings</legend>
       {!queue && text("maxBatchSize", "Attempts at once")}
       {text("retries", "Retries")}
       {text("timeout", "Timeout", "60m")}
@@ -89,12 +89,12 @@ function SettingSwitch({
 function ConflictPicker({ preferences }: { preferences: Preferences }) {
   const [value, change] = useSetting(preferences, "conflictBehavior");
   return (
-    <Field label="After a conflict">
+    <Field label="On conflict">
       {(control) => (
         <select {...control} value={String(value)} onChange={({ target }) => change(target.value)}>
           <option value="skip">Skip the task</option>
           <option value="fail">Stop the batch</option>
-          <option value="repair">Have it repaired</option>
+          <option value="repair">Let an agent repair it</option>
         </select>
       )}
     </Field>
@@ -120,9 +120,9 @@ export function NeedsPicker() {
     useRunOptions.setState({ needs: on ? next : "asked" });
   return (
     <fieldset className={styles.group}>
-      <legend>Needs that are not selected</legend>
+      <legend>Needed tasks that are not selected</legend>
       <Checkbox label="Run them too" checked={needs === "with"} onChange={setPolicy("with")} />
-      <Checkbox label="Go without them" checked={needs === "without"} onChange={setPolicy("without")} />
+      <Checkbox label="Ignore them" checked={needs === "without"} onChange={setPolicy("without")} />
     </fieldset>
   );
 }
@@ -131,7 +131,7 @@ export function NeedsPicker() {
 export function AgentPicker({ error }: { error?: string | null }) {
   const { data, error: failure, refetch } = useAgents();
   if (failure) return <ErrorState error={failure} onRetry={() => void refetch()} />;
-  if (data === undefined) return <LoadingState what="Looking for agents" />;
+  if (data === undefined) return <LoadingState what="Loading agents" />;
   const installed = data.filter(({ available }) => available);
   const missing = data.filter(({ available }) => !available);
   return (
@@ -143,7 +143,7 @@ export function AgentPicker({ error }: { error?: string | null }) {
       ))}
       {missing.length > 0 && (
         <details className={styles.missing}>
-          <summary>{pluralize(missing.length, "more agent")} not installed here</summary>
+          <summary>{pluralize(missing.length, "more agent")} not installed</summary>
           {missing.map((agent) => (
             <AgentCheckbox key={agent.name} agent={agent} />
           ))}
@@ -162,8 +162,8 @@ export function AgentPicker({ error }: { error?: string | null }) {
 function describeDefaultAgents(agents: readonly AgentInfo[]): string {
   const defaults = agents.filter((agent) => agent.default).map(({ name }) => name);
   return defaults.length > 0
-    ? `None chosen: ${defaults.join(", ")}, as the settings say.`
-    : "None chosen: as the settings say.";
+    ? `None selected: uses ${defaults.join(", ")} from the settings.`
+    : "None selected: uses the agents from the settings.";
 }
 
 function AgentCheckbox({ agent: { name, available, install, problem, login, model } }: { agent: AgentInfo }) {
@@ -194,12 +194,12 @@ function ContestFields() {
     <>
       <Checkbox
         label="Contest"
-        note="Every task by each agent; the best result is merged."
+        note="Run every task with each agent and merge the best result."
         checked={contest}
         onChange={(on) => useRunOptions.setState({ contest: on })}
       />
       {contest && (
-        <Field label="Tries of each agent">
+        <Field label="Runs per agent">
           {(control) => (
             <input
               {...control}

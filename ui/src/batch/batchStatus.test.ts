@@ -63,9 +63,9 @@ describe("progress", () => {
   it("ends in a sentence", () => {
     const batch = (status: BatchSummary["status"], progress: Partial<Progress>) =>
       describeOutcome({ status, progress: { ...NONE, ...progress } } as BatchSummary);
-    expect(batch("completed", { total: 3, completed: 3 })).toBe("All 3 are done");
-    expect(batch("failed", { total: 3, completed: 1 })).toBe("1 of 3 is done");
-    expect(batch("failed", { total: 3 })).toBe("None of them is done");
-    expect(batch("cancelled", { total: 3, completed: 1 })).toBe("It was cancelled");
+    expect(batch("completed", { total: 3, completed: 3 })).toBe("All 3 done");
+    expect(batch("failed", { total: 3, completed: 1 })).toBe("1 of 3 done");
+    expect(batch("failed", { total: 3 })).toBe("None done");
+    expect(batch("cancelled", { total: 3, completed: 1 })).toBe("Cancelled");
   });
 });

@@ -1,4 +1,4 @@
-/* What a batch is like for those who watch it. Pure. */
+/* Status texts, counts and prompts of a batch. Pure, except for the hook. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useShallow } from "zustand/react/shallow";
@@ -100,13 +100,13 @@ export function formatNeedsYou(count: number): string {
   return `${count} ${count === 1 ? "needs" : "need"} you`;
 }
 
-/** What became of it, in a sentence. */
+/** Results, in a sentence. */
 export function describeOutcome({ status, progress }: BatchSummary): string {
   const { total, completed } = progress;
-  if (status === "cancelled") return "It was cancelled";
-  if (completed === total) return total === 1 ? "It is done" : `All ${total} are done`;
-  if (completed === 0) return total === 1 ? "It is not done" : "None of them is done";
-  return `${completed} of ${total} ${completed === 1 ? "is" : "are"} done`;
+  if (status === "cancelled") return "Cancelled";
+  if (completed === total) return total === 1 ? "Done" : `All ${total} done`;
+  if (completed === 0) return total === 1 ? "Not done" : "None done";
+  return `${completed} of ${total} done`;
 }
 
 /** Entrants of a contest and tasks that are in no source any more are not on the board: of a queue in which nobody is known

@@ -1,4 +1,4 @@
-/* Which batches have a strip: those that are open, and those that this browser saw open and nobody has dismissed since. */
+/* Batches with a strip on the board: open ones, and ended ones until they are dismissed in this browser. */
 
 import { create } from "zustand";
 import { loadList, saveItem } from "../store/browserStorage";

@@ -33,7 +33,7 @@ describe("tasks that are selected can be run", () => {
 
   it("unless all of them are complete; some may be", () => {
     const done = task("01", null, "completed");
-    expect(findRunBlocker([done], new Map())?.reason).toBe("It is complete already.");
+    expect(findRunBlocker([done], new Map())?.reason).toBe("This task is already complete.");
     expect(findRunBlocker([done, task("02")], new Map())).toBeNull();
   });
 });
@@ -41,14 +41,16 @@ describe("tasks that are selected can be run", () => {
 describe("what can be asked of many", () => {
   it("needs one of them that it makes sense for", () => {
     const [idle, running, failed] = [task("01"), task("02", {}), task("03", { status: "failed" })];
-    expect(whyNotRun("cancel", [idle])).toBe("None of them is in a batch.");
+    expect(whyNotRun("cancel", [idle])).toBe("None of these tasks is in a batch.");
     expect(whyNotRun("cancel", [idle, running])).toBeNull();
-    expect(whyNotRun("cancel", [failed])).toBe("None of them is under way.");
-    expect(whyNotRun("retry", [running])).toBe("None of them has ended.");
+    expect(whyNotRun("cancel", [failed])).toBe("None of these tasks is active.");
+    expect(whyNotRun("retry", [running])).toBe("None of these tasks has ended.");
     expect(whyNotRun("retry", [running, failed])).toBeNull();
-    expect(whyNotRun("approve", [running])).toBe("None of them waits for approval.");
+    expect(whyNotRun("approve", [running])).toBe("None of these tasks is waiting for approval.");
     expect(whyNotRun("approve", [task("04", { status: "waiting", waiting: "approval" })])).toBeNull();
-    expect(whyNotRun("drop", [task("05", { status: "skipped" })])).toBe("All of them are dropped already.");
+    expect(whyNotRun("drop", [task("05", { status: "skipped" })])).toBe(
+      "All of these tasks are already dropped.",
+    );
   });
 });
 
@@ -69,8 +71,8 @@ const PREVIEW = { plan: plan([NOTED]), error: null, stale: false };
 describe("a batch can be started", () => {
   it("when its plan is there, and of this order", () => {
     expect(whyNotStart(PREVIEW)).toBeNull();
-    expect(whyNotStart({ ...PREVIEW, stale: true })).toBe("The plan is being worked out.");
-    expect(whyNotStart({ ...PREVIEW, plan: undefined })).toBe("The plan is being worked out.");
+    expect(whyNotStart({ ...PREVIEW, stale: true })).toBe("Still planning.");
+    expect(whyNotStart({ ...PREVIEW, plan: undefined })).toBe("Still planning.");
   });
 
   it("unless the plan has an error, which is the reason", () => {
@@ -80,13 +82,11 @@ describe("a batch can be started", () => {
   it("unless the preview was refused or could not be had", () => {
     const refused = new ApiError(422, { error: "budget must be an amount" });
     expect(whyNotStart({ ...PREVIEW, error: refused })).toBe("budget must be an amount.");
-    expect(whyNotStart({ ...PREVIEW, error: new UnreachableError() })).toBe(
-      "The plan could not be worked out.",
-    );
+    expect(whyNotStart({ ...PREVIEW, error: new UnreachableError() })).toBe("Planning failed.");
   });
 
   it("unless nothing is left to do", () => {
-    expect(whyNotStart({ ...PREVIEW, plan: plan([NOTED], []) })).toMatch(/nothing to do/);
+    expect(whyNotStart({ ...PREVIEW, plan: plan([NOTED], []) })).toMatch(/Nothing to do/);
   });
 });
 

@@ -1,4 +1,4 @@
-/* Whether the tasks that are selected can be run, and what can be asked of them. Pure. */
+/* Whether the selected tasks or a planned batch can be run, and why not. Pure. */
 
 import { ApiError } from "../api/client";
 import type { BatchSummary, Plan, Problem, Run, Task, TaskAction, TaskStatus } from "../api/types";
@@ -25,10 +25,11 @@ export function findRunBlocker(
     return { reason: describeOpenBatch(first, busy.length), without: busy.map(({ id }) => id) };
   const unreadable = tasks.filter(({ status }) => status === "unreadable");
   if (unreadable[0] !== undefined && unreadable.length === tasks.length)
-    return { reason: `${unreadable[0].id} can't be read: mend its file first.`, without: [] };
+    return { reason: `${unreadable[0].id} can't be read: fix its file first.`, without: [] };
   if (tasks.length > 0 && tasks.every(({ status }) => status === "completed" || status === "skipped"))
     return {
-      reason: tasks.length === 1 ? "It is complete already." : "All of them are complete already.",
+      reason:
+        tasks.length === 1 ? "This task is already complete." : "All selected tasks are already complete.",
       without: [],
     };
   return null;
@@ -50,30 +51,31 @@ export type BulkAction = Exclude<TaskAction, "feedback">;
 /** A sentence: why this can be asked of none of them. */
 export function whyNotRun(action: BulkAction, tasks: readonly Task[]): string | null {
   const runs = tasks.flatMap(({ batch }) => (batch === null ? [] : [batch]));
-  if (runs.length === 0) return "None of them is in a batch.";
+  if (runs.length === 0) return "None of these tasks is in a batch.";
   switch (action) {
     case "cancel":
-      return runs.some(({ status }) => ACTIVE.has(status)) ? null : "None of them is under way.";
+      return runs.some(({ status }) => ACTIVE.has(status)) ? null : "None of these tasks is active.";
     case "retry":
-      return runs.some(({ status }) => !ACTIVE.has(status)) ? null : "None of them has ended.";
+      return runs.some(({ status }) => !ACTIVE.has(status)) ? null : "None of these tasks has ended.";
     case "approve":
       return runs.some(({ waiting }) => waiting === "approval" || waiting === "turn")
         ? null
-        : "None of them waits for approval.";
+        : "None of these tasks is waiting for approval.";
     case "drop":
-      return runs.some(({ status }) => status !== "skipped") ? null : "All of them are dropped already.";
+      return runs.some(({ status }) => status !== "skipped")
+        ? null
+        : "All of these tasks are already dropped.";
   }
 }
 
 /** A sentence: why it can't be started; `null`: it can. */
 export function whyNotStart({ plan, error, stale }: Omit<PlanPreviewState, "retry">): string | null {
-  if (stale) return "The plan is being worked out.";
-  if (error)
-    return error instanceof ApiError ? toSentence(error.message) : "The plan could not be worked out.";
-  if (plan === undefined) return "The plan is being worked out.";
+  if (stale) return "Still planning.";
+  if (error) return error instanceof ApiError ? toSentence(error.message) : "Planning failed.";
+  if (plan === undefined) return "Still planning.";
   const failed = plan.problems.find(({ severity }) => severity === "error");
   if (failed !== undefined) return toSentence(failed.message);
-  return plan.tasks.length === 0 ? "There is nothing to do: everything selected is complete." : null;
+  return plan.tasks.length === 0 ? "Nothing to do: all selected tasks are complete." : null;
 }
 
 /** Tasks that are needed and not selected are in the way: taking them in, or going without them, helps. */

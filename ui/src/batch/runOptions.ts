@@ -1,4 +1,4 @@
-/* The batch that somebody is about to start: what is said for this run alone. */
+/* Options for the batch that is about to start. They apply to this run only. */
 
 import { create } from "zustand";
 import type { Mode, Preferences } from "../api/types";
@@ -103,7 +103,7 @@ function parseNumber(value: string | boolean): string | number | boolean {
   return typeof value === "string" && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
 }
 
-/** Words that nobody else will say. A page that is not on localhost has no crypto.randomUUID. */
+/** A random key. crypto.randomUUID is missing on insecure origins. */
 export function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),

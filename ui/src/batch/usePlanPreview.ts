@@ -1,4 +1,4 @@
-/* What a batch would be, asked for anew whenever something about it is changed. */
+/* The plan of the batch that is about to start, refetched (debounced) when its options change. */
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";

@@ -41,7 +41,7 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
         {!narrow && <ColumnCheckbox ids={ids} name={name} />}
       </header>
       {!narrow && <Cards column={column} ids={ids} />}
-      {alone && ids.length === 0 && <p className={styles.empty}>No task is here now.</p>}
+      {alone && ids.length === 0 && <p className={styles.empty}>No tasks here.</p>}
     </section>
   );
 });
@@ -99,7 +99,7 @@ function ColumnRow({ row, column }: { row: Row | undefined; column: Column }) {
   if ("id" in row) return <Card id={row.id} column={column} />;
   return (
     <h3 className={styles.heading} title={row.heading} dir="auto">
-      {row.heading || "Without a phase"}
+      {row.heading || "No phase"}
     </h3>
   );
 }

@@ -40,7 +40,7 @@ export function BoardView() {
   const failure = useBoard((store) => store.failure);
   const live = useLive();
   if (failure && !loaded) return <ErrorState error={failure} onRetry={() => void live?.refresh()} />;
-  if (!loaded) return <LoadingState what="Reading the tasks" />;
+  if (!loaded) return <LoadingState what="Loading tasks" />;
   return <Board />;
 }
 
@@ -81,14 +81,14 @@ function Board() {
   );
 }
 
-/** What is seen is what was read last: the server refuses to read more. A login that is over is told above all views. */
+/** Shown when the server refuses to reload the tasks. An expired login is reported by ConnectionStatus. */
 function StaleNotice() {
   const failure = useBoard((store) => (store.connection === "lost" ? null : store.failure));
   if (failure === null) return null;
   const { message, hint } = describeError(failure);
   return (
     <p className={styles.notice} role="status" dir="auto">
-      The tasks can't be read any more, and what you see may be out of date: {message}. {hint}
+      Can't load tasks; the board may be out of date: {message}. {hint}
     </p>
   );
 }
@@ -131,8 +131,8 @@ function Columns({ single }: { single: boolean }) {
 
 function NoMatches() {
   return (
-    <EmptyState title="No task is like that">
-      <p>Nothing matches the search and the filters.</p>
+    <EmptyState title="No matching tasks">
+      <p>No task matches the search and filters.</p>
       <p className={styles.actions}>
         <Button onClick={clearFilter}>Show all tasks</Button>
       </p>
@@ -143,10 +143,10 @@ function NoMatches() {
 function NoTasks() {
   const readOnlyReason = useReadOnlyReason();
   return (
-    <EmptyState title="There are no tasks yet">
+    <EmptyState title="No tasks yet">
       <p>
-        Write the first one here, or run <code>plait init</code> in the repository. Tasks are files: whatever
-        is put into the folder of tasks appears on this board.
+        Create one here, or run <code>plait init</code> in the repository. Tasks are files: any file added to
+        the tasks folder appears on this board.
       </p>
       <p className={styles.actions}>
         <Button kind="primary" disabled={readOnlyReason} onClick={() => openEditor(null)}>
@@ -202,7 +202,7 @@ function ColumnTab({ column, current }: { column: Column; current: boolean }) {
 
 const MAX_PROBLEMS = 200;
 
-/** What is wrong with the sources: said quietly, and in full to whoever asks. */
+/** Problems in the sources, collapsed by default. */
 function SourceProblems() {
   const problems = useBoard(({ board }) => board.problems);
   const empty = useBoard(({ board }) => board.tasks.size === 0);
@@ -231,7 +231,7 @@ function SourceProblems() {
         ))}
       </ul>
       {problems.length > MAX_PROBLEMS && (
-        <p>And {problems.length - MAX_PROBLEMS} more: plait plan tells all of them.</p>
+        <p>And {problems.length - MAX_PROBLEMS} more: run plait plan to see all of them.</p>
       )}
     </details>
   );

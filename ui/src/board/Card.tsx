@@ -14,7 +14,7 @@ import { selectableIds, setCursor, useBoardLayout } from "./boardLayout";
 import styles from "./Card.module.css";
 import { cardHeight, describeMove, SHORT_HEIGHT, statusLine, truncate } from "./cardText";
 
-/** Drawn again when its own task, its selection or what its agent says changes, and for nothing else. */
+/** Renders only when its task, its selection or its activity changes. */
 export const Card = memo(function Card({ id, column }: { id: string; column: Column }) {
   const task = useTask(id);
   if (task === undefined) return null;
@@ -160,7 +160,7 @@ function SourceFile({ task }: { task: Task }) {
   );
 }
 
-/** Nothing has happened yet, or nothing that counts any more. */
+/** Nothing to show yet, or nothing that counts any more. */
 function IdleDetails({ task }: { task: Task }) {
   const leading = (
     <>
@@ -171,7 +171,7 @@ function IdleDetails({ task }: { task: Task }) {
   return <CardFacts task={task} leading={leading} />;
 }
 
-/** What became of it: its status and how long, then what it does or why it stands still. */
+/** Results: its status and how long, then what it does or why it stands still. */
 function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
   const { batch } = task;
   const activity = useBoard(({ board }) =>
@@ -215,7 +215,7 @@ function Elapsed({ from, to }: { from: string; to: string | null }) {
   return <span className={styles.elapsed}>{formatDuration(secondsBetween(from, to, now))}</span>;
 }
 
-/** A group is not run itself: whoever selects it selects what it is made of. */
+/** A group is not run itself: selecting it selects its members. */
 function GroupCard({ task }: { task: Task }) {
   const atCursor = useBoardLayout((store) => store.cursor === task.id);
   const progress = useBoard(({ board }) => groupProgress(board.tasks, task.id));
@@ -245,5 +245,5 @@ function GroupCard({ task }: { task: Task }) {
   );
 }
 
-/** Opens a task's panel. Never another function, so that no card is drawn again for it. */
+/** Opens a task's panel. A stable function, so that cards don't render again. */
 export const OpenTaskContext = createContext<(task: Task) => void>(() => undefined);

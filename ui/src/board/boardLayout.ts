@@ -1,5 +1,4 @@
-/* What the board shows right now: of all tasks those that are looked at, each in its column, and nothing moved that
-   somebody has a hand on. */
+/* What the board displays: matching tasks by column, without moving cards under the pointer or the keyboard focus. */
 
 import { create } from "zustand";
 import { type Arrangement, arrange, EMPTY_ARRANGEMENT, reuseUnchanged } from "../model/arrangement";
@@ -62,7 +61,7 @@ export function trackBoard(): () => void {
   };
 }
 
-/** `anew`: another view was asked for, and nothing is held. */
+/** `reset`: the filter or grouping changed, so nothing stays frozen. */
 function updateLayout(reset: boolean): void {
   const { filter, grouping } = useViewSettings.getState();
   const before = useBoardLayout.getState();

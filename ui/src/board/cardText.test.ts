@@ -9,7 +9,7 @@ describe("a card", () => {
     expect(statusLine(at("running"), "editing app.py")).toBe("editing app.py");
     expect(statusLine(at("running"), undefined)).toBe("Phase 4");
     expect(statusLine(at("waiting"), "editing app.py")).toBe("needs b");
-    expect(statusLine(sampleTask("a", { status: "failed" }), undefined)).toBe("failed, says its source");
+    expect(statusLine(sampleTask("a", { status: "failed" }), undefined)).toBe("marked failed");
   });
 
   it("says where it belongs while it is held elsewhere", () => {

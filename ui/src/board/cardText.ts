@@ -1,4 +1,4 @@
-/* What a card says, as words. Pure. */
+/* Texts and heights of cards. Pure. */
 
 import type { SourceStatus, Task } from "../api/types";
 import { type Column, columnOf } from "../model/columns";
@@ -20,13 +20,13 @@ export function truncate(text: string): string {
 
 const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {
   pending: "",
-  in_progress: "in progress, says its source",
-  completed: "completed, says its source",
-  skipped: "skipped, says its source",
-  failed: "failed, says its source",
-  blocked: "blocked, says its source",
-  partial: "partly done, says its source",
-  stuck: "stuck, says its source",
+  in_progress: "marked in progress",
+  completed: "marked completed",
+  skipped: "marked skipped",
+  failed: "marked failed",
+  blocked: "marked blocked",
+  partial: "marked partly done",
+  stuck: "marked stuck",
   unreadable: "can't be read",
 };
 

@@ -55,7 +55,7 @@ export function useBoardCommands(openTask: (task: Task) => void, panelOpen: bool
     },
     {
       id: "edit-task",
-      title: "Edit the task",
+      title: "Edit task",
       ...BOARD,
       keys: ["e"],
       disabled: readOnlyReason,
@@ -71,14 +71,14 @@ export function useBoardCommands(openTask: (task: Task) => void, panelOpen: bool
     { id: "filter", title: "Filter", ...BOARD, keys: ["f"], run: openFilterMenu },
     {
       id: "select",
-      title: "Select the task, or not",
+      title: "Toggle selection",
       ...SELECTION,
       keys: ["x"],
       run: () => selectTarget(false),
     },
     {
       id: "select-range",
-      title: "Select up to here",
+      title: "Select range",
       ...SELECTION,
       keys: ["Shift+X"],
       run: () => selectTarget(true),
@@ -92,7 +92,7 @@ export function useBoardCommands(openTask: (task: Task) => void, panelOpen: bool
     },
     {
       id: "select-none",
-      title: "Clear the selection",
+      title: "Clear selection",
       ...SELECTION,
       keys: ["Escape"],
       disabled: nothingSelected
@@ -113,14 +113,14 @@ function useCardNavigation(openTask: (task: Task) => void): void {
   const step = (direction: Direction) => ({ ...BOARD, hidden: true, run: () => moveFocus(direction) });
   useCommands([
     { id: "next-card", title: "Next task", ...keys("j", "ArrowDown"), ...step("down") },
-    { id: "last-card", title: "Task before", ...keys("k", "ArrowUp"), ...step("up") },
+    { id: "last-card", title: "Previous task", ...keys("k", "ArrowUp"), ...step("up") },
     { id: "next-column", title: "Next column", ...keys("l", "ArrowRight"), ...step("right") },
-    { id: "last-column", title: "Column before", ...keys("h", "ArrowLeft"), ...step("left") },
-    { id: "first-card", title: "First task of the column", ...keys("Shift+K", "Home"), ...step("first") },
-    { id: "end-card", title: "Last task of the column", ...keys("Shift+J", "End"), ...step("last") },
+    { id: "last-column", title: "Previous column", ...keys("h", "ArrowLeft"), ...step("left") },
+    { id: "first-card", title: "First task in the column", ...keys("Shift+K", "Home"), ...step("first") },
+    { id: "end-card", title: "Last task in the column", ...keys("Shift+J", "End"), ...step("last") },
     {
       id: "open-task",
-      title: "Open the task",
+      title: "Open task",
       ...BOARD,
       hidden: true,
       ...keys("o", "Enter"),

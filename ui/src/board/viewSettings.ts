@@ -1,4 +1,4 @@
-/* How the board is looked at: kept in the address, so that a reload and a link show the same. */
+/* Filter and grouping of the board, kept in the URL. */
 
 import { useEffect, useRef } from "react";
 import { useSearchParams } from "wouter";
@@ -53,7 +53,7 @@ export function setColumn(column: Column): void {
   useViewSettings.setState({ column });
 }
 
-/** The address follows the view, and the view follows whoever goes to another address. */
+/** Keeps the URL and the view settings in sync, in both directions. */
 export function useViewInUrl(): void {
   const [search, setSearch] = useSearchParams();
   const current = withView(new URLSearchParams(), { ...parseView(`?${search}`), column: "todo" }).toString();

@@ -21,18 +21,18 @@ it("has what is registered, as long as it is", () => {
 });
 
 it("of two with one id has the later one, and then the earlier one again", () => {
-  register("board", [command("close", "Clear the selection")]);
-  register("panel", [command("close", "Close the task")]);
-  expect(titles()).toEqual(["Close the task"]);
+  register("board", [command("close", "Clear selection")]);
+  register("panel", [command("close", "Close task")]);
+  expect(titles()).toEqual(["Close task"]);
   unregister("panel");
-  expect(titles()).toEqual(["Clear the selection"]);
+  expect(titles()).toEqual(["Clear selection"]);
 });
 
 it("has the later one at its own place, since of two with one key the last counts", () => {
-  register("board", [command("close", "Clear the selection")]);
+  register("board", [command("close", "Clear selection")]);
   register("strip", [command("pause", "Pause")]);
-  register("panel", [command("close", "Close the task")]);
-  expect(titles()).toEqual(["Pause", "Close the task"]);
+  register("panel", [command("close", "Close task")]);
+  expect(titles()).toEqual(["Pause", "Close task"]);
 });
 
 it("leaves one that is said anew where it was among the others", () => {

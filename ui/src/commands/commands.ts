@@ -1,4 +1,4 @@
-/* Everything that can be done on the page by a key or by the palette. A view registers what it can do while it is there. */
+/* The command registry for shortcuts and the palette. A view registers its commands while it is mounted. */
 
 import { useEffect, useId, useRef } from "react";
 import { create } from "zustand";

@@ -1,4 +1,4 @@
-/* From a key that was pressed to the command that it means. Pure but for the hook. */
+/* Maps key presses to commands. Pure, except for the hook. */
 
 import { useEffect } from "react";
 import { showToast } from "../components/Toasts";

@@ -1,4 +1,4 @@
-/* Asked before something that can't be taken back. */
+/* Asks before an action that can't be undone. */
 
 import { create } from "zustand";
 import { Button } from "./Button";
@@ -40,7 +40,7 @@ export function ConfirmDialog() {
       onClose={() => request.answer(false)}
       actions={
         <>
-          <Button onClick={() => request.answer(false)}>Keep it as it is</Button>
+          <Button onClick={() => request.answer(false)}>Go back</Button>
           <Button kind={request.danger ? "danger" : "primary"} onClick={() => request.answer(true)}>
             {request.action}
           </Button>

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from "react";
 import { ErrorState } from "./EmptyState";
 
-/** A view that fails costs that view: the rest of the page goes on. */
+/** A view that throws is replaced by an error; the rest of the page keeps working. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 

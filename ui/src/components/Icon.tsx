@@ -1,4 +1,4 @@
-/* Icons, drawn on 16 × 16. They are never the only thing that says something. */
+/* Icons on a 16 × 16 grid. An icon is never the only carrier of information. */
 
 const PATHS = {
   close: "M4 4l8 8M12 4l-8 8",

@@ -1,6 +1,6 @@
-/* Markdown as people write it in tasks. Its HTML is shown as text, nothing is loaded from anywhere, and links open elsewhere.
+/* Markdown of tasks. HTML is shown as text, nothing is loaded from elsewhere, and links open in a new tab.
 
-   Large: to be imported lazily. */
+   Large: import it lazily. */
 
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";

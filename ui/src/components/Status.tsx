@@ -1,4 +1,4 @@
-/* A status as a shape, a colour and a word: whoever can't tell the colours still can tell them apart. */
+/* A status as shape, colour and text: colour never carries meaning alone. */
 
 import type { BatchStatus, TaskStatus } from "../api/types";
 import { COLUMN_NAMES, type Column } from "../model/columns";

@@ -1,4 +1,4 @@
-/* What became of something that was asked for. Said once, in words, and gone after a while unless it went wrong. */
+/* Toasts for the results of actions. Errors stay until they are dismissed. */
 
 import { Link } from "wouter";
 import { create } from "zustand";
@@ -80,12 +80,12 @@ export function Toasts() {
   );
 }
 
-/** Says what was copied, or that it could not be. */
+/** Shows a toast when done, or an error. */
 export async function copyToClipboard(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     showToast(`Copied ${what}`);
   } catch {
-    showError(new Error("The browser does not let this page copy: select the text and copy it yourself."));
+    showError(new Error("The browser blocked copying: select the text and copy it yourself."));
   }
 }

@@ -1,4 +1,4 @@
-/* One clock for everything that shows how long something has lasted. */
+/* Shared hooks: one clock for all durations, and media queries. */
 
 import { useCallback, useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-/* A comment below its lines, and the field in which one is written. */
+/* A draft comment below its lines, and the form to write one. */
 
 import { useEffect, useId, useRef } from "react";
 import { Button } from "../components/Button";
@@ -58,8 +58,8 @@ export function CommentForm({ draft, writing, detached = false }: CommentFormPro
     >
       <label htmlFor={name} className={styles.location}>
         Comment on {formatLocation(writing)}
-        {writing.side === "old" ? ", as it was before" : ""}
-        {detached && ", which is not shown now"}
+        {writing.side === "old" ? ", old version" : ""}
+        {detached && ", not shown"}
       </label>
       <textarea
         id={name}
@@ -67,7 +67,7 @@ export function CommentForm({ draft, writing, detached = false }: CommentFormPro
         rows={3}
         maxLength={20_000}
         value={writing.text}
-        placeholder="What should be different, and why"
+        placeholder="What should change, and why"
         onChange={(event) => updateComment(draft, event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) addComment(draft);
@@ -89,7 +89,7 @@ export function CommentForm({ draft, writing, detached = false }: CommentFormPro
           Discard
         </Button>
         <span className={styles.hint}>
-          <Kbd keys="Mod+Enter" /> adds it
+          <Kbd keys="Mod+Enter" /> to add
         </span>
       </div>
     </form>

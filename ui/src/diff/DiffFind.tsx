@@ -23,8 +23,8 @@ export function DiffFind({ query, total, at, onQuery, onStep, onClose }: DiffFin
       <input
         ref={field}
         type="search"
-        aria-label="Find in the change"
-        placeholder="Find in the change"
+        aria-label="Find in the diff"
+        placeholder="Find in the diff"
         value={query}
         onChange={(event) => onQuery(event.target.value)}
         onKeyDown={(event) => {
@@ -38,17 +38,17 @@ export function DiffFind({ query, total, at, onQuery, onStep, onClose }: DiffFin
       <span className={styles.count} role="status">
         {query === "" ? "" : formatMatchCount(total, at)}
       </span>
-      <Button kind="quiet" icon label="Previous line found" onClick={() => onStep(-1)}>
+      <Button kind="quiet" icon label="Previous match" onClick={() => onStep(-1)}>
         <span className={styles.previous}>
           <Icon name="chevron" />
         </span>
       </Button>
-      <Button kind="quiet" icon label="Next line found" onClick={() => onStep(1)}>
+      <Button kind="quiet" icon label="Next match" onClick={() => onStep(1)}>
         <span className={styles.next}>
           <Icon name="chevron" />
         </span>
       </Button>
-      <Button kind="quiet" icon label="Stop finding" onClick={onClose}>
+      <Button kind="quiet" icon label="Close search" onClick={onClose}>
         <Icon name="close" />
       </Button>
     </search>

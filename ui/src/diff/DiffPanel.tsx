@@ -1,4 +1,4 @@
-/* A change with all that can be done with it: reading, finding, folding, commenting. */
+/* A diff with its toolbar, file list, search and comments. */
 
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Diff } from "../api/types";
@@ -107,10 +107,10 @@ function TruncatedNote({
 }) {
   return (
     <div className={styles.truncated}>
-      <span>The change is long: not all of its text is here.</span>
+      <span>This diff is long and only partly loaded.</span>
       {!exhausted && (
         <Button busy={busy} onClick={() => void loadMore().catch((error) => showError(error))}>
-          Read the rest
+          Load the rest
         </Button>
       )}
     </div>
@@ -158,16 +158,16 @@ function DiffToolbar(props: DiffToolbarProps) {
             onClose={() => find.search(null)}
           />
         ) : (
-          <Button kind="quiet" icon label="Find in the change" onClick={() => find.search("")}>
+          <Button kind="quiet" icon label="Find in the diff" onClick={() => find.search("")}>
             <Icon name="search" />
           </Button>
         )}
         <Button kind="quiet" onClick={() => props.onFoldAll(!props.allFolded)}>
-          {props.allFolded ? "Unfold all" : "Fold all"}
+          {props.allFolded ? "Expand all" : "Collapse all"}
         </Button>
         {!narrow && (
           <SegmentedControl
-            legend="How the change is shown"
+            legend="Diff view"
             options={VIEW_LABELS}
             selected={view}
             onSelect={props.onView}

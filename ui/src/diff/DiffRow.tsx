@@ -1,4 +1,5 @@
-/* One line, or a pair of them side by side. Whether it was added or removed is said by its sign. */
+/* One row of a diff: a file header, hunk header, line, pair of lines or comment. The sign tells added from removed,
+   not only the colour. */
 
 import { memo } from "react";
 import { Button } from "../components/Button";
@@ -108,9 +109,9 @@ function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: numbe
       type="button"
       className={styles.number}
       tabIndex={-1}
-      aria-label={`Comment on line ${n}${side === "old" ? " before" : ""} of ${escapeSpecial(file.path)}`}
+      aria-label={`Comment on ${side === "old" ? "old line" : "line"} ${n} of ${escapeSpecial(file.path)}`}
       aria-disabled={commentTarget.disabled !== null || undefined}
-      title={commentTarget.disabled ?? "Comment; with Shift, up to here"}
+      title={commentTarget.disabled ?? "Comment (Shift+click for a range)"}
       onClick={(event) => commentTarget.disabled === null && commentTarget.select(id, side, event.shiftKey)}
     >
       {n}
@@ -275,7 +276,7 @@ const LineText = memo(function LineText({ line, counterpart, query }: LineTextPr
       {line.text.length > MAX_LINE_LENGTH && (
         <span className={styles.lineNote}>
           {" "}
-          … {(line.text.length - MAX_LINE_LENGTH).toLocaleString("en")} more letters
+          … {(line.text.length - MAX_LINE_LENGTH).toLocaleString("en")} more characters
         </span>
       )}
       {line.endsWithCr && line.kind !== "same" && (
@@ -283,7 +284,7 @@ const LineText = memo(function LineText({ line, counterpart, query }: LineTextPr
           ␍
         </span>
       )}
-      {line.noNewline && <span className={styles.lineNote}> no newline at the end</span>}
+      {line.noNewline && <span className={styles.lineNote}> no newline at end of file</span>}
     </span>
   );
 });

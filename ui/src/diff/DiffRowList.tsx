@@ -1,4 +1,4 @@
-/* The rows of a change, of which only those in sight are drawn. The head of the file that is read stays on top. */
+/* The virtualized rows of a diff. The header of the current file is sticky. */
 
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
@@ -100,7 +100,7 @@ export function DiffRowList({
     <section
       ref={scroller}
       className={styles.list}
-      aria-label="The change, line by line"
+      aria-label="Diff, line by line"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys
       tabIndex={0}
       data-selecting={selecting}

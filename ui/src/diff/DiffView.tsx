@@ -1,4 +1,4 @@
-/* What a task changed, or the whole batch. Whoever reads keeps what is being read: a newer version is offered, not put in its place. */
+/* The diff of a task or a whole batch. A newer version is offered rather than swapped in while someone reads. */
 
 import { useEffect, useRef, useState } from "react";
 import { useBatch, useTaskInBatch } from "../api/queries";
@@ -32,7 +32,7 @@ export default function DiffView({ batchId, taskId, attempt = null }: Props) {
     if (query.error !== null) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
     if (availability !== null && availability.version === null)
       return <EmptyState title={availability.title}>{availability.detail}</EmptyState>;
-    return <LoadingState what="Reading the change" />;
+    return <LoadingState what="Loading the diff" />;
   }
   const newer =
     latest !== undefined && latest !== displayed && isDifferent(latest, displayed) ? latest : null;
@@ -46,13 +46,13 @@ export default function DiffView({ batchId, taskId, attempt = null }: Props) {
       )}
       {query.error !== null && (
         <div className={styles.newer} role="status">
-          <span>It could not be read again: this may be old.</span>
+          <span>Reloading failed; this may be out of date.</span>
           <Button onClick={() => void query.refetch()}>Try again</Button>
         </div>
       )}
       {displayed.files.length === 0 ? (
-        <EmptyState title="Nothing is changed">
-          {displayed.tip === null ? "The attempt is at work: what it writes is shown here." : null}
+        <EmptyState title="No changes">
+          {displayed.tip === null ? "The attempt is running: its changes appear here." : null}
         </EmptyState>
       ) : (
         <DiffPanel
@@ -91,6 +91,6 @@ function isDifferent(a: Diff, b: Diff): boolean {
 }
 
 function describeNewer(newer: Diff, displayed: Diff): string {
-  if (newer.attempt !== displayed.attempt) return `Attempt ${newer.attempt} has made another change.`;
-  return "There is a newer version of this change.";
+  if (newer.attempt !== displayed.attempt) return `Attempt ${newer.attempt} has a new diff.`;
+  return "A newer version of this diff is available.";
 }

@@ -1,4 +1,4 @@
-/* The comments that wait, and the one way to send them. */
+/* Unsent comments, and the button that sends them. */
 
 import { useState } from "react";
 import { sendTaskAction } from "../api/actions";
@@ -50,7 +50,7 @@ export function DraftBar({ batchId, taskId, draftKey, draft, attempt, detached, 
       {outdated.length > 0 && (
         <p className={styles.outdated}>
           {pluralize(outdated.length, "comment")} {outdated.length === 1 ? "is" : "are"} about attempt{" "}
-          {attempts.join(" and ")}. Attempt {attempt} has been made since.
+          {attempts.join(" and ")}. Attempt {attempt} is newer.
         </p>
       )}
       <details className={styles.list}>
@@ -84,8 +84,7 @@ export function DraftBar({ batchId, taskId, draftKey, draft, attempt, detached, 
           disabled={readOnlyReason ?? whyNotSend(draft, text)}
           onClick={() => void send()}
         >
-          Send {pluralize(comments.length, "comment")}: a new attempt starts with{" "}
-          {comments.length === 1 ? "it" : "them"}
+          Send {pluralize(comments.length, "comment")} and retry
         </Button>
       </div>
     </section>
@@ -93,16 +92,16 @@ export function DraftBar({ batchId, taskId, draftKey, draft, attempt, detached, 
 }
 
 function whyNotSend({ writing }: CommentDraft, text: string): string | null {
-  if (writing !== null) return "A comment is still being written: add or discard it first.";
+  if (writing !== null) return "Add or discard the open comment first.";
   return text.length > MAX_FEEDBACK_LENGTH
-    ? "These are more than 100,000 letters: send fewer or shorter comments."
+    ? "The comments exceed 100,000 characters: send fewer or shorter ones."
     : null;
 }
 
 async function discardComments(draftKey: string, comments: readonly Comment[]): Promise<void> {
   const yes = await confirm({
-    title: "Discard the comments",
-    text: `${pluralize(comments.length, "comment")} will be gone. Nothing was sent.`,
+    title: "Discard comments?",
+    text: `${pluralize(comments.length, "comment")} will be deleted. Nothing was sent.`,
     action: "Discard",
     danger: true,
   });

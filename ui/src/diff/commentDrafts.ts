@@ -1,4 +1,4 @@
-/* Comments that were written and not sent: a draft for each task, kept by the browser until it was granted. */
+/* Unsent review comments: one draft per task, stored in the browser until it is sent. */
 
 import { create } from "zustand";
 import { draftKey, loadDraft, saveDraft } from "../store/drafts";

@@ -11,7 +11,7 @@ describe("whether there is a change to read", () => {
   it("there is one of a batch once something is merged, and another after each merge", () => {
     expect(batchDiffAvailability(worktree, [task({})])).toMatchObject({
       version: null,
-      title: "Nothing is merged yet",
+      title: "Nothing merged yet",
     });
     const one = batchDiffAvailability(worktree, [task({ commit: "a" })]).version;
     expect(one).not.toBeNull();

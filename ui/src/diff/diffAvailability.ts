@@ -1,4 +1,4 @@
-/* Whether there is a change to be read, and what it depends on. What the server would refuse is not asked for. Pure. */
+/* Whether there is a diff to load, and which version of it. Pure. */
 
 import type { BatchSummary, BatchTask } from "../api/types";
 
@@ -12,8 +12,8 @@ export interface DiffAvailability {
 
 const IN_PLACE: DiffAvailability = {
   version: null,
-  title: "The tasks of this batch work in the checkout itself",
-  detail: "git diff shows what has changed there since the last commit, whoever did it.",
+  title: "This batch works directly in the checkout",
+  detail: "Use git diff to see what has changed there since the last commit.",
 };
 
 export function batchDiffAvailability(
@@ -24,7 +24,7 @@ export function batchDiffAvailability(
   const commits = tasks.flatMap(({ commit }) => commit ?? []);
   return {
     version: commits.length === 0 ? null : commits.join(" "),
-    title: "Nothing is merged yet",
+    title: "Nothing merged yet",
     detail: null,
   };
 }
@@ -35,11 +35,11 @@ export function taskDiffAvailability(
 ): DiffAvailability {
   if (head.settings.isolation === "in-place") return IN_PLACE;
   const { attempt, status, commit, worktreePath, reason } = task;
-  if (attempt === 0) return { version: null, title: "It has made no attempt yet", detail: reason || null };
+  if (attempt === 0) return { version: null, title: "No attempts yet", detail: reason || null };
   const preparing = status === "running" && worktreePath === null;
   return {
     version: preparing ? null : [attempt, status, commit ?? ""].join(" "),
-    title: "Its workspace is being prepared",
+    title: "Preparing the workspace",
     detail: null,
   };
 }

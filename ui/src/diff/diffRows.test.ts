@@ -50,7 +50,7 @@ describe("the rows of a change", () => {
       "added zwei ~ two",
       "same four",
       "logo.png",
-      "A binary file: what it holds is not shown.",
+      "Binary file not shown.",
     ]);
   });
 
@@ -63,8 +63,8 @@ describe("the rows of a change", () => {
   });
 
   it("are a reason where a file is folded", () => {
-    const made = buildRows(files, shown({ folded: new Map([["a.py", "A lock file, folded at first."]]) }));
-    expect(made.map(said).slice(0, 3)).toEqual(["a.py", "A lock file, folded at first.", "logo.png"]);
+    const made = buildRows(files, shown({ folded: new Map([["a.py", "Lock file, collapsed by default."]]) }));
+    expect(made.map(said).slice(0, 3)).toEqual(["a.py", "Lock file, collapsed by default.", "logo.png"]);
   });
 
   it("have comments and the field below the lines that they are about, in both views", () => {
@@ -108,7 +108,7 @@ describe("the rows of a change", () => {
       buildRows(two, shown(part)).filter(({ kind, file }) => kind === "line" && file.path === "b.py");
     const before = lines({});
     const writing = { path: "b.py", side: "new" as const, from: 1, to: 1, quote: [], more: 0, attempt: 1 };
-    const after = lines({ folded: new Map([["a.py", "Folded."]]), writing });
+    const after = lines({ folded: new Map([["a.py", "Collapsed."]]), writing });
     expect(before).toHaveLength(5);
     for (const [at, row] of after.entries()) expect(row).toBe(before[at]);
   });
@@ -123,9 +123,9 @@ describe("files that are folded at first", () => {
   });
 
   it("say why", () => {
-    expect(foldReason(file("ui/package-lock.json"))).toContain("lock file");
-    expect(foldReason(file("uv.lock"))).toContain("lock file");
-    expect(foldReason(file("web/app.min.js"))).toContain("by a program");
+    expect(foldReason(file("ui/package-lock.json"))).toContain("Lock file");
+    expect(foldReason(file("uv.lock"))).toContain("Lock file");
+    expect(foldReason(file("web/app.min.js"))).toContain("Generated file");
     expect(foldReason(file("src/app.py", 2000))).toContain("2,000 changed lines");
   });
 

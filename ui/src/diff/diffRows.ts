@@ -1,4 +1,4 @@
-/* A change as one flat list of rows, as it is drawn from top to bottom: only those in sight are. */
+/* A diff as a flat list of rows for the virtualized view. Pure. */
 
 import type { Comment, CommentAnchor } from "./commentDrafts";
 import type { FileChange, Hunk, Line } from "./parseDiff";
@@ -154,12 +154,12 @@ export function rowLines(row: Row): { old: Line | null; new: Line | null } {
 
 function fileNote(file: FileChange): string | null {
   if (file.note !== null) return file.note;
-  if (file.binary) return "A binary file: what it holds is not shown.";
+  if (file.binary) return "Binary file not shown.";
   if (file.hunks.length > 0) return null;
-  if (file.mode !== null) return "Only its mode changed.";
-  if (file.status === "renamed") return "Renamed, and nothing else.";
-  if (file.status === "copied") return "A copy, and nothing else.";
-  return file.status === "modified" ? "There is nothing to show of it." : "The file is empty.";
+  if (file.mode !== null) return "Only the file mode changed.";
+  if (file.status === "renamed") return "Renamed without changes.";
+  if (file.status === "copied") return "Copied without changes.";
+  return file.status === "modified" ? "No changes to show." : "Empty file.";
 }
 
 /** Removed lines beside the added ones that took their place, as what `made` makes of the two sides. */
@@ -213,9 +213,9 @@ export function foldReason({
   plus,
   minus,
 }: Pick<FileChange, "path" | "plus" | "minus">): string | null {
-  if (LOCK_FILE.test(path)) return "A lock file, folded at first.";
-  if (GENERATED_FILE.test(path)) return "Made by a program, folded at first.";
+  if (LOCK_FILE.test(path)) return "Lock file, collapsed by default.";
+  if (GENERATED_FILE.test(path)) return "Generated file, collapsed by default.";
   if (plus + minus > LARGE_FILE_LINES)
-    return `${(plus + minus).toLocaleString("en")} changed lines, folded at first.`;
+    return `${(plus + minus).toLocaleString("en")} changed lines, collapsed by default.`;
   return null;
 }

@@ -28,7 +28,7 @@ const line = (part: Partial<Line>): Line => ({
 describe("comments as feedback", () => {
   it("name the file and the line, quote it, and say what was said", () => {
     expect(formatFeedback([comment({})], 2)).toBe(
-      "A comment on what was changed, by file and line:\n\nsrc/roof.py:3\n> +wood\nMake it of stone.",
+      "A comment on the changes, by file and line:\n\nsrc/roof.py:3\n> +wood\nMake it of stone.",
     );
   });
 
@@ -43,9 +43,9 @@ describe("comments as feedback", () => {
     );
     expect(told).toBe(
       [
-        "3 comments on what was changed, by file and line:",
+        "3 comments on the changes, by file and line:",
         "a.py:3, in attempt 1\n> +wood\nToo long.",
-        "src/roof.py:3, as it was before\n> -x\nKeep it.",
+        "src/roof.py:3, old version\n> -x\nKeep it.",
         "src/roof.py:9-11\n>  a\n> -b\n> +c\nWhy?\nReally.",
       ].join("\n\n"),
     );

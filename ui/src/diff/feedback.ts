@@ -1,4 +1,4 @@
-/* Comments as the words that an agent is given for its next attempt. Pure. */
+/* Formats review comments as feedback for an agent's next attempt. Pure. */
 
 import type { Comment, CommentAnchor } from "./commentDrafts";
 import type { Side } from "./diffRows";
@@ -13,11 +13,11 @@ const MAX_QUOTED_WIDTH = 400; // letters of a quoted line
 export function formatFeedback(comments: readonly Comment[], attempt: number): string {
   const parts = sortComments(comments).map((comment) => {
     const older = comment.attempt > 0 && comment.attempt !== attempt ? `, in attempt ${comment.attempt}` : "";
-    const removed = comment.side === "old" ? ", as it was before" : "";
+    const removed = comment.side === "old" ? ", old version" : "";
     return [`${formatLocation(comment)}${removed}${older}`, ...formatQuote(comment), comment.text].join("\n");
   });
   const subject = comments.length === 1 ? "A comment" : `${comments.length} comments`;
-  return [`${subject} on what was changed, by file and line:`, ...parts].join("\n\n");
+  return [`${subject} on the changes, by file and line:`, ...parts].join("\n\n");
 }
 
 /** `src/roof.py:3-5`. */

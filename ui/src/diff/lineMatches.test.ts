@@ -58,7 +58,7 @@ describe("the list of files", () => {
     );
     expect(files.map(({ path, plus, note }) => [path, plus, note])).toEqual([
       ["README", 1, null],
-      ["later.py", 9, "The text ends before this file."],
+      ["later.py", 9, "Not loaded: the diff was truncated before this file."],
       ["src/roof.py", 1, null],
     ]);
   });

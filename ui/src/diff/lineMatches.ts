@@ -1,4 +1,4 @@
-/* Looking for words in a change: what is not drawn can't be found by the browser. */
+/* Search in a diff: virtualized rows can't be found by the browser's own search. Pure. */
 
 import type { FileChange, Line } from "./parseDiff";
 import type { Range } from "./wordDiff";

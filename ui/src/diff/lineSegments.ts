@@ -1,4 +1,4 @@
-/* A line cut into pieces that are drawn alike. What a reader could not see, or what could deceive one, is spelled out. */
+/* Splits a line into segments that are rendered alike. Invisible and bidi characters are spelled out. Pure. */
 
 import type { Range } from "./wordDiff";
 

@@ -1,4 +1,4 @@
-/* The lines that a person points at: one, or from one to another of the same file. */
+/* The selected lines of a diff: one, or a range within a file. */
 
 import { useCallback, useRef, useState } from "react";
 import { type CommentAnchor, startComment } from "./commentDrafts";

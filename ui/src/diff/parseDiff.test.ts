@@ -170,14 +170,14 @@ describe("a change as git tells it", () => {
       "++both",
     );
     expect(file.path).toBe("src/a.py");
-    expect(file.note).toContain("several sides");
+    expect(file.note).toContain("Combined diff");
     expect(file.hunks[0]?.lines.map(({ kind }) => kind)).toEqual(["same", "removed", "removed", "added"]);
   });
 
   it("says where a text was cut", () => {
     const file = one("diff --git a/a b/a", "--- a/a", "+++ b/a", "@@ -1,3 +1,3 @@", " x", "-y");
     expect(file.hunks[0]?.lines).toHaveLength(2);
-    expect(file.note).toContain("ends here");
+    expect(file.note).toContain("Truncated");
   });
 
   it("makes nothing of nothing, and ends on whatever it is given", () => {

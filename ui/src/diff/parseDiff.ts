@@ -1,12 +1,12 @@
-/* Git's unified diff, read. Hunks are read by their counts, so a removed line `-- a/x` is never taken for a header.
+/* Parses git's unified diff. Hunks are read by their line counts, so a removed line `-- a/x` is never taken for a header.
 
-   Law: whatever the text is, this ends, and nothing that it can't read is lost: it is a note. */
+   Law: parsing always ends, and what can't be parsed is kept as a note. */
 
 import type { Diff } from "../api/types";
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
-const TRUNCATED_NOTE = "The text ends here: the rest of this file is not shown.";
-const COMBINED_NOTE = "A merge of several sides, as git tells it: line numbers are left out.";
+const TRUNCATED_NOTE = "Truncated: the rest of this file is not shown.";
+const COMBINED_NOTE = "Combined diff of a merge, without line numbers.";
 
 export function parseDiff(text: string): FileChange[] {
   const lines = text.split("\n");
@@ -283,7 +283,7 @@ function stripPrefix(name: string): string {
   return /^[ab]\//.test(name) ? name.slice(2) : name;
 }
 
-const NOT_SENT_NOTE = "The text ends before this file.";
+const NOT_SENT_NOTE = "Not loaded: the diff was truncated before this file.";
 
 /** What the text says, and what the list says of files that are not in the text. */
 export function listFiles(diff: Pick<Diff, "files">, text: string): FileChange[] {

@@ -1,4 +1,4 @@
-/* What was changed, as the server tells it: the list of files, and the text as far as it has come. */
+/* Loads a diff: the list of files, and the text as far as it was sent. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

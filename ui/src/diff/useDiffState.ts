@@ -21,7 +21,7 @@ interface DiffStateOptions {
   target: DiffTarget;
   diff: Diff;
   text: string;
-  /** There is no room for two sides. */
+  /** The window is too narrow for two columns. */
   narrow: boolean;
   reading: Reading;
 }
@@ -125,7 +125,7 @@ function useDraftRows(
   return { draftKey, draft, writing: current !== null, detached, rows };
 }
 
-const FOLDED_NOTE = "Folded.";
+const FOLDED_NOTE = "Collapsed.";
 
 /** Which files are folded, and why: by what they are at first, then by what a person says. */
 function useFolding(files: readonly FileChange[]) {
@@ -235,15 +235,15 @@ function useDiffKeys({
     { id: "diff-previous", title: "Previous file", group: "Change", keys: ["p"], run: () => jump(-1) },
     {
       id: "diff-view",
-      title: view === "split" ? "Show it unified" : "Show it side by side",
+      title: view === "split" ? "Unified view" : "Side-by-side view",
       group: "Change",
       keys: ["u"],
-      disabled: narrow ? "There is no room for two sides." : null,
+      disabled: narrow ? "The window is too narrow for two columns." : null,
       run: () => setDiffMode(view === "split" ? "unified" : "split"),
     },
     {
       id: "diff-find",
-      title: "Find in the change",
+      title: "Find in the diff",
       group: "Change",
       keys: ["Mod+F", "/"],
       run: () => find.search(find.query),

@@ -1,4 +1,4 @@
-/* Which words of a changed line are new: the longest common sequence of words is what stayed. */
+/* Word-level diff of a changed line, by the longest common subsequence. Pure. */
 
 export type Range = readonly [start: number, end: number];
 interface ChangedRanges {

@@ -6,7 +6,7 @@ import styles from "./Editor.module.css";
 import { conflictingFields, type FieldName, fieldText, type TaskDraft } from "./taskDraft";
 import { type TaskEditor, toBase } from "./useTaskEditor";
 
-/** Somebody else was quicker. Nothing of mine is lost: I see theirs, and say what becomes of it. */
+/** Someone else saved first: compare both versions, merge or discard. */
 export function EditConflict({ editor, theirs }: { editor: TaskEditor; theirs: TaskDetail }) {
   const [comparing, setComparing] = useState(false);
   const now = toBase(theirs);
@@ -16,21 +16,21 @@ export function EditConflict({ editor, theirs }: { editor: TaskEditor; theirs: T
   const loadTheirs = async () => {
     const sure = await confirm({
       title: "Load their version?",
-      text: "What you wrote here is given up for it.",
+      text: "Your changes will be discarded.",
       action: "Load theirs",
       danger: true,
     });
     if (sure) editor.loadTheirs();
   };
   return (
-    <section className={styles.conflict} aria-label="Changed by somebody else">
+    <section className={styles.conflict} aria-label="Edit conflict">
       <p role="alert">
-        <strong>Somebody else has changed this task meanwhile.</strong> Nothing was saved, and what you wrote
-        is kept. {mergeable && "You have changed different fields: both fit together."}
+        <strong>Someone else has changed this task.</strong> Your changes are not saved yet, and not lost.{" "}
+        {mergeable && "You changed different fields, so both can be merged."}
       </p>
       <div className={styles.choices}>
         <Button kind="primary" onClick={editor.applyToTheirs}>
-          {mergeable ? "Put mine into theirs" : "Go on with mine"}
+          {mergeable ? "Merge my changes" : "Keep mine"}
         </Button>
         <Button onClick={() => void loadTheirs()}>Load theirs</Button>
         <Button aria-expanded={comparing} onClick={() => setComparing(!comparing)}>
@@ -47,7 +47,7 @@ function ChangedFields({ mine, theirs }: { mine: TaskDraft; theirs: TaskDraft })
   const fields = (Object.keys(mine) as FieldName[]).filter(
     (field) => fieldText(mine, field) !== fieldText(theirs, field),
   );
-  if (fields.length === 0) return <p>Both say the same.</p>;
+  if (fields.length === 0) return <p>Both versions are the same.</p>;
   return fields.map((field) => (
     <Comparison key={field} name={field} mine={fieldText(mine, field)} theirs={fieldText(theirs, field)} />
   ));

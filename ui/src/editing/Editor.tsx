@@ -31,7 +31,7 @@ function EditorForm({ task, stored, storageKey }: Props) {
   const editor = useTaskEditor(task, stored, storageKey);
   const save = useSave(editor);
   const close = () => {
-    if (editor.dirty) showToast("What you wrote is kept", "It is there when you open the task again.");
+    if (editor.dirty) showToast("Draft kept", "It will be there when you open the task again.");
     closeEditor();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -49,9 +49,7 @@ function EditorForm({ task, stored, storageKey }: Props) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl+Enter saves from every field */}
       <div className={styles.editor} onKeyDown={onKeyDown}>
         {stored !== null && editor.dirty && (
-          <p className={styles.notice}>
-            You wrote this {formatTime(stored.at, Date.now())}, and did not save it.
-          </p>
+          <p className={styles.notice}>Unsaved draft from {formatTime(stored.at, Date.now())}.</p>
         )}
         {editor.theirs !== null && <EditConflict editor={editor} theirs={editor.theirs} />}
         <GeneralError editor={editor} />
@@ -88,8 +86,8 @@ function EditorActions({
   const readOnlyReason = useReadOnlyReason();
   const discard = async () => {
     const confirmed = await confirm({
-      title: "Discard what you wrote?",
-      text: "It is not saved, and can't be had back.",
+      title: "Discard your changes?",
+      text: "They are not saved and can't be restored.",
       action: "Discard",
       danger: true,
     });
@@ -113,16 +111,16 @@ function EditorActions({
 }
 
 function whyNotSave({ dirty, draft, theirs, mode }: TaskEditor, isNew: boolean): string | null {
-  if (theirs !== null) return "Somebody else has changed this task: decide about that first.";
+  if (theirs !== null) return "Someone else has changed this task: resolve that first.";
   if (mode === "fields" && draft.title.trim() === "") return "A task needs a title.";
-  return dirty || isNew ? null : "Nothing is changed.";
+  return dirty || isNew ? null : "No changes.";
 }
 
 const MODE_LABELS: Record<Mode, string> = { fields: "Fields", text: "File" };
 
 /** One of them at a time: what is written in one is not seen in the other before it is saved. */
 function ModeSwitch({ editor }: { editor: TaskEditor }) {
-  const why = editor.dirty ? "Save or discard what you changed here first." : null;
+  const why = editor.dirty ? "Save or discard your changes first." : null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: these are two buttons, and no fields of a form
     <div className={styles.switch} role="group" aria-label="Edit as">
@@ -197,7 +195,7 @@ function ExistingTask({ id }: { id: string }) {
     <Dialog title={`Edit ${id}`} size="large" onClose={closeEditor}>
       {query.data && <NotEditable task={query.data} />}
       {query.isError && <ErrorState error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isPending && <LoadingState what="Reading the task" />}
+      {query.isPending && <LoadingState what="Loading the task" />}
     </Dialog>
   );
 }
@@ -212,7 +210,7 @@ function NotEditable({ task }: { task: TaskDetail }) {
   return (
     <div className={styles.readOnly}>
       <p className={styles.notice}>
-        This task can't be edited here: {task.notEditable}. Edit the file itself, and the board follows.
+        This task can't be edited here: {task.notEditable}. Edit the file itself; the board updates.
       </p>
       {task.source !== null && <code>{task.source}</code>}
       <Suspense fallback={<LoadingState what="Loading" />}>

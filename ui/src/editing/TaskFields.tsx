@@ -38,7 +38,7 @@ export function TaskFields({ editor, task }: { editor: TaskEditor; task: TaskDet
             ref={focusFirst}
             value={draft.title}
             dir="auto"
-            placeholder="What is to be done, in a few words"
+            placeholder="What needs to be done, in a few words"
             onChange={(event) => set({ title: event.target.value })}
           />
         </Field>
@@ -55,7 +55,7 @@ export function TaskFields({ editor, task }: { editor: TaskEditor; task: TaskDet
         />
         <TokenInput
           label="Touches"
-          hint="Files that no other task may change meanwhile"
+          hint="Files that no other task may change at the same time"
           values={draft.touches}
           onChange={(touches) => set({ touches })}
           error={<FieldError error={error} field="touches" />}
@@ -142,7 +142,7 @@ function BodyField({ editor }: { editor: TaskEditor }) {
       {preview ? (
         <section className={styles.preview} aria-label="Preview">
           <Suspense fallback={<LoadingState what="Loading" />}>
-            <Markdown text={editor.draft.body || "*Nothing is written yet.*"} />
+            <Markdown text={editor.draft.body || "*Nothing yet.*"} />
           </Suspense>
         </section>
       ) : (
@@ -155,7 +155,7 @@ function BodyField({ editor }: { editor: TaskEditor }) {
             className={styles.text}
             rows={16}
             dir="auto"
-            placeholder="Everything the agent has to know, as markdown"
+            placeholder="Everything the agent needs to know, in Markdown"
             value={editor.draft.body}
             onChange={(event) => editor.set({ body: event.target.value })}
           />
@@ -203,7 +203,7 @@ function TokenInput({ label, hint, values, suggestions = [], onChange, error }: 
             key={value}
             type="button"
             className={styles.token}
-            aria-label={`Take ${value} out of ${label}`}
+            aria-label={`Remove ${value} from ${label}`}
             onClick={() => onChange(values.filter((each) => each !== value))}
           >
             <bdi>{value}</bdi>

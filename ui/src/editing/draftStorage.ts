@@ -1,4 +1,4 @@
-/* What was written and not saved, kept by the browser: a window that is closed costs nothing. */
+/* Unsaved task edits, stored in the browser so that closing the window loses nothing. */
 
 import { EMPTY_TASK, type TaskDraft } from "./taskDraft";
 

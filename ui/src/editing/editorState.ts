@@ -1,4 +1,4 @@
-/* Which task is being written: a new one, or one that is there. */
+/* Which task is being edited: a new or an existing one. */
 
 import { create } from "zustand";
 

@@ -1,6 +1,6 @@
-/* What is being written of a task, and what it is against what was read. Pure.
+/* The fields of a task while it is edited. Pure.
 
-   Law: only what a person changed is sent. So what somebody else changed elsewhere in the task stays as they have it. */
+   Law: only changed fields are sent, so that edits by others to other fields survive. */
 
 import type { TaskDetail } from "../api/types";
 

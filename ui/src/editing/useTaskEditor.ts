@@ -19,7 +19,7 @@ export interface TaskEditor {
   readonly dirty: boolean;
   readonly busy: boolean;
   readonly error: unknown;
-  /** Somebody else has changed it meanwhile: as it is now. */
+  /** The current version, if someone else has changed the task. */
   readonly theirs: TaskDetail | null;
   set(part: Partial<TaskDraft>): void;
   setText(text: string): void;

@@ -12,7 +12,7 @@ interface Props {
   hidden: ReadonlySet<EdgeKind>;
 }
 
-/** All lines are one drawing behind the tasks: thousands of them cost little, and moving the view draws none anew. */
+/** All edges are one SVG behind the tasks, so that panning does not render them again. */
 export const EdgeLayer = memo(function EdgeLayer({ edges, hidden }: Props) {
   const bundles = useProgressiveRender(
     useMemo(() => chunkEdges(edges), [edges]),
@@ -45,7 +45,7 @@ const EdgeGroup = memo(function EdgeGroup({ edges }: { edges: readonly EdgeRoute
   return edges.map((line) => <EdgeLine key={line.id} edge={line} />);
 });
 
-/** Its kind is told by its dashes and its tip, not by colour alone. */
+/** Its kind is shown by dashes and arrow head, not by colour alone. */
 const EdgeLine = memo(function EdgeLine({
   edge: { id, from, to, kind, critical, route, label },
 }: {

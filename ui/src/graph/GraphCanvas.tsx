@@ -30,7 +30,7 @@ const CANVAS_PROPS = {
   zoomOnDoubleClick: false,
   minZoom: MIN_ZOOM,
   maxZoom: 1.6,
-  "aria-label": "Graph of the tasks",
+  "aria-label": "Task graph",
 } as const;
 
 interface GraphCanvasProps {
@@ -140,7 +140,9 @@ function HoverText({ graph, edges }: { graph: Graph; edges: readonly EdgeRoute[]
   return (
     <p className={styles.hoverText} data-hint={(label === undefined && over === null) || undefined}>
       {label ??
-        (over === null ? "Arrow keys go from task to task, Enter opens one." : describeTask(graph, over))}
+        (over === null
+          ? "Use the arrow keys to move between tasks and Enter to open one."
+          : describeTask(graph, over))}
     </p>
   );
 }

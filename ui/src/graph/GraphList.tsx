@@ -13,7 +13,7 @@ interface Props {
   open(id: string): void;
 }
 
-/** The same as the graph, in words: for small screens, and for whoever does not see lines. */
+/** The graph as a list, for small screens and screen readers. */
 export function GraphList({ graph, matches, open }: Props) {
   const { edges, conflicts, criticalPath } = graph;
   const edgesByTask = useMemo(() => groupByTask(listEdges({ edges, conflicts })), [edges, conflicts]);

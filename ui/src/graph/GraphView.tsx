@@ -45,14 +45,14 @@ function GraphContent({ graph }: { graph: Graph }) {
   useCommands([
     {
       id: "graph.list",
-      title: list ? "Show the graph" : "Show the graph as a list",
+      title: list ? "Show as a graph" : "Show as a list",
       group: "Graph",
       keys: ["l"],
       run: () => setList(!list),
     },
   ]);
   if (graph.nodes.length === 0)
-    return <EmptyState title="This batch has no tasks">A graph is drawn where there are some.</EmptyState>;
+    return <EmptyState title="This batch has no tasks">The graph shows the tasks of a batch.</EmptyState>;
   const kinds = EDGE_KINDS.filter((kind) =>
     kind === "file" ? graph.conflicts.length > 0 : graph.edges.some((edge) => edge.kind === kind),
   );

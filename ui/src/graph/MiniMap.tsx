@@ -46,7 +46,7 @@ export function MiniMap({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layo
   );
 }
 
-/** One drawing for all tasks of a tone: a thousand of them are drawn anew whenever one changes. */
+/** One path for all tasks of a tone, so that a thousand tasks render fast. */
 function pathsByTone(nodes: Graph["nodes"], { places }: Layout): ReadonlyMap<string, string> {
   const boxes = Map.groupBy(nodes, ({ status }) => taskTone(status));
   return new Map(

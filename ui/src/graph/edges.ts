@@ -1,11 +1,11 @@
-/* The lines of a graph, as they are drawn. Pure. */
+/* The edges of a graph: kinds, texts and routes. Pure. */
 
 import type { Graph } from "../api/types";
 import { type Layout, NODE, type Point } from "./layout";
 
 export type GraphNode = Graph["nodes"][number];
 
-/** What is drawn between two tasks. */
+/** Legend between two tasks. */
 export interface EdgeRoute {
   readonly id: string;
   readonly from: string;
@@ -60,7 +60,7 @@ export function edgePath(points: readonly Point[]): string {
 }
 
 export const EDGE_KINDS = ["need", "chain", "entrant", "file"] as const;
-/** A `file` is no need: whoever has it first, the other one waits. */
+/** A `file` edge is not a need: the tasks exclude each other. */
 export type EdgeKind = (typeof EDGE_KINDS)[number];
 
 export const EDGE_KIND_NAMES: Record<EdgeKind, string> = {

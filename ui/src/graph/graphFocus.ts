@@ -1,4 +1,4 @@
-/* Which task an arrow key leads to. Pure. */
+/* Focus, hover and search in the graph, and arrow-key navigation. */
 
 import { create } from "zustand";
 import type { Layout, Shape } from "./layout";

@@ -1,6 +1,6 @@
-/* Where the tasks of a graph stand: a band for each wave, from left to right. Pure.
+/* Layered layout of the graph: a band for each wave, from left to right. Pure.
 
-   Law: it follows from the waves and the edges alone, so that nothing moves when only statuses change. */
+   Law: it depends on waves and edges only, so that nothing moves when only statuses change. */
 
 import type { Graph } from "../api/types";
 

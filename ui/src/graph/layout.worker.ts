@@ -1,4 +1,4 @@
-/* Lays a graph out beside the page, which goes on answering meanwhile. */
+/* Computes the layout off the main thread. */
 
 import { layoutGraph, type Shape } from "./layout";
 

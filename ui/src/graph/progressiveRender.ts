@@ -1,4 +1,4 @@
-/* Drawing much a share at a time, so that the page goes on answering meanwhile. */
+/* Renders a large picture in chunks, one per frame, so that the page stays responsive. */
 
 import { useEffect, useRef, useState } from "react";
 

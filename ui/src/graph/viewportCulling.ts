@@ -1,4 +1,4 @@
-/* The plane that a graph is drawn on, cut into tiles: those that are seen are drawn. Pure. */
+/* Splits the graph into tiles, of which only visible ones are rendered. Pure. */
 
 import { type Band, HEADING, type Layout, NODE, type Point } from "./layout";
 import type { RenderChunk } from "./progressiveRender";
@@ -17,7 +17,7 @@ export interface Tile extends RenderChunk {
   readonly headings: readonly Band[];
   /** Of all that is drawn on it. */
   readonly bounds: Rect;
-  /** Drawn for somebody who is too far away to read. */
+  /** Rendered without text, because the zoom is too small. */
   readonly far: boolean;
 }
 

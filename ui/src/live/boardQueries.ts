@@ -1,6 +1,6 @@
-/* What the server is asked about the board, and what becomes of its answers.
+/* Fetches the board's data and merges it with events.
 
-   Law: questions are asked one after another, and of events and answers the newer counts: the board never goes back. */
+   Law: requests run one after another, and of events and responses the newer wins: the board never goes back. */
 
 import { type ApiResponse, api, unwrap } from "../api/client";
 import type { PlaitEvent } from "../api/types";

@@ -1,4 +1,4 @@
-/* What has changed and was not asked for yet. */
+/* Tasks that changed and were not fetched yet. */
 
 import type { BoardChanges } from "../model/board";
 

@@ -1,6 +1,6 @@
-/* The stream of events of one project: resumed where it was cut off, and given up only when the server refuses it.
+/* The event stream of one project. It reconnects where it was cut off and ends only when the server refuses it.
 
-   Not EventSource: that one does not come back after a 503, and does not tell a login that has ended from a server that has. */
+   Not EventSource, which does not reconnect after a 503 and can't tell an expired login from a stopped server. */
 
 import { createParser } from "eventsource-parser";
 import type { PlaitEvent } from "../api/types";

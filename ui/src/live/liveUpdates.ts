@@ -1,8 +1,7 @@
-/* Keeps the board true: one reading, then the stream from its mark on, and after each handful of events a question for
-   just the tasks they were about.
+/* Keeps the board up to date: one full fetch, then the event stream from its cursor, then fetches of the changed tasks.
 
-   Law: a window that nobody sees holds no stream, since a browser has six connections to a server for
-   all its windows together; it reads now and then. */
+   Law: a hidden window holds no stream, because a browser has only six connections to a server for all its windows.
+   It polls instead. */
 
 import { ApiError } from "../api/client";
 import type { PlaitEvent } from "../api/types";
@@ -59,7 +58,7 @@ export class LiveUpdates {
     return () => this.listeners.delete(listener);
   }
 
-  /** Read everything anew: sources were changed, or the window is looked at again. */
+  /** Fetches everything again, after a change in the sources or when the window gets the focus. */
   async refresh(): Promise<void> {
     if (this.isStopped) return;
     if (this.stream === null && isPageVisible()) return this.start();
@@ -163,7 +162,7 @@ export class LiveUpdates {
     if (this.bufferTimer === 0) this.bufferTimer = window.setTimeout(() => this.flush(), BUFFER_MS);
   }
 
-  /** A view that can't bear an event costs that view: the stream goes on. */
+  /** A listener that throws does not stop the stream. */
   private notify(listener: BoardEventListener, event: PlaitEvent): void {
     try {
       listener(event);
@@ -234,7 +233,7 @@ export class LiveUpdates {
     }
   }
 
-  /** Without a login that would be knocking at the door for ever: then only somebody who comes back asks. */
+  /** Not without a login: then only a returning user triggers a fetch. */
   private refreshPeriodically(): void {
     if (useBoard.getState().connection !== "lost") void this.refresh();
   }

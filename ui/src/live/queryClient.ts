@@ -1,7 +1,7 @@
-/* What views ask for beside the board, kept until an event is about it.
+/* The query client of the views.
 
-   A key says what it is about: ["batch", id, …] is asked again when anything in that batch changed, and
-   ["task", batch, task, …] when that task did. Other keys are asked again when a window is looked at again. */
+   ["batch", id, …] is refetched when anything in that batch changed, ["task", batch, task, …] when that task did. Other
+   keys are refetched when the window gets the focus. */
 
 import { QueryClient } from "@tanstack/react-query";
 import type { DrainedTasks } from "./dirtyTasks";

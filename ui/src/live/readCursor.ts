@@ -1,4 +1,4 @@
-/* How far answers go. An event that an answer has told already is not heard on top of it: the board would go back. */
+/* How far the fetched data goes. Events up to that record are ignored, so that the board never goes back. */
 
 import type { PlaitEvent } from "../api/types";
 import { runKey } from "../model/board";

@@ -1,6 +1,6 @@
-/* Which cards stand in which column, in which order. Pure.
+/* Which cards are in which column, in which order. Pure.
 
-   Law: a column that did not change keeps its identity, so that it is not drawn again. */
+   Law: an unchanged column keeps its identity, so that it is not rendered again. */
 
 import type { Task } from "../api/types";
 import { COLUMNS, type Column, columnOf } from "./columns";

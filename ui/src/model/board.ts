@@ -1,6 +1,6 @@
-/* Everything the board shows, as one immutable value, and what events and answers make of it. Pure.
+/* The board's data as one immutable value, and how events and responses update it. Pure.
 
-   Law: what did not change keeps its identity, so that nothing is drawn twice. */
+   Law: unchanged parts keep their identity, so that nothing is rendered twice. */
 
 import { replaceEqualDeep } from "@tanstack/react-query";
 import type { BatchSummary, PlaitEvent, Problem, Progress, Run, Task, TaskStatus } from "../api/types";
@@ -96,7 +96,7 @@ export interface BoardChanges {
   readonly tasks: ReadonlyMap<string, ReadonlySet<string>>;
   /** Batches whose head changed: their own end, a pause, a publication. */
   readonly batches: ReadonlySet<string>;
-  /** There are new batches, or old ones opened again: everything is read anew. */
+  /** There are new or reopened batches: everything is fetched again. */
   readonly everything: boolean;
 }
 

@@ -1,4 +1,4 @@
-/* From one card to the next by the keys. Pure. */
+/* Keyboard navigation between cards. Pure. */
 
 import type { Arrangement } from "./arrangement";
 import { COLUMNS, type Column } from "./columns";

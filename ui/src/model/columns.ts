@@ -1,4 +1,4 @@
-/* In which column of the board a task stands. One rule, read from top to bottom. */
+/* Which column of the board a task is in. */
 
 import type { Task } from "../api/types";
 

@@ -1,6 +1,6 @@
-/* Which tasks are looked at: words that are searched for, and what they are narrowed to. Pure.
+/* The search and the filters of the board. Pure.
 
-   Law: of one kind, any of the values will do; of several kinds, each must be met; of the words, all must be found. */
+   Law: values of one kind are alternatives, all kinds must match, and all words must be found. */
 
 import type { Task } from "../api/types";
 

@@ -1,4 +1,4 @@
-/* Numbers and instants as people read them. Pure: now is given. */
+/* Formats numbers, durations and times. Pure: now is passed in. */
 
 import type { Cost, Diffstat } from "../api/types";
 
@@ -47,7 +47,7 @@ export function formatTime(instant: string, now: number): string {
   return same ? time : `${at.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${time}`;
 }
 
-/** `about 6m left` until an instant to come; once it is over, nobody knows. */
+/** `about 6m left`, or `longer than expected` once the estimate has passed. */
 export function formatTimeLeft(instant: string, now: number): string {
   const seconds = (Date.parse(instant) - now) / 1000;
   return seconds <= 0 ? "longer than expected" : `about ${formatDuration(seconds)} left`;

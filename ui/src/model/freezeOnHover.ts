@@ -1,7 +1,7 @@
-/* Nothing moves under the cursor. Pure: now is given.
+/* Cards don't move under the pointer or the keyboard focus. Pure: now is passed in.
 
-   Law: the cards of a held column stay where they are, whatever became of them; what belongs there now joins below. A card
-   is at one place only, so that whoever held it has it. When the column is let go, everything goes where it belongs. */
+   Law: the cards of a frozen column stay in place and new ones join below. A card is in one place only. When the column is
+   released, every card moves to where it belongs. */
 
 import { type Arrangement, reuseUnchanged } from "./arrangement";
 import { COLUMNS, type Column } from "./columns";
@@ -24,7 +24,7 @@ export function frozenColumns({ pointer, keys }: Interaction, now: number): Read
   return frozen;
 }
 
-/** When something is let go if nobody moves; `null`: nothing is held. */
+/** When the next column is released without further activity; `null` if none is frozen. */
 export function unfreezeTime({ pointer, keys }: Interaction, now: number): number | null {
   const ends = [
     pointer === null ? 0 : pointer.at + POINTER_IDLE_MS,

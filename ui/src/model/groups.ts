@@ -1,4 +1,4 @@
-/* Groups: tasks that are not run themselves, and are done when their parts are. Pure. */
+/* Groups: tasks that are not run themselves and are done when their parts are. Pure. */
 
 import type { Task } from "../api/types";
 import { columnOf } from "./columns";

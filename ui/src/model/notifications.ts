@@ -1,4 +1,4 @@
-/* What happened between two states of the board that is worth calling a person for. Pure. */
+/* Changes between two states of the board that deserve a notification. Pure. */
 
 import { isOpen } from "../batch/batchStatus";
 import { statusText } from "../components/Status";
@@ -6,7 +6,7 @@ import type { Board } from "./board";
 import { pluralize, shortId } from "./format";
 
 export interface BoardNotification {
-  /** The same for the same thing, whoever sees it: nobody is told twice. */
+  /** The same for the same event, so that it is shown only once. */
   readonly tag: string;
   readonly title: string;
   readonly text: string;

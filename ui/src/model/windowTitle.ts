@@ -1,4 +1,4 @@
-/* What a window's title and icon say of the batches. Pure. */
+/* Title and icon of the window, from the state of the batches. Pure. */
 
 import { isOpen } from "../batch/batchStatus";
 import type { Board } from "./board";
@@ -34,7 +34,7 @@ export function windowTitle({ ended, total, needingInput }: WindowStatus, name: 
 const [TRACK_COLOR, PROGRESS_COLOR, ALERT_COLOR] = ["#8b8f9c66", "#5b63d3", "#e0631b"];
 const CIRCUMFERENCE = 2 * Math.PI * 12;
 
-/** A ring of how far they are, with a dot when somebody is needed; `null` at rest, where the plain one stands. */
+/** A progress ring, with a dot when input is needed; `null` if nothing is open. */
 export function windowIcon({ ended, total, needingInput }: WindowStatus): string | null {
   if (total === 0 && needingInput === 0) return null;
   const share = total === 0 ? 0 : ended / total;

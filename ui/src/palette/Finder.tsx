@@ -61,7 +61,7 @@ export default function Finder({ onClose }: { onClose(): void }) {
           <Kbd keys="Escape" />
         </div>
         <Results list={list} results={results} at={activeIndex} setActive={setActive} choose={runItem} />
-        {results.length === 0 && <p className={styles.empty}>Nothing is called “{deferredQuery}”.</p>}
+        {results.length === 0 && <p className={styles.empty}>No results for “{deferredQuery}”.</p>}
         <p className="visually-hidden" role="status">
           {results.length === 1 ? "1 result" : `${results.length} results`}
         </p>

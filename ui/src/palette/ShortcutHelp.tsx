@@ -28,7 +28,7 @@ export default function ShortcutHelp({ onClose }: { onClose(): void }) {
         ))}
       </div>
       <p className={styles.footer}>
-        <Kbd keys="Mod+K" /> finds everything, also what has no key.
+        <Kbd keys="Mod+K" /> finds everything, including commands without a shortcut.
       </p>
     </Dialog>
   );

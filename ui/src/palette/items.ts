@@ -1,4 +1,4 @@
-/* Everything that can be found and done from everywhere. */
+/* Everything the palette can find: commands, tasks, batches, settings and projects. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";

@@ -1,4 +1,4 @@
-/* How well a few typed letters fit a text. Pure. */
+/* Fuzzy matching for the palette. Pure. */
 
 /** What can be found. `words` are looked at as `title` is, and count less. */
 export interface Findable {

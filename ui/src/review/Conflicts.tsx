@@ -1,4 +1,4 @@
-/* One file of a conflict: what both sides agree on once, and where they do not, each side in its own words. */
+/* Merge conflicts of a batch with both sides of each file, and predicted conflicts. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -26,7 +26,7 @@ function ConflictFile({ taskId, file }: { taskId: string; file: File }) {
   const hasConflict = parts?.some(({ kind }) => kind === "conflict") ?? false;
   const hasBase = parts?.some((part) => part.kind === "conflict" && part.base !== null) ?? false;
   const changedBy = file.touchedBy.length === 0 ? "" : `, last changed by ${file.touchedBy.join(", ")}`;
-  const names = { ours: `On the batch branch${changedBy}`, base: "Before both", theirs: `In ${taskId}` };
+  const names = { ours: `On the batch branch${changedBy}`, base: "Base", theirs: `In ${taskId}` };
   return (
     <section className={styles.file} aria-label={`Conflict in ${escapeSpecial(file.path)}`}>
       <header className={styles.fileHeader}>
@@ -36,12 +36,12 @@ function ConflictFile({ taskId, file }: { taskId: string; file: File }) {
         <span className={styles.kind}>{file.kind}</span>
         {file.base !== null && (
           <Button kind="quiet" aria-pressed={showBase} onClick={() => setShowBase(!showBase)}>
-            What was before
+            Show base
           </Button>
         )}
       </header>
       {file.binary ? (
-        <p className={styles.note}>A binary file: what it holds is not shown. {file.said}</p>
+        <p className={styles.note}>Binary file not shown. {file.said}</p>
       ) : parts !== null && hasConflict ? (
         <>
           {parts.map((part, place) => (
@@ -77,7 +77,7 @@ interface PartProps {
 }
 
 function ConflictPart({ part, names, showBase }: PartProps) {
-  if (part.kind === "gap") return <p className={styles.gap}>{pluralize(part.count, "line")} the same</p>;
+  if (part.kind === "gap") return <p className={styles.gap}>{pluralize(part.count, "unchanged line")}</p>;
   if (part.kind === "same") return <CodeLines lines={part.lines} />;
   return (
     <div className={styles.sides}>
@@ -101,11 +101,11 @@ function SidePane({
     <figure className={styles.pane}>
       <figcaption>{name}</figcaption>
       {cut ? (
-        <p className={styles.note}>It is too long to be shown.</p>
+        <p className={styles.note}>Too long to show.</p>
       ) : lines === null ? (
-        <p className={styles.note}>The file is not there.</p>
+        <p className={styles.note}>The file does not exist.</p>
       ) : lines.length === 0 ? (
-        <p className={styles.note}>Nothing.</p>
+        <p className={styles.note}>Empty.</p>
       ) : (
         <CodeLines lines={lines} />
       )}
@@ -185,12 +185,12 @@ function ConflictItem({
           Both sides
         </Button>
         <Button
-          label={`Retry on the branch as it is: ${task.taskId}`}
+          label={`Retry on the current branch: ${task.taskId}`}
           busy={busy === "retry"}
           disabled={readOnlyReason}
           onClick={() => void act("retry")}
         >
-          Retry on the branch as it is
+          Retry on the current branch
         </Button>
         <Button
           kind="danger"
@@ -220,7 +220,7 @@ function ConflictSides({ batchId, taskId, attempt }: { batchId: string; taskId: 
   });
   if (data === undefined)
     return error === null ? (
-      <LoadingState what="Reading both sides" />
+      <LoadingState what="Loading both sides" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
@@ -229,7 +229,7 @@ function ConflictSides({ batchId, taskId, attempt }: { batchId: string; taskId: 
       {data.files.map((file) => (
         <ConflictFile key={file.path} taskId={taskId} file={file} />
       ))}
-      {data.more > 0 && <p className={styles.more}>In conflict too: {pluralize(data.more, "more file")}.</p>}
+      {data.more > 0 && <p className={styles.more}>{pluralize(data.more, "more file")} in conflict.</p>}
     </>
   );
 }
@@ -237,8 +237,8 @@ function ConflictSides({ batchId, taskId, attempt }: { batchId: string; taskId: 
 function dropConfirmation(taskId: string) {
   return {
     title: `Drop ${taskId}`,
-    text: "The batch goes on without it, and what needs it is blocked. Its own branch is kept, and a retry does it again.",
-    action: "Drop it",
+    text: "The batch continues without it, and tasks that need it are blocked. Its branch is kept, and you can retry it.",
+    action: "Drop",
     danger: true,
   };
 }
@@ -250,10 +250,10 @@ export function PredictedConflicts({ tasks }: { tasks: readonly BatchTask[] }) {
   );
   if (predictions.length === 0) return null;
   return (
-    <ul className={styles.predicted} aria-label="Foreseen conflicts">
+    <ul className={styles.predicted} aria-label="Predicted conflicts">
       {predictions.map(({ taskId, other, files }) => (
         <li key={`${taskId} ${other}`}>
-          As they are now, {taskId} would conflict with {other ?? "the batch branch"} in{" "}
+          As things are now, {taskId} would conflict with {other ?? "the batch branch"} in{" "}
           {files.map(escapeSpecial).join(", ")}.
         </li>
       ))}

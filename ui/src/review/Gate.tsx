@@ -1,3 +1,5 @@
+/* The gate of a batch: its state, earlier runs and output. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useId, useLayoutEffect, useRef, useState } from "react";
 import { api, unwrap } from "../api/client";
@@ -19,7 +21,7 @@ interface Props {
   named?: boolean;
 }
 
-/** What a gate printed, asked for when somebody wants to see it. */
+/** The output of a gate run, loaded on demand. */
 export function GateOutput({ batchId, gate, named = false }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
@@ -51,17 +53,18 @@ function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
     refetchInterval: ({ state }) => (state.data?.ended || state.error ? false : OUTPUT_POLL_MS),
   });
   const failure = error && <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return failure ?? <LoadingState what="Reading what the gate printed" />;
+  if (data === undefined) return failure ?? <LoadingState what="Loading gate output" />;
   return (
     <>
       {data.text === "" ? (
-        <p className={styles.muted}>{data.ended ? "It printed nothing." : "It has printed nothing yet."}</p>
+        <p className={styles.muted}>{data.ended ? "No output." : "No output yet."}</p>
       ) : (
         <ScrolledText text={data.text} name={`Output of gate ${gate}`} />
       )}
       {data.cut && (
         <p className={styles.muted}>
-          This is the end of it. All of it: <code>{`plait logs ${batchId} --gate --attempt ${gate}`}</code>
+          This is the end of the output. All of it:{" "}
+          <code>{`plait logs ${batchId} --gate --attempt ${gate}`}</code>
         </p>
       )}
       {failure}
@@ -69,7 +72,7 @@ function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
   );
 }
 
-/** Its end is seen, also while more comes, unless somebody reads elsewhere in it. */
+/** Scrolls to the end as output arrives, unless the reader scrolled up. */
 function ScrolledText({ text, name }: { text: string; name: string }) {
   const box = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
@@ -124,8 +127,8 @@ export function GateSection({ batch, timeline }: { batch: Batch; timeline: Timel
 function EarlierGates({ batchId, gates }: { batchId: string; gates: readonly NumberedGate[] }) {
   return (
     <details className={styles.earlier}>
-      <summary>{pluralize(gates.length, "gate")} before it</summary>
-      <ul aria-label="Gates before it, newest first">
+      <summary>{pluralize(gates.length, "earlier gate run")}</summary>
+      <ul aria-label="Earlier gate runs, newest first">
         {gates.map(({ n, result }) => (
           <li key={n} className={styles.earlierGate} data-state={result}>
             <p className={styles.summary}>

@@ -1,4 +1,4 @@
-/* One task of the review: what it came to, its change when it is unfolded, and the way to take it out. */
+/* The tasks of a review: merged, pending and unmerged ones. */
 
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { sendTaskAction } from "../api/actions";
@@ -41,7 +41,7 @@ function TaskRow({ batchId, task, verified, open, onToggle, drop }: TaskRowProps
           type="button"
           className={styles.toggle}
           aria-expanded={open}
-          aria-label={`What ${task.taskId} changed`}
+          aria-label={`Diff of ${task.taskId}`}
           onClick={() => onToggle(task.taskId, !open)}
         >
           <Icon name="chevron" size={14} />
@@ -64,7 +64,7 @@ function TaskRow({ batchId, task, verified, open, onToggle, drop }: TaskRowProps
       </div>
       {open && (
         <div className={styles.diff}>
-          <Suspense fallback={<LoadingState what="Reading the change" />}>
+          <Suspense fallback={<LoadingState what="Loading the diff" />}>
             <DiffView batchId={batchId} taskId={task.taskId} />
           </Suspense>
         </div>
@@ -113,8 +113,8 @@ function dropConfirmation(taskId: string, last: boolean) {
   return {
     title: `Drop ${taskId}`,
     text: last
-      ? "Its change is taken out of the branch, and nothing is left on it. A retry does it again."
-      : "The branch is made anew without its change. What needs it is blocked, and a later change that can't do without it conflicts. A retry does it again.",
+      ? "Its change is removed from the branch, which is empty then. You can retry it."
+      : "The branch is rebuilt without its change. Tasks that need it are blocked, and later changes that depend on it conflict. You can retry it.",
     action: "Drop and rebuild",
     danger: true,
   };
@@ -133,12 +133,12 @@ interface MergedProps {
 /** What the batch branch holds, in the order in which it was merged. */
 export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: MergedProps) {
   const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
-  const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} still to come`;
+  const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} pending`;
   return (
     <Section title="Merged" aside={pendingText}>
       {tasks.length === 0 ? (
         <p className={styles.empty}>
-          {batch.branch === null ? "This batch works in place: it has no branch." : "Nothing is merged yet."}
+          {batch.branch === null ? "This batch works in place: it has no branch." : "Nothing merged yet."}
         </p>
       ) : (
         <ol className={styles.list} aria-label="Merged tasks, in order">
@@ -169,8 +169,8 @@ export function PendingTasks({
   const started = tasks.filter(({ attempt }) => attempt > 0);
   if (started.length === 0) return null;
   return (
-    <Section title="Still to come">
-      <ul aria-label="Tasks at work">
+    <Section title="Pending">
+      <ul aria-label="Pending tasks">
         {started.map((task) => (
           <TaskRow
             key={task.taskId}
@@ -193,7 +193,7 @@ export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly 
   if (tasks.length === 0) return null;
   return (
     <details className={styles.unmerged}>
-      <summary>{pluralize(tasks.length, "task")} not in it</summary>
+      <summary>{pluralize(tasks.length, "task")} not merged</summary>
       <ul>
         {tasks.map((task) => (
           <li key={task.taskId} className={styles.unmergedTask}>

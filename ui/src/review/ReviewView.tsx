@@ -1,4 +1,4 @@
-/* What a batch made, read before it is shipped: its merges in order, its conflicts, its gate, its whole change, its pull request. */
+/* A batch before it is shipped: merges in order, conflicts, gate, full diff and pull request. */
 
 import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
@@ -14,7 +14,7 @@ import styles from "./ReviewView.module.css";
 import { groupTasks, isRebuilding } from "./reviewGroups";
 import { ShipPanel } from "./ShipPanel";
 
-const VIEW_LABELS = { tasks: "Task by task", change: "Whole change" };
+const VIEW_LABELS = { tasks: "Task by task", change: "Full diff" };
 const DiffView = lazy(() => import("../diff/DiffView"));
 
 export default function ReviewView({ batchId }: { batchId: string }) {
@@ -32,7 +32,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
     <div className={styles.review}>
       <BatchHeader batchId={batchId} />
       <SegmentedControl
-        legend="What is shown of the batch"
+        legend="Review mode"
         options={VIEW_LABELS}
         selected={showDiff ? "change" : "tasks"}
         onSelect={(view) => setView(view === "change" ? view : null)}
@@ -40,8 +40,8 @@ export default function ReviewView({ batchId }: { batchId: string }) {
       />
       {showDiff ? (
         <>
-          <h2 className="visually-hidden">The whole change</h2>
-          <Suspense fallback={<LoadingState what="Reading the change" />}>
+          <h2 className="visually-hidden">Full diff</h2>
+          <Suspense fallback={<LoadingState what="Loading the diff" />}>
             <DiffView batchId={batchId} taskId={null} />
           </Suspense>
         </>
@@ -50,7 +50,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
       ) : batch.error ? (
         <ErrorState error={batch.error} onRetry={() => void batch.refetch()} />
       ) : (
-        <LoadingState what="Reading the batch" />
+        <LoadingState what="Loading the batch" />
       )}
     </div>
   );
@@ -68,7 +68,7 @@ function TaskByTask({ batch }: { batch: Batch }) {
         <div className={styles.tasks}>
           {isRebuilding(timeline) && (
             <p className={styles.rebuilding} role="status">
-              The branch is being made anew without what was dropped.
+              Rebuilding the batch branch without the dropped tasks.
             </p>
           )}
           <GateSection batch={batch} timeline={timeline} />

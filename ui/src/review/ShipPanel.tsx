@@ -1,4 +1,4 @@
-/* The pull request: its words to be edited, and the one button that opens it or brings it up to date. */
+/* The pull request: edit its text, open it or update it. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useId, useState } from "react";
@@ -43,7 +43,7 @@ export function ShipPanel({ batch }: { batch: Batch }) {
         ) : error !== null ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : (
-          <LoadingState what="Reading the pull request" />
+          <LoadingState what="Loading the pull request" />
         )}
       </Section>
       {batch.branch !== null && <LocalCommands branch={batch.branch} base={batch.base} />}
@@ -68,7 +68,7 @@ function ShipForm({ batch, pullRequest }: { batch: Batch; pullRequest: PullReque
       }}
     >
       <fieldset className={styles.choices}>
-        <legend className="visually-hidden">How it is published</legend>
+        <legend className="visually-hidden">Publish as</legend>
         {PUBLISH_OPTIONS.map(([value, name]) => (
           <label key={value}>
             <input
@@ -122,7 +122,7 @@ function PublishStatus({ batch, pullRequest, busy, error }: PublishStatusProps) 
   if (busy || pullRequest.underWay) {
     return (
       <p className={styles.status} role="status">
-        The branch is being published. This goes on without this page.
+        Publishing the branch. This continues without this page.
       </p>
     );
   }
@@ -136,7 +136,7 @@ function PublishStatus({ batch, pullRequest, busy, error }: PublishStatusProps) 
           </a>
         </p>
       )}
-      {pullRequest.shipped && batch.shipped && <p>Published as it is, at {shortId(batch.shipped)}.</p>}
+      {pullRequest.shipped && batch.shipped && <p>Published at {shortId(batch.shipped)}.</p>}
       {!pullRequest.shipped && batch.shipped && (
         <p>The branch has changed since it was published at {shortId(batch.shipped)}.</p>
       )}
@@ -155,7 +155,7 @@ function PublishProblem({ message, hint }: { message: string; hint: string | nul
 
 function LocalCommands({ branch, base }: { branch: string; base: string | null }) {
   return (
-    <Section title="Look at it on your machine">
+    <Section title="Check it out locally">
       <div className={styles.commands}>
         <CopyableCommand text={`git switch --detach ${branch}`} />
         {base !== null && <CopyableCommand text={`git diff ${shortId(base)}...${branch}`} />}
@@ -189,13 +189,13 @@ function PullRequestFields({ pullRequest, draft, onDraft }: PullRequestFieldsPro
         onChange={(event) => onDraft({ ...draft, title: event.target.value })}
       />
       <div className={styles.bodyLabel}>
-        <label htmlFor={bodyId}>Text</label>
+        <label htmlFor={bodyId}>Description</label>
         <Button kind="quiet" aria-pressed={preview} onClick={() => setPreview(!preview)}>
           Preview
         </Button>
       </div>
       {preview ? (
-        <section className={styles.preview} aria-label="Preview of the text">
+        <section className={styles.preview} aria-label="Description preview">
           <Suspense fallback={<LoadingState what="Reading" />}>
             <Markdown text={body} />
           </Suspense>
@@ -207,13 +207,13 @@ function PullRequestFields({ pullRequest, draft, onDraft }: PullRequestFieldsPro
           rows={14}
           maxLength={60_000}
           dir="auto"
-          placeholder="Left empty, plait writes it."
+          placeholder="Leave empty to let plait write it."
           onChange={(event) => onDraft({ ...draft, body: event.target.value })}
         />
       )}
       {!isGenerated(draft, pullRequest) && (
         <Button kind="quiet" className={styles.reset} onClick={() => onDraft(resetDraft(pullRequest))}>
-          Put plait's text back
+          Restore plait's text
         </Button>
       )}
     </div>
@@ -273,7 +273,7 @@ function useShip(batchId: string, draft: PullRequestDraft, setDraft: (draft: Pul
         }),
       );
       if (answer.results.some(({ result }) => result === "accepted"))
-        showToast("Noted: no engine has answered yet");
+        showToast("Queued: no engine has picked it up yet");
       await client.invalidateQueries({ queryKey: ["batch", batchId] });
       if (publish !== "push") setDraft({});
     } catch (failed) {

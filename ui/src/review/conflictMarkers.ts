@@ -1,4 +1,4 @@
-/* A file with conflict markers, taken apart: what both sides agree on, and where they do not. Pure. */
+/* Parses a file with conflict markers. Pure. */
 
 type MergePart =
   | { readonly kind: "same"; readonly lines: readonly string[] }

@@ -48,7 +48,7 @@ describe("the words of a pull request", () => {
     const no = told({ canPublish: false, canPush: false, why: "nothing of batch b is merged" });
     expect(whyNotPublish({}, no, "pr")).toBe("Nothing of batch b is merged.");
     expect(whyNotPublish({}, told({ canPublish: false, why: "there is no token" }), "push")).toBeNull();
-    expect(whyNotPublish({}, told({ underWay: true }), "pr")).toBe("It is being published.");
+    expect(whyNotPublish({}, told({ underWay: true }), "pr")).toBe("Publishing is in progress.");
     expect(whyNotPublish({ title: " " }, told(), "pr")).toContain("title");
     expect(whyNotPublish({ title: " " }, told(), "push")).toBeNull();
   });

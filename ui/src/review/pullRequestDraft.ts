@@ -1,4 +1,4 @@
-/* The words of a pull request while a person writes them. What nobody wrote is the server's. Pure, but for where it is kept. */
+/* The text of a pull request while it is edited. Unedited parts come from the server. */
 
 import type { components } from "../api/schema";
 import { draftKey, loadDraft, saveDraft } from "../store/drafts";
@@ -30,7 +30,7 @@ export function changedText(
   };
 }
 
-/** Back to what plait would write by itself, also where somebody else's words are there. */
+/** Resets the text to what plait generates. */
 export function resetDraft(pullRequest: PullRequest): PullRequestDraft {
   const { own } = pullRequest;
   return {
@@ -50,10 +50,10 @@ export function whyNotPublish(
   pullRequest: PullRequest,
   publish: Publish,
 ): string | null {
-  if (pullRequest.underWay) return "It is being published.";
+  if (pullRequest.underWay) return "Publishing is in progress.";
   if (publish === "push") return pullRequest.canPush ? null : toSentence(pullRequest.why);
   if (!pullRequest.canPublish) return toSentence(pullRequest.why);
-  return draftedText(draft, pullRequest).title.trim() === "" ? "A pull request has to have a title." : null;
+  return draftedText(draft, pullRequest).title.trim() === "" ? "A pull request needs a title." : null;
 }
 
 export function publishLabel(pullRequest: PullRequest, publish: Publish): string {

@@ -1,4 +1,4 @@
-/* What became of a batch, as a reviewer reads it: what is on its branch, in the order of the merges, and what is not. Pure. */
+/* Groups the tasks of a batch for review, and describes its gate. Pure. */
 
 import type { Batch, BatchTask, Timeline } from "../api/types";
 
@@ -49,7 +49,7 @@ function lastMergeTimes(timeline: Timeline | undefined): ReadonlyMap<string, str
   return found;
 }
 
-/** Whether its last change was verified; `null`: nothing was to be run, or nobody knows. */
+/** Whether its last change was verified; `null` if unknown or not required. */
 export function isVerified(taskTimeline: TaskTimeline | undefined): boolean | null {
   const last = taskTimeline?.spans.findLast(({ kind }) => kind === "verify");
   return last === undefined || last.completedAt === null ? null : last.result === "ok";
@@ -63,26 +63,25 @@ interface GateStatus {
 
 /** What the gate says of the branch as it is. */
 export function gateStatus(batch: Pick<Batch, "settings">, timeline: Timeline | undefined): GateStatus {
-  if (batch.settings.gate === null)
-    return { state: "none", text: "There is no gate: what is merged counts as it is.", detail: null };
+  if (batch.settings.gate === null) return { state: "none", text: "No gate is configured.", detail: null };
   const last = timeline?.spans.findLast(({ kind }) => kind === "gate");
   if (last === undefined) return { state: "never", text: "The gate has not run yet.", detail: null };
   if (last.completedAt === null) return { state: "running", text: "The gate is running.", detail: null };
   if (last.result === "passed")
-    return { state: "passed", text: "The gate has passed on what is merged.", detail: last.detail };
+    return { state: "passed", text: "The gate passed on the merged result.", detail: last.detail };
   const spans = timeline?.spans ?? [];
   const rebuilt = spans.slice(spans.indexOf(last)).some(({ kind }) => kind === "rebuild");
-  if (!rebuilt) return { state: "failed", text: "The gate has failed.", detail: last.detail };
+  if (!rebuilt) return { state: "failed", text: "The gate failed.", detail: last.detail };
   const passedBefore = spans.some(({ kind, result }) => kind === "gate" && result === "passed");
   return passedBefore
     ? {
         state: "passed",
-        text: "The gate has passed on what is merged. It failed with what was taken out since.",
+        text: "The gate passed on the merged result. It failed with changes that were dropped since.",
         detail: null,
       }
     : {
         state: "never",
-        text: "The gate failed with what was taken out, and has not run since.",
+        text: "The gate failed with changes that were dropped, and has not run since.",
         detail: null,
       };
 }
@@ -102,7 +101,7 @@ export function listGates(timeline: Timeline | undefined): readonly NumberedGate
   return gates.reverse();
 }
 
-/** The branch is being made anew without some tasks. */
+/** Whether the branch is being rebuilt without some tasks. */
 export function isRebuilding(timeline: Timeline | undefined): boolean {
   const last: Span | undefined = timeline?.spans.findLast(({ kind }) => kind === "rebuild");
   return last !== undefined && last.completedAt === null;

@@ -1,4 +1,4 @@
-/* Who can work here, who does where a task names nobody, and with which model. */
+/* Installed agents, the default agents and their models. */
 
 import { useId } from "react";
 import { useAgents } from "../api/queries";
@@ -21,7 +21,7 @@ export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> 
   const [agent, models] = [all.get("agent"), all.get("models")];
   if (data === undefined)
     return error === null ? (
-      <LoadingState what="Asking the agents for their versions" />
+      <LoadingState what="Loading agents" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
@@ -42,7 +42,7 @@ export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> 
             <SettingRow
               key={name}
               entry={entry}
-              title={name === "model" ? "Model of all agents" : "Any command as the agent"}
+              title={name === "model" ? "Model for all agents" : "Custom agent command"}
             />
           )
         );
@@ -99,7 +99,7 @@ function DefaultAgents(props: SettingFieldProps & { agents: readonly AgentInfo[]
         </label>
       ))}
       {selected.length === 0 && first !== undefined && (
-        <p className={fields.meaning}>None chosen: {first} works.</p>
+        <p className={fields.meaning}>None selected: {first} is used.</p>
       )}
     </fieldset>
   );
@@ -155,13 +155,13 @@ function ModelField({ name, models }: { name: string; models: SettingEntry }) {
   return (
     <div className={styles.model}>
       <label htmlFor={id} className="visually-hidden">
-        Model of {name}
+        Model for {name}
       </label>
       <input
         id={id}
         type="text"
         className={`${fields.text} ${fields.mono}`}
-        placeholder="its own model"
+        placeholder="agent's default"
         disabled={readOnlyReason !== null}
         {...field}
       />

@@ -1,4 +1,4 @@
-/* A field for each kind of setting. Each commits once: by Enter, by leaving it, or by a press. */
+/* One field for each kind of setting. A field commits on Enter, on blur or on click. */
 
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import type { Setting } from "../api/types";
@@ -64,7 +64,7 @@ function useTextDraft(props: SettingFieldProps, multiline: boolean) {
     try {
       typed = parseValue(setting.kind, text);
     } catch {
-      refuse(`This is not JSON of a table. It must be ${setting.allowed}.`);
+      refuse(`This is not a JSON object. It must be ${setting.allowed}.`);
       return false;
     }
     return save(typed);
@@ -74,7 +74,7 @@ function useTextDraft(props: SettingFieldProps, multiline: boolean) {
 
 function ChangedElsewhere({ value, setting }: SettingFieldProps) {
   const now = formatValue(setting.kind, value) || "none";
-  return <p className={styles.changedElsewhere}>Changed elsewhere meanwhile, to {now}. Escape takes that.</p>;
+  return <p className={styles.changedElsewhere}>Changed elsewhere to {now}. Press Escape to use that.</p>;
 }
 
 const NARROW_KINDS: ReadonlySet<string> = new Set(["number", "duration", "size", "amount"]);
@@ -261,7 +261,7 @@ export function useFieldDraft(current: string, { commit, cancel, multiline = fal
     }
   };
   return {
-    /** Somebody else has changed it meanwhile. */
+    /** The value was changed elsewhere. */
     changedElsewhere: draft !== null && draft.original !== current,
     field: {
       value: draft?.text ?? current,

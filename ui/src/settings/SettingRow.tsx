@@ -75,23 +75,23 @@ function SettingSource({ entry: { setting, given } }: { entry: SettingEntry }) {
   const from = describeSource(given);
   return (
     <span className={styles.source}>
-      {given.hidden ? `Saved here, but ${from} says otherwise` : `From: ${from}`}
+      {given.hidden ? `Saved here, but overridden by ${from}` : `From: ${from}`}
       {given.layer === "environment" &&
         !given.hidden &&
         setting.canBeSaved &&
-        ", which counts before what is saved"}
+        ", which overrides the saved value"}
     </span>
   );
 }
 
-/** What may hold a secret is told as far as the server tells it, and never saved. */
+/** A setting that may hold a secret: shown as far as the server reveals it, never saved here. */
 function ReadOnlyValue({ entry: { setting, value } }: { entry: SettingEntry }) {
   return (
     <div>
       <p className={styles.readOnlyValue}>{summarizeValue(setting.kind, value)}</p>
       <p className={styles.about}>
-        Not saved here, since it may hold a secret. Set <code>{setting.key}</code> in your own config.toml, or{" "}
-        <code>{setting.variable}</code>.
+        Can't be saved here because it may contain a secret. Set <code>{setting.key}</code> in your own
+        config.toml, or <code>{setting.variable}</code>.
       </p>
     </div>
   );
@@ -105,7 +105,7 @@ function SaveStatus({ outcome }: { outcome: SaveResult }): ReactNode {
         <>
           <span className={styles.ok}>
             <Icon name="check" size={14} />
-            {outcome.accepted ? "Saved. No engine has answered yet: it counts as soon as one does." : "Saved"}
+            {outcome.accepted ? "Saved. It takes effect once an engine picks it up." : "Saved"}
           </span>
           {outcome.notes.map(({ message, hint }) => (
             <p key={message} className={styles.note}>

@@ -39,7 +39,9 @@ export default function SettingsView() {
         <header className={styles.header}>
           <div>
             <h1>Settings</h1>
-            <p className={styles.muted}>Of this repository, saved at once. A batch can have its own.</p>
+            <p className={styles.muted}>
+              For this repository. Changes are saved immediately; a batch can override them.
+            </p>
           </div>
           <label className={styles.search}>
             <Icon name="search" />
@@ -54,7 +56,7 @@ export default function SettingsView() {
         </header>
         <ReadOnlyNotice />
         {error !== null && <ErrorState error={error} onRetry={retry} />}
-        {error === null && all === null && <LoadingState what="Reading the settings" />}
+        {error === null && all === null && <LoadingState what="Loading settings" />}
         {all !== null &&
           (query === "" ? (
             <AllSections all={all} tables={tables} />
@@ -167,8 +169,8 @@ function SearchResults({ all, query }: { all: ReadonlyMap<string, SettingEntry>;
   const matches = findSettings(query, [...all.values()]);
   if (matches.length === 0)
     return (
-      <EmptyState title={`No setting is about “${query}”`}>
-        Names, keys, words and variables are searched.
+      <EmptyState title={`No settings match “${query}”`}>
+        Searches names, keys, descriptions and environment variables.
       </EmptyState>
     );
   return (
@@ -181,7 +183,7 @@ function SearchResults({ all, query }: { all: ReadonlyMap<string, SettingEntry>;
 }
 
 const THEMES: readonly (readonly [Theme, string])[] = [
-  ["system", "As the system"],
+  ["system", "System"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];
@@ -209,10 +211,10 @@ function BrowserSettings() {
 }
 
 const NOTIFICATION_TEXT: Record<NotificationState, string> = {
-  on: "On: this browser tells you when a task needs you or fails, and when a batch is over, while you look elsewhere.",
-  off: "Off. When a task needs you or fails, and when a batch is over, this browser can tell you while you look elsewhere.",
-  refused: "This browser was told to refuse them. Its own settings for this page can allow them again.",
-  unable: "This browser has none here: they need https, or the server on this machine.",
+  on: "On. You are notified when a task needs you or fails, and when a batch ends, while this page is in the background.",
+  off: "Off. Turn them on to be notified when a task needs you or fails, and when a batch ends, while this page is in the background.",
+  refused: "Blocked by this browser. Allow them in the browser's settings for this page.",
+  unable: "Not available here: they need https, or a server on this machine.",
 };
 
 function DesktopNotifications() {

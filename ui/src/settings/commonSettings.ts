@@ -1,4 +1,4 @@
-/* The settings that people change, in the order in which they think of them. The others are under "All settings". */
+/* The settings people change most, in order, and the search in all settings. */
 
 import type { SettingEntry } from "./useSettings";
 
@@ -15,20 +15,20 @@ interface SettingsSection {
 
 export const COMMON_SECTIONS: readonly SettingsSection[] = [
   {
-    title: "How much at once",
+    title: "Concurrency",
     settings: [
       { name: "parallelLimit", title: "Parallel limit" },
       { name: "maxBatchSize", title: "Max batch size" },
     ],
   },
   {
-    title: "How a batch goes",
+    title: "Batch behavior",
     settings: [
       { name: "queueAutoApprove", title: "Approve the queue automatically" },
       { name: "stopOnFailure", title: "Stop on failure" },
-      { name: "conflictBehavior", title: "On a conflict" },
+      { name: "conflictBehavior", title: "On conflict" },
       { name: "retries", title: "Retries" },
-      { name: "timeout", title: "Timeout of an attempt" },
+      { name: "timeout", title: "Attempt timeout" },
     ],
   },
   {
@@ -41,19 +41,19 @@ export const COMMON_SECTIONS: readonly SettingsSection[] = [
   {
     title: "Budgets",
     settings: [
-      { name: "budget", title: "Budget of a batch" },
-      { name: "taskBudget", title: "Budget of a task" },
+      { name: "budget", title: "Batch budget" },
+      { name: "taskBudget", title: "Task budget" },
     ],
   },
   {
     title: "Notifications",
     about:
-      "Sent by the engine, whether or not this page is open. Addresses and secrets are never shown whole, and never saved here.",
+      "Sent by the engine, whether or not this page is open. Addresses and secrets are never shown in full or saved here.",
     settings: [
-      { name: "notifyOn", title: "Tell me of" },
+      { name: "notifyOn", title: "Notify me of" },
       { name: "notifyUrls", title: "Addresses" },
       { name: "notifyWebhook", title: "Webhook" },
-      { name: "notifySecretFile", title: "File with the webhook's secret" },
+      { name: "notifySecretFile", title: "Webhook secret file" },
     ],
   },
 ];
@@ -61,9 +61,9 @@ export const COMMON_SECTIONS: readonly SettingsSection[] = [
 /** What a choice means, where its word does not say it. */
 export const CHOICE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   conflictBehavior: {
-    skip: "Leave the task out, and go on with the others",
+    skip: "Skip the task and continue with the others",
     fail: "Stop the batch",
-    repair: "Have an agent repair it",
+    repair: "Let an agent repair it",
   },
 };
 

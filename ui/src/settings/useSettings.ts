@@ -1,4 +1,4 @@
-/* The settings of this project: read, and saved one by one. */
+/* Loads the settings of this project, and saves them one by one. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -88,7 +88,7 @@ export function useSave(name: string) {
 
 let saveQueue: Promise<unknown> = Promise.resolve();
 
-/** One after another: every answer tells all settings, and the last one told has to be the newest. */
+/** Saves run one after another: every response contains all settings, and the last one must be the newest. */
 function enqueueSave(name: string, value: SettingChange): ReturnType<typeof saveSetting> {
   const request = saveQueue.then(() => saveSetting(name, value));
   saveQueue = request.catch(() => undefined);

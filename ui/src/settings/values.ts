@@ -1,5 +1,5 @@
-/* A setting's value as it stands in a field, and back. Pure. The server decides what fits: what can't be read here is sent
-   as it was typed, so that the server's own words say what is wrong with it. */
+/* Formats and parses setting values. Pure. The server validates: what can't be parsed here is sent as typed, so that the
+   server's message explains the problem. */
 
 import type { Setting, SettingOrigin } from "../api/types";
 

@@ -1,4 +1,4 @@
-/* The one place where the page keeps what it knows. Only `live/` writes to it. */
+/* The state of the board. Only `live/` writes to it. */
 
 import { create } from "zustand";
 import type { Task } from "../api/types";

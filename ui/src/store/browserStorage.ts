@@ -1,4 +1,4 @@
-/* What this browser keeps of a person's ways. It may refuse to: then a way lasts as long as the window. */
+/* Preferences in localStorage. Without storage they last as long as the window. */
 
 type ItemStorage = Pick<Storage, "getItem" | "setItem">;
 

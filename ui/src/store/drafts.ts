@@ -1,4 +1,4 @@
-/* What was written and not sent, kept by this browser. Of each kind only the newest ones are, so that it never fills up. */
+/* Unsent drafts in localStorage. Only the newest of each kind are kept. */
 
 import { currentProject } from "../app/routes";
 

@@ -1,5 +1,5 @@
-/* Which tasks are chosen. It outlives scrolling, filtering and live updates: only a person changes it, and a source that
-   has a chosen task no more. */
+/* The selected tasks. The selection survives scrolling, filtering and live updates; only the user changes it, or a task that
+   disappears from its source. */
 
 import { create } from "zustand";
 import { useBoard } from "./board";

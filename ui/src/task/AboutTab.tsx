@@ -16,7 +16,7 @@ import type { SelectedTask } from "./selectedTask";
 
 const Markdown = lazy(() => import("../components/Markdown"));
 
-/** What it is, why it is where it is now, and what it has been through. */
+/** What the task is, its status and its history. */
 export function AboutTab({ selected }: { selected: SelectedTask }) {
   const { task, run, explanation } = selected;
   return (
@@ -43,16 +43,16 @@ function StatusSection({ selected: { info, explanation } }: { selected: Selected
   const status = info?.status ?? data?.status;
   const current = data !== undefined && data.status === status;
   return (
-    <Section title="Why it is where it is">
+    <Section title="Status">
       <p className={styles.status}>
         {status && <TaskStatusBadge status={status} />}
-        <span dir="auto">{(current ? data.reason : info?.reason) || "Nothing more is known."}</span>
+        <span dir="auto">{(current ? data.reason : info?.reason) || "No details."}</span>
       </p>
       {data === undefined ? (
-        <LoadingState what="Asking why" />
+        <LoadingState what="Loading" />
       ) : (
         <p className={styles.nextStep} dir="auto">
-          {current ? data.way : "It has just changed."}
+          {current ? data.way : "Just changed."}
         </p>
       )}
     </Section>
@@ -71,7 +71,9 @@ function SourceSection({
   return (
     <Section title="Task">
       <Facts>
-        <Fact name="Source">{source !== null && <CopyableText text={source} what="where it is said" />}</Fact>
+        <Fact name="Source">
+          {source !== null && <CopyableText text={source} what="the source location" />}
+        </Fact>
         <Fact name="Id">{task !== undefined && <code>{task.id}</code>}</Fact>
         <Fact name="Phase">{task?.phase}</Fact>
         <Fact name="Agent">{info?.agent ?? task?.agent}</Fact>
@@ -106,7 +108,7 @@ export function NameList({ names }: { names: readonly string[] }) {
   );
 }
 
-/** Its text, as markdown; read again when somebody has edited it. */
+/** The description as Markdown, reloaded after editing. */
 function DescriptionSection({ task }: { task: Task }) {
   const { data, error, refetch } = useTaskDetail(task.id);
   const editing = useEditor((editor) => editor.open !== null);
@@ -200,8 +202,8 @@ function ResultSection({ explanation }: { explanation: Explanation }) {
           {commit !== null && (
             <>
               <CopyableText text={commit} shown={shortId(commit)} what="the commit" />
-              {place !== null && `as number ${place} of `}
-              <Link href={routes.review(batchId)}>its batch branch</Link>
+              {place !== null && `as number ${place} on `}
+              <Link href={routes.review(batchId)}>the batch branch</Link>
             </>
           )}
         </Fact>
@@ -211,7 +213,7 @@ function ResultSection({ explanation }: { explanation: Explanation }) {
         <Fact name="Tip">
           {tip !== null && <CopyableText text={tip} shown={shortId(tip)} what="the tip" />}
         </Fact>
-        <Fact name="Kept as">{ref !== null && <CopyableText text={ref} what="the ref" />}</Fact>
+        <Fact name="Ref">{ref !== null && <CopyableText text={ref} what="the ref" />}</Fact>
         <Fact name="Worktree">
           {worktreePath !== null && <CopyableText text={worktreePath} what="the path" />}
         </Fact>

@@ -15,7 +15,7 @@ import {
 } from "./attempts";
 import { Section } from "./Facts";
 
-/** Every try that was made at it, the first one first. */
+/** All attempts, oldest first. */
 export function AttemptsTable({ explanation }: { explanation: Explanation }) {
   return (
     <Section title="Attempts">
@@ -26,7 +26,7 @@ export function AttemptsTable({ explanation }: { explanation: Explanation }) {
               <th scope="col">Step</th>
               <th scope="col">Agent</th>
               <th scope="col">Started</th>
-              <th scope="col">Took</th>
+              <th scope="col">Duration</th>
               <th scope="col">Result</th>
             </tr>
           </thead>
@@ -37,7 +37,7 @@ export function AttemptsTable({ explanation }: { explanation: Explanation }) {
                 {attempt.retriedFor !== null && (
                   <tr>
                     <td colSpan={5} className={styles.retried} dir="auto">
-                      Went again: {attempt.retriedFor}
+                      Retried: {attempt.retriedFor}
                     </td>
                   </tr>
                 )}
@@ -113,7 +113,7 @@ export function ContestTable({ contest, batchId }: { contest: ContestInfo; batch
               <th scope="col">Agent</th>
               <th scope="col">Status</th>
               <th scope="col">Rank</th>
-              <th scope="col">Took</th>
+              <th scope="col">Duration</th>
               <th scope="col">Change</th>
               <th scope="col">Cost</th>
             </tr>

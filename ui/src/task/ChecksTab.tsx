@@ -16,7 +16,7 @@ export function ChecksTab({ run, selected }: { run: RunRef; selected: SelectedTa
   const { data, error, refetch } = explanation;
   if (data === undefined)
     return error === null ? (
-      <LoadingState what="Reading the checks" />
+      <LoadingState what="Loading checks" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
@@ -28,19 +28,19 @@ export function ChecksTab({ run, selected }: { run: RunRef; selected: SelectedTa
       {data.conflict !== null && (
         <Section title="Conflict">
           <p>
-            It changes what the batch branch has changed too ({shortId(data.conflict.with)}), in{" "}
+            It conflicts with the batch branch ({shortId(data.conflict.with)}), in{" "}
             {data.conflict.files.length === 1 ? "this file" : "these files"}:
           </p>
           <NameList names={data.conflict.files} />
           <p>
-            <Link href={routes.review(run.batchId)}>Both sides are in the review</Link>
+            <Link href={routes.review(run.batchId)}>Compare both sides in the review</Link>
           </p>
         </Section>
       )}
       <Section title="Gate">
         {gate === null ? (
           <p className={styles.muted}>
-            {command === null ? "This batch has no gate." : "The gate has not run on it yet."}
+            {command === null ? "This batch has no gate." : "The gate has not run yet."}
           </p>
         ) : (
           <>
@@ -83,13 +83,11 @@ export function ChecksTab({ run, selected }: { run: RunRef; selected: SelectedTa
 function NotVerified({ status, command }: { status: string; command: string | null }) {
   if (command === null)
     return (
-      <EmptyState title="Nothing verifies it">
-        A verify command in the settings, or in the task, would.
-      </EmptyState>
+      <EmptyState title="No verification">Set a verify command in the settings or in the task.</EmptyState>
     );
   return (
-    <EmptyState title="It has not been verified yet">
-      {status === "running" ? "That is done when its attempt has ended: " : "It would be by "}
+    <EmptyState title="Not verified yet">
+      {status === "running" ? "Runs after the attempt ends: " : "Command: "}
       <code>{command}</code>
     </EmptyState>
   );

@@ -21,7 +21,7 @@ interface Props {
   explanation: ReturnType<typeof useExplanation>;
 }
 
-/** What its attempts print: the newest one, or whichever is chosen. Whoever reads one keeps it when the next begins. */
+/** The transcript of the selected or newest attempt. A new attempt does not replace one that is being read. */
 export function LogTab({ run, explanation }: Props) {
   const selection = useSelectedAttempt();
   const [readName, setReadName] = useState<string | null>(null);
@@ -29,18 +29,14 @@ export function LogTab({ run, explanation }: Props) {
   const { data, error, refetch } = explanation;
   if (data === undefined)
     return error === null ? (
-      <LoadingState what="Reading the log" />
+      <LoadingState what="Loading the log" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
   const attempts = data.attempts.filter(hasTranscript);
   const latest = newestAttempt(attempts, selection.step) ?? attempts.at(-1);
   if (latest === undefined)
-    return (
-      <EmptyState title="No attempt has been made yet">
-        {data.reason && `${capitalize(data.reason)}.`}
-      </EmptyState>
-    );
+    return <EmptyState title="No attempts yet">{data.reason && `${capitalize(data.reason)}.`}</EmptyState>;
   const wanted =
     selection.attempt === null ? readName : attemptName({ ...selection, attempt: selection.attempt });
   const shown = attempts.find((each) => attemptName(each) === wanted) ?? latest;
@@ -49,7 +45,7 @@ export function LogTab({ run, explanation }: Props) {
     <>
       {shown !== latest && selection.attempt === null && (
         <div className={styles.newer} role="status">
-          <span>{capitalize(attemptName(latest))} has begun.</span>
+          <span>{capitalize(attemptName(latest))} has started.</span>
           <Button onClick={() => setReadName(null)}>Show it</Button>
         </div>
       )}
@@ -71,7 +67,7 @@ export function LogTab({ run, explanation }: Props) {
 function FormatToggle({ pretty, set }: { pretty: boolean; set(pretty: boolean): void }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: two buttons of one choice, in a line
-    <span role="group" aria-label="How it is shown" className={styles.choice}>
+    <span role="group" aria-label="Log format" className={styles.choice}>
       <Button aria-pressed={pretty} onClick={() => set(true)}>
         Pretty
       </Button>

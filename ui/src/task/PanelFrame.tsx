@@ -76,7 +76,7 @@ export function PanelFrame({ open, task, title, known, actions, children, withou
   );
 }
 
-/** To the other tasks, wider, and away. */
+/** Previous and next task, width, and close. */
 function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }) {
   const [, setOpen] = useOpenTask();
   const columns = useBoardLayout((shown) => shown.columns);
@@ -84,12 +84,12 @@ function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }
   const { previous, next } = adjacentTasks(columns, task?.id);
   const openOther = (to: string | null) => () => to !== null && setOpen({ task: to, tab: open.tab });
   const close = () => setOpen(null);
-  const noOther = "There is no other task on the board that way.";
+  const noOther = "No more tasks in that direction.";
   useCommands([
-    { id: "task-close", title: "Close the task", group: "Task", keys: ["Escape"], run: close },
+    { id: "task-close", title: "Close task", group: "Task", keys: ["Escape"], run: close },
     {
       id: "task-before",
-      title: "Task before",
+      title: "Previous task",
       group: "Task",
       keys: ["["],
       disabled: previous ? null : noOther,
@@ -105,7 +105,7 @@ function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }
     },
     {
       id: "task-wide",
-      title: wide ? "Make the task's panel narrow" : "Make the task's panel wide",
+      title: wide ? "Narrow the panel" : "Widen the panel",
       group: "Task",
       keys: ["w"],
       run: toggleWide,
@@ -116,7 +116,7 @@ function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }
       <Button
         kind="quiet"
         icon
-        label="Task before"
+        label="Previous task"
         disabled={previous ? null : noOther}
         onClick={openOther(previous)}
       >
@@ -218,7 +218,7 @@ function Resizer() {
     <div
       role="separator"
       className={styles.resizer}
-      aria-label="Width of the panel"
+      aria-label="Panel width"
       aria-orientation="vertical"
       aria-valuemin={MIN_WIDTH}
       aria-valuemax={MAX_WIDTH}
@@ -245,7 +245,7 @@ function Resizer() {
 
 let origin: HTMLElement | null = null;
 
-/** From one task to the next the panel is drawn anew: who opened it first is remembered. */
+/** The panel remounts for each task, so remember what opened it first. */
 function focusPanel(panel: HTMLElement | null, to: HTMLElement | null): void {
   const { activeElement } = document;
   if (

@@ -17,7 +17,7 @@ import styles from "./TaskActions.module.css";
 
 type SendAction = (action: TaskAction, body?: { agent?: string; text?: string }) => Promise<boolean>;
 
-/** What can be asked of the task. What was pressed is busy until it is answered. */
+/** Actions on the task. A pressed button is busy until the server responds. */
 export function TaskActions({ selected }: { selected: SelectedTask }) {
   const { run, info } = selected;
   if (run === null || info === undefined) return <SourceActions selected={selected} />;
@@ -60,7 +60,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
     id: `task-${action}`,
     title,
     group: "Task",
-    disabled: busy === null ? disabledReason(action) : "Another request is being answered.",
+    disabled: busy === null ? disabledReason(action) : "Another request is in progress.",
     run: onRun,
   });
   useCommands([
@@ -68,12 +68,12 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
     command("retry", "Retry the task", () => void send("retry")),
     command("drop", "Drop the task", () => void drop()),
     command("approve", "Approve the task", () => void send("approve")),
-    command("feedback", "Tell the agent something", () => setFeedbackOpen(true)),
+    command("feedback", "Send feedback", () => setFeedbackOpen(true)),
   ]);
   const buttonProps = (action: TaskAction) => ({ disabled: disabledReason(action), busy: busy === action });
   return (
     <>
-      <div className={styles.actions} role="toolbar" aria-label="What to do with it">
+      <div className={styles.actions} role="toolbar" aria-label="Task actions">
         {selected.inBatch.data?.batch.mode === "queue" && (
           <Button
             kind={disabledReason("approve") === null ? "primary" : "plain"}
@@ -105,7 +105,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
             aria-expanded={feedbackOpen}
             onClick={() => setFeedbackOpen(!feedbackOpen)}
           >
-            Tell the agent
+            Send feedback
           </Button>
         )}
         {selected.task?.editable && hasEndedRun(known) && (
@@ -142,7 +142,7 @@ function getQuestion({ explanation: { data } }: SelectedTask, known: RunInfo): s
   return data?.waiting === "answer" ? data.reason : known.reason;
 }
 
-/** Nobody is at it: what its file says counts for the next run. */
+/** The run is over: edits apply to the next one. */
 function hasEndedRun({ completedAt }: RunInfo): boolean {
   return completedAt !== null;
 }
@@ -150,13 +150,13 @@ function hasEndedRun({ completedAt }: RunInfo): boolean {
 function dropConfirmation({ taskId }: RunRef, { status, commit }: RunInfo) {
   const merged = status === "done" && commit !== null;
   const first = merged
-    ? "The batch branch is made anew without its change."
+    ? "The batch branch is rebuilt without its change."
     : ["running", "verifying", "merging"].includes(status)
-      ? "Its attempt is ended, and nothing of it is merged."
-      : "The batch goes on without it.";
+      ? "Its attempt is stopped, and nothing of it is merged."
+      : "The batch continues without it.";
   return {
     title: `Drop ${taskId}?`,
-    text: `${first} What needs it can't be done then. A retry takes it up again.`,
+    text: `${first} Tasks that need it are blocked. You can retry it later.`,
     action: "Drop",
     danger: true,
   };
@@ -164,7 +164,7 @@ function dropConfirmation({ taskId }: RunRef, { status, commit }: RunInfo) {
 
 interface FeedbackFormProps {
   run: RunRef;
-  /** What the agent asks; `null`: nobody asked, and it starts again with these words. */
+  /** The agent's question; `null` for feedback that starts a new attempt. */
   question: string | null;
   busy: boolean;
   disabled: string | null;
@@ -197,7 +197,7 @@ function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFo
         </div>
       )}
       <label htmlFor={id}>
-        {question === null ? "Tell the agent something: it starts again with it" : "Your answer"}
+        {question === null ? "Feedback for the agent, which starts a new attempt" : "Your answer"}
       </label>
       <textarea
         id={id}
@@ -219,7 +219,7 @@ function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFo
           </Button>
         )}
         <Button kind="primary" disabled={disabledReason} busy={busy} onClick={() => void submit()}>
-          {question === null ? "Start again with this" : "Answer"}
+          {question === null ? "Retry with feedback" : "Answer"}
         </Button>
       </div>
     </section>
@@ -269,7 +269,7 @@ function AgentMenu({ lastAgent, onSelect }: { lastAgent: string | null; onSelect
   const { data, error, refetch } = useAgents();
   if (data === undefined)
     return error === null ? (
-      <LoadingState what="Looking for agents" />
+      <LoadingState what="Loading agents" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
@@ -300,5 +300,5 @@ function agentNote(agent: AgentInfo, lastAgent: string | null): string {
   if (reason !== null) return reason;
   if (agent.login.loggedIn === "no")
     return `Not logged in${agent.login.how === null ? "" : `: ${agent.login.how}`}`;
-  return agent.name === lastAgent ? "Did it last" : (agent.model ?? "");
+  return agent.name === lastAgent ? "Used last" : (agent.model ?? "");
 }

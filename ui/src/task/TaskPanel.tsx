@@ -1,4 +1,4 @@
-/* All about one task, at the right of the page: what it is, why it is where it is, what it printed and changed. */
+/* The panel with everything about one task. */
 
 import { lazy, Suspense, useEffect } from "react";
 import { ApiError } from "../api/client";
@@ -41,8 +41,8 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
   if (open.tab === "about") return <AboutTab selected={selected} />;
   if (run === null) {
     return (
-      <EmptyState title="It has not been run yet">
-        Select it on the board and execute it: what it prints and changes is shown here then.
+      <EmptyState title="Not run yet">
+        Select it on the board and run it to see its output and changes here.
       </EmptyState>
     );
   }
@@ -51,7 +51,7 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
       return <LogTab run={run} explanation={selected.explanation} />;
     case "diff":
       return (
-        <Suspense fallback={<LoadingState what="Reading the change" />}>
+        <Suspense fallback={<LoadingState what="Loading the diff" />}>
           <DiffView batchId={run.batchId} taskId={run.taskId} />
         </Suspense>
       );
@@ -64,15 +64,15 @@ function MissingTask({ open, selected }: { open: OpenTask; selected: SelectedTas
   const { loaded, run, inBatch } = selected;
   const { error } = inBatch;
   if (run === null) {
-    if (!loaded) return <LoadingState what="Reading the tasks" />;
+    if (!loaded) return <LoadingState what="Loading tasks" />;
     return (
-      <EmptyState title={`There is no task ${open.task}`}>
-        No source has it, or it was given another name. The board has what there is.
+      <EmptyState title={`Task ${open.task} not found`}>
+        It was removed or renamed. The board shows all tasks.
       </EmptyState>
     );
   }
   if (error instanceof ApiError && error.status === 404)
-    return <EmptyState title="There is no such task">{`${error.message}.`}</EmptyState>;
+    return <EmptyState title="Task not found">{`${error.message}.`}</EmptyState>;
   if (error !== null) return <ErrorState error={error} onRetry={() => void inBatch.refetch()} />;
-  return <LoadingState what="Reading the task" />;
+  return <LoadingState what="Loading the task" />;
 }

@@ -20,7 +20,7 @@ describe("what can be asked of a task", () => {
       expect(disabledReasons(known(status), undefined, undefined).cancel).toMatch(/already/);
       expect(disabledReasons(known(status), undefined, undefined).retry).toBe(null);
     }
-    expect(disabledReasons(known("timed_out"), undefined, undefined).cancel).toBe("It is timed out already.");
+    expect(disabledReasons(known("timed_out"), undefined, undefined).cancel).toBe("It is already timed out.");
   });
 
   it("names what is to be tried again instead of what is blocked", () => {
@@ -29,7 +29,7 @@ describe("what can be asked of a task", () => {
       { id: "02-roof", status: "done" },
     ] as Explanation["needs"];
     const told = disabledReasons(known("blocked"), explained({ needs }), undefined);
-    expect(told.retry).toBe("It is blocked: try 01-walls again instead.");
+    expect(told.retry).toBe("It is blocked: retry 01-walls instead.");
     expect(told.feedback).toBe(told.retry);
   });
 
@@ -38,18 +38,18 @@ describe("what can be asked of a task", () => {
     expect(disabledReasons(known("waiting", "approval"), undefined, queue(false)).approve).toBe(null);
     expect(disabledReasons(known("waiting", "turn"), undefined, queue(false)).approve).toBe(null);
     expect(disabledReasons(known("waiting", "turn"), undefined, queue(true)).approve).toMatch(
-      /without approval/,
+      /not need approval/,
     );
-    expect(disabledReasons(known("running"), undefined, queue(false)).approve).toMatch(/does not wait/);
+    expect(disabledReasons(known("running"), undefined, queue(false)).approve).toMatch(/not waiting/);
     const parallel = { ...queue(false), mode: "parallel" } as const;
-    expect(disabledReasons(known("waiting"), undefined, parallel).approve).toMatch(/Only a queue/);
+    expect(disabledReasons(known("waiting"), undefined, parallel).approve).toMatch(/Only queues/);
   });
 
   it("is told nothing while it is merged, nor what others write", () => {
     expect(disabledReasons(known("merging"), undefined, undefined).feedback).toMatch(/being merged/);
     const contest = { why: null, entrants: [{ entrant: "01-walls@1" }] } as Explanation["contest"];
     expect(disabledReasons(known("done"), explained({ contest }), undefined).feedback).toMatch(
-      /tell one of them/,
+      /one of its entrants/,
     );
     expect(disabledReasons(known("running"), explained({}), undefined).feedback).toBe(null);
   });

@@ -1,4 +1,4 @@
-/* What can be asked of a task now. Of each: `null`, or a sentence why not. The server has the last word. */
+/* Why an action on a task is disabled; `null` if it is allowed. The server has the last word. */
 
 import type { BatchSummary, Explanation, TaskAction, TaskStatus } from "../api/types";
 import { statusText } from "../components/Status";
@@ -33,9 +33,9 @@ export function disabledReasons(
   const { status } = known;
   const ended = hasEnded(status);
   return {
-    cancel: ended ? `It is ${statusText(status)} already.` : null,
-    retry: ended ? whyNotRetry(status, explanation) : "It has not ended: there is nothing to try again yet.",
-    drop: status === "skipped" ? "It is skipped already." : null,
+    cancel: ended ? `It is already ${statusText(status)}.` : null,
+    retry: ended ? whyNotRetry(status, explanation) : "It has not ended yet.",
+    drop: status === "skipped" ? "It is already skipped." : null,
     approve: whyNotApprove(known, batch),
     feedback: whyNotFeedback(status, explanation),
   };
@@ -43,10 +43,10 @@ export function disabledReasons(
 
 /** Also before its turn: who approves by name need not wait for it. */
 function whyNotApprove({ status, attempt }: RunInfo, batch: QueueInfo | undefined): string | null {
-  if (batch?.mode !== "queue") return "Only a queue asks for approval.";
-  if (batch.settings.queueAutoApprove) return "This queue goes on without approval.";
+  if (batch?.mode !== "queue") return "Only queues need approval.";
+  if (batch.settings.queueAutoApprove) return "This queue does not need approval.";
   const started = attempt > 0 || (status !== "waiting" && status !== "queued");
-  return started ? "It does not wait for approval." : null;
+  return started ? "It is not waiting for approval." : null;
 }
 
 function whyNotRetry(status: TaskStatus, explanation: Explanation | undefined): string | null {
@@ -55,14 +55,14 @@ function whyNotRetry(status: TaskStatus, explanation: Explanation | undefined): 
     (need) => need.status !== null && ENDED_STATUSES.has(need.status),
   );
   const names = endedNeeds?.filter((need) => need.status !== "done").map((need) => need.id) ?? [];
-  return names.length === 0 ? null : `It is blocked: try ${names.join(", ")} again instead.`;
+  return names.length === 0 ? null : `It is blocked: retry ${names.join(", ")} instead.`;
 }
 
 function whyNotFeedback(status: TaskStatus, explanation: Explanation | undefined): string | null {
   const entrants = explanation?.contest?.entrants ?? [];
   if (entrants.length > 0 && explanation?.waiting !== "answer")
-    return "It is chosen from what its entrants write: tell one of them.";
+    return "A contest decides this task: send feedback to one of its entrants.";
   return status === "merging"
-    ? "It is being merged: tell it when it is done."
+    ? "It is being merged: send feedback when it is done."
     : whyNotRetry(status, explanation);
 }

@@ -21,9 +21,9 @@ describe("an attempt in words", () => {
     expect(describeResult({ ...made, category: "killed", exitCode: 143, endedFor: "cancel" })).toBe(
       "cancel, exit 143",
     );
-    expect(describeResult({ ...made, completedAt: null, category: null })).toBe("at work");
+    expect(describeResult({ ...made, completedAt: null, category: null })).toBe("running");
     expect(describeResult({ ...made, completedAt: null, category: null, endedFor: "drop" })).toBe(
-      "ending: drop",
+      "stopping: drop",
     );
     expect(describeEnd({ ...made, category: "lost", exitCode: null, detail: "its claim is gone" })).toBe(
       "lost · 1m 02s · its claim is gone",

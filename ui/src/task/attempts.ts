@@ -1,4 +1,4 @@
-/* An attempt in words. Pure. */
+/* Texts about attempts, and which attempt is selected. */
 
 import { create } from "zustand";
 import type { Explanation } from "../api/types";
@@ -13,16 +13,16 @@ const CATEGORY_TEXT: Record<Category, string> = {
   verify: "verification failed",
   empty: "changed nothing",
   rate_limit: "rate limit",
-  quota: "quota used up",
+  quota: "quota exceeded",
   auth: "not logged in",
   overloaded: "provider overloaded",
   network: "network failed",
   context: "context too long",
-  usage: "could not be called",
+  usage: "invocation failed",
   killed: "killed",
   lost: "lost",
   timeout: "timed out",
-  idle: "said nothing for too long",
+  idle: "idle for too long",
   question: "asked a question",
   conflict: "conflict",
   merge: "could not be merged",
@@ -36,7 +36,7 @@ export function attemptName({ step, attempt }: Pick<Attempt, "step" | "attempt">
 
 /** How it ended: `passed`, `failed, exit 2`, `cancelled`; `at work` while it does not. */
 export function describeResult({ category, exitCode, endedFor, completedAt }: Attempt): string {
-  if (completedAt === null) return endedFor === null ? "at work" : `ending: ${endedFor}`;
+  if (completedAt === null) return endedFor === null ? "running" : `stopping: ${endedFor}`;
   const text = endedFor ?? (category === null ? "ended" : CATEGORY_TEXT[category]);
   return exitCode !== null && exitCode !== 0 ? `${text}, exit ${exitCode}` : text;
 }
@@ -56,7 +56,7 @@ export function newestAttempt<T extends Attempt>(
 /** A line about an attempt that has ended: how, after how long, and what was said of it. */
 export function describeEnd(attempt: Attempt): string {
   const parts = [describeResult(attempt), attemptDuration(attempt, 0), attempt.detail].filter(Boolean);
-  return attempt.completedAt === null ? "at work" : parts.join(" · ");
+  return attempt.completedAt === null ? "running" : parts.join(" · ");
 }
 
 export interface SelectedAttempt {

@@ -1,4 +1,4 @@
-/* How wide the panel is, which is kept for the next time, and whether anything is seen beside it. */
+/* Width of the task panel, and whether it covers the page. */
 
 import { create } from "zustand";
 import { useMediaQuery } from "../components/hooks";

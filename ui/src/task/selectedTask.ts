@@ -1,4 +1,4 @@
-/* Which task the panel is about: the board's, a run's, or both. Pure. */
+/* The task in the panel: from the board, from a run, or both. */
 
 import { useExplanation, useTaskInBatch } from "../api/queries";
 import type { BatchTask, Run, Task } from "../api/types";
@@ -44,7 +44,7 @@ export function adjacentTasks(
 }
 
 export interface SelectedTask {
-  /** The board was read. */
+  /** The board is loaded. */
   readonly loaded: boolean;
   /** As its source tells it. */
   readonly task: Task | undefined;

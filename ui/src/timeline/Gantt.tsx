@@ -11,7 +11,7 @@ import { useDragScroll, type Zoom } from "./panZoom";
 import { barTone, describeBar, describeGap, type KIND_NAMES } from "./timelineText";
 
 const ROW_HEIGHT = 32;
-const HINT = "Arrow keys go from span to span, Enter opens the task there. Scrolling with Ctrl zooms.";
+const HINT = "Use the arrow keys to move, Enter to open a task, and Ctrl+scroll to zoom.";
 
 /** Only the rows in sight are drawn, and the one that has the keyboard. */
 export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart; zoom: Zoom }) {
@@ -160,7 +160,7 @@ function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps
             key={lane[0]?.key}
             className={styles.batchLane}
             style={{ top: AXIS_HEIGHT + at * LANE_HEIGHT }}
-            aria-label="Of the whole batch"
+            aria-label="Batch events"
           >
             <Bars frame={chart} bars={lane} current="all" onPress={onPress} onHover={onHover} />
           </ul>
@@ -193,7 +193,7 @@ interface GanttRowProps {
   actions: GanttRowActions;
 }
 
-/** The same ones as long as the chart is there: rows are drawn anew only when they change. */
+/** Stable callbacks, so that rows render only when they change. */
 interface GanttRowActions {
   onPress(task: string, bar: Bar | null): void;
   onHover(row: number, words: string | null, place: number): void;
@@ -263,7 +263,7 @@ export const KIND_LETTERS: Record<keyof typeof KIND_NAMES, string> = {
 
 type TimeRange = Pick<Chart, "from" | "to">;
 
-/** In shares of the line, so that nothing is drawn anew when the window changes. */
+/** In percent, so that a resize needs no new render. */
 function spanStyle(frame: TimeRange, from: number, to: number): CSSProperties {
   const share = 100 / (frame.to - frame.from);
   return { left: `${(from - frame.from) * share}%`, width: `${(to - from) * share}%` };

@@ -33,7 +33,7 @@ function TimelineContent({ line }: { line: Timeline }) {
   const now = useNow(isRunning(line));
   const chart = useMemo(() => buildChart(line, now), [line, now]);
   if (chart === null || chart.rows.length === 0)
-    return <EmptyState title="Nothing has happened yet">Attempts stand here once there are some.</EmptyState>;
+    return <EmptyState title="Nothing to show yet">Attempts appear here once they start.</EmptyState>;
   return <TimelineChart line={line} chart={chart} />;
 }
 
@@ -57,7 +57,7 @@ function TimelineLegend({ chart: { rows, batchBars } }: { chart: Chart }) {
   const gaps = rows.flatMap((row) => row.gaps);
   const kinds = Object.keys(KIND_LETTERS) as (keyof typeof KIND_LETTERS)[];
   return (
-    <ul className={styles.legend} aria-label="What is drawn">
+    <ul className={styles.legend} aria-label="Legend">
       {kinds
         .filter((kind) => bars.some(({ span }) => span.kind === kind))
         .map((kind) => (
@@ -67,7 +67,7 @@ function TimelineLegend({ chart: { rows, batchBars } }: { chart: Chart }) {
         ))}
       {bars.some((bar) => bar.retry !== null) && (
         <li>
-          <span className={styles.letter}>✕</span> went wrong
+          <span className={styles.letter}>✕</span> failed
         </li>
       )}
       {gaps.some(({ backoff }) => backoff === null) && (
@@ -77,7 +77,7 @@ function TimelineLegend({ chart: { rows, batchBars } }: { chart: Chart }) {
       )}
       {gaps.some(({ backoff }) => backoff !== null) && (
         <li>
-          <span className={styles.backoffSample} /> held back
+          <span className={styles.backoffSample} /> backing off
         </li>
       )}
     </ul>
@@ -85,8 +85,8 @@ function TimelineLegend({ chart: { rows, batchBars } }: { chart: Chart }) {
 }
 
 function ZoomButtons({ zoom: { factor, maxFactor, zoomBy, fit } }: { zoom: Zoom }) {
-  const [isMinimum, atMinimum] = [factor <= 1, factor <= 1 ? "All of it is shown" : null];
-  const atMaximum = factor >= maxFactor ? "It is as large as can be" : null;
+  const [isMinimum, atMinimum] = [factor <= 1, factor <= 1 ? "Everything is shown already" : null];
+  const atMaximum = factor >= maxFactor ? "Already at maximum zoom" : null;
   useCommands([
     {
       id: "timeline.fit",

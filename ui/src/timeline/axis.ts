@@ -1,4 +1,4 @@
-/* Instants on a line: how long it is, and where its ticks stand. Pure; the clock's zone is given. */
+/* The time axis: ticks, and where an open timeline ends. Pure; the time zone is passed in. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -70,7 +70,7 @@ export function formatInstant(at: number, zone: Zone, beside = at): string {
   return day(at) === day(beside) ? time : `${day(at)}, ${time}`;
 }
 
-/** Where a line that goes on ends: it grows by steps, so that what is drawn stands still between two of them. */
+/** The end of an open timeline. It grows in steps, so that bars stand still in between. */
 export function openEnd(from: number, to: number): number {
   let length = MIN_LENGTH;
   while (length < (to - from) * 1.04) length *= LENGTH_FACTOR;

@@ -208,7 +208,7 @@ describe("the summary", () => {
     const told = line(tasks, { completedAt: at(100) });
     const chart = buildChart(told, BEGUN);
     expect(chart && formatSummary(summarizeTimeline(told, chart))).toBe(
-      "1m 40s instead of 2m 50s one after another · longest wait 12s (roof) · 1 retry",
+      "1m 40s (2m 50s of agent time) · longest wait 12s (roof) · 1 retry",
     );
   });
 
@@ -248,7 +248,7 @@ describe("the words of a span", () => {
       "Write, attempt 1, by shell: ok, 12s, from 10:00:00 to 10:00:12",
     ]);
     expect(bars([span("write", 0, null)])).toEqual([
-      "Write, attempt 1, by shell: not over, 1m 00s, since 10:00:00",
+      "Write, attempt 1, by shell: running, 1m 00s, since 10:00:00",
     ]);
     expect(bars([span("merge", 3, 4, { result: "conflicted", detail: "app.py", agent: null })])).toEqual([
       "Merge, attempt 1: conflicted, 1s, from 10:00:03 to 10:00:04. app.py",
@@ -258,7 +258,7 @@ describe("the words of a span", () => {
   test("say why it ended, and what followed", () => {
     const [first] = bars([span("write", 0, 20, { result: "timeout", endedFor: "timeout" })], [AGAIN]);
     expect(first).toBe(
-      "Write, attempt 1, by shell: timed out, 20s, from 10:00:00 to 10:00:20. plait ended it: it took too long. Again, not before 10:00:50: exit status 1",
+      "Write, attempt 1, by shell: timed out, 20s, from 10:00:00 to 10:00:20. Stopped by plait: it took too long. Retry not before 10:00:50: exit status 1",
     );
   });
 
@@ -266,7 +266,7 @@ describe("the words of a span", () => {
     const waits = [{ startedAt: at(20), completedAt: null }];
     const row = buildChart(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000)?.rows[0];
     expect(row?.gaps.map((gap) => describeGap(gap, UTC))).toEqual([
-      "Held back until 10:00:50: exit status 1",
+      "Backing off until 10:00:50: exit status 1",
     ]);
   });
 });

@@ -1,6 +1,6 @@
-/* What stands on the timeline of a batch, and from when to when. Pure; now is given.
+/* Bars and gaps of a batch's timeline, and keyboard navigation between them. Pure; now is passed in.
 
-   Law: nothing ends before it begins, whatever clocks say, and what is not over reaches to now. */
+   Law: nothing ends before it starts, whatever the clocks say, and what is open extends to now. */
 
 import type { TaskStatus, Timeline } from "../api/types";
 import { openEnd } from "./axis";
@@ -45,7 +45,7 @@ export interface Chart {
   readonly rows: readonly Row[];
 }
 
-/** `null`: nothing has begun. */
+/** `null`: nothing has started. */
 export function buildChart(line: Timeline, clock: number): Chart | null {
   const known = listInstants(line);
   if (known.length === 0) return null;

@@ -1,4 +1,4 @@
-/* How much longer than the window the line is drawn, and what stays in its place when that changes. */
+/* Zooming and dragging of the timeline. */
 
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 

@@ -1,4 +1,4 @@
-/* What a span is, in words: for tooltips, and for whoever does not see it. Pure. */
+/* Texts about the bars, gaps and totals of a timeline. Pure. */
 
 import type { Timeline } from "../api/types";
 import { formatDuration, pluralize } from "../model/format";
@@ -20,24 +20,24 @@ export const KIND_NAMES: Record<Span["kind"], string> = {
 const END_REASONS: Record<NonNullable<Span["endedFor"]>, string> = {
   cancel: "it was cancelled",
   drop: "the task was dropped",
-  blocked: "something it needs was not done",
+  blocked: "a task it needs was not done",
   stop: "the batch was stopped",
   timeout: "it took too long",
-  idle: "it said nothing for too long",
-  feedback: "a person had feedback",
+  idle: "it was idle for too long",
+  feedback: "feedback was given",
 };
 
 const RESULT_TEXT: Partial<Record<string, string>> = {
   task: "failed",
   verify: "failed verification",
   empty: "changed nothing",
-  rate_limit: "met a rate limit",
-  quota: "met a quota",
-  auth: "was not let in",
+  rate_limit: "rate limited",
+  quota: "quota exceeded",
+  auth: "not logged in",
   overloaded: "provider overloaded",
   network: "no network",
   context: "context too long",
-  usage: "called wrongly",
+  usage: "invocation failed",
   timeout: "timed out",
   idle: "idle for too long",
   question: "asked a question",
@@ -60,7 +60,7 @@ export function barTone({ span, open }: Bar): BarTone {
 }
 
 function resultText({ span, open }: Bar): string | null {
-  if (open) return "not over";
+  if (open) return "running";
   return span.result === null ? null : (RESULT_TEXT[span.result] ?? span.result.replaceAll("_", " "));
 }
 
@@ -76,16 +76,16 @@ export function describeBar(bar: Bar, zone: Zone): string {
     : `from ${formatInstant(from, zone)} to ${formatInstant(to, zone, from)}`;
   const how = [resultText(bar), formatDuration((to - from) / 1000), when];
   const more = [
-    span.endedFor !== null && `plait ended it: ${END_REASONS[span.endedFor]}`,
+    span.endedFor !== null && `Stopped by plait: ${END_REASONS[span.endedFor]}`,
     span.detail,
-    retry !== null && `Again, not before ${formatInstant(Date.parse(retry.retryAt), zone, to)}: ${retry.why}`,
+    retry !== null && `Retry not before ${formatInstant(Date.parse(retry.retryAt), zone, to)}: ${retry.why}`,
   ];
   return [`${joinParts(kind, ", ")}: ${joinParts(how, ", ")}`, ...more.filter(Boolean)].join(". ");
 }
 
 export function describeGap({ from, to, open, backoff }: Gap, zone: Zone): string {
   if (backoff !== null)
-    return `Held back until ${formatInstant(Date.parse(backoff.retryAt), zone, from)}: ${backoff.why}`;
+    return `Backing off until ${formatInstant(Date.parse(backoff.retryAt), zone, from)}: ${backoff.why}`;
   const long = formatDuration((to - from) / 1000);
   return open
     ? `Waiting for ${long}, since ${formatInstant(from, zone)}`
@@ -126,9 +126,7 @@ export function summarizeTimeline(line: Timeline, { from, to, now, rows }: Chart
 export function formatSummary({ wall, worked, wait, retries }: Summary): string {
   const [wallText, workedText] = [formatDuration(wall), formatDuration(worked)];
   const times =
-    worked > wall && wallText !== workedText
-      ? `${wallText} instead of ${workedText} one after another`
-      : wallText;
+    worked > wall && wallText !== workedText ? `${wallText} (${workedText} of agent time)` : wallText;
   return [
     times,
     wait !== null && wait.seconds >= 1 && `longest wait ${formatDuration(wait.seconds)} (${wait.task})`,

@@ -37,9 +37,9 @@ export function CopyMenu({ of, newest, shown, scroller }: Props) {
             <Button
               kind="quiet"
               disabled={box === null ? "There is nothing to copy." : null}
-              onClick={() => copy(visibleText(shown, box?.clientHeight ?? 0), "the lines that are seen")}
+              onClick={() => copy(visibleText(shown, box?.clientHeight ?? 0), "the visible lines")}
             >
-              The lines that are seen
+              Visible lines
             </Button>
             <Button
               kind="quiet"
@@ -47,7 +47,7 @@ export function CopyMenu({ of, newest, shown, scroller }: Props) {
                 copy(logsCommand(of.batchId, of.taskId, of.step, of.attempt, newest), "the command")
               }
             >
-              The command: plait logs
+              Command: plait logs
             </Button>
           </div>
         );
@@ -56,7 +56,7 @@ export function CopyMenu({ of, newest, shown, scroller }: Props) {
   );
 }
 
-/** The lines that are seen, whole. */
+/** Visible lines, whole. */
 function visibleText(shown: TranscriptWindow, height: number): string {
   const { pageRows } = shown.view;
   const top = Math.floor(shown.top() / ROW_HEIGHT);
@@ -72,7 +72,7 @@ function visibleText(shown: TranscriptWindow, height: number): string {
     .join("");
 }
 
-/** What is selected of the rows, with the lines as they were printed: a row that goes on is no line. */
+/** The selected text with its original lines: wrapped rows are joined. */
 export function selectedText(container: HTMLElement): string | null {
   const selection = window.getSelection();
   if (selection === null || selection.isCollapsed || !container.contains(selection.anchorNode)) return null;

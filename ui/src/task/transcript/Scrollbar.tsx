@@ -10,7 +10,7 @@ interface Props {
   controls: string;
 }
 
-/** Where in all of the transcript one is, by bytes: how many lines it has, nobody knows. */
+/** A scrollbar by bytes, since the number of lines is unknown. */
 export function Scrollbar({ shown, height, controls }: Props) {
   const [dragged, setDragged] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
@@ -48,7 +48,7 @@ export function Scrollbar({ shown, height, controls }: Props) {
     <div
       role="scrollbar"
       className={styles.scrollbar}
-      aria-label="Place in the transcript"
+      aria-label="Position in the transcript"
       aria-orientation="vertical"
       aria-controls={controls}
       aria-valuemin={0}

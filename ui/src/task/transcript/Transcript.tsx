@@ -31,11 +31,11 @@ interface Props {
   children?: ReactNode;
   /** How it ended, in words. */
   end?: string | null;
-  /** Somebody reads it, and does not follow its end; or does again. */
+  /** Called when the reader stops or starts following the end. */
   onReading?: (reads: boolean) => void;
 }
 
-/** What an attempt printed, however long that is. */
+/** The transcript of an attempt, of any length. */
 export function Transcript({ of, newest, pretty, children, end = null, onReading }: Props) {
   const [shown, view] = useTranscriptWindow(of, pretty);
   const latestOnReading = useRef(onReading);
@@ -74,7 +74,7 @@ export function Transcript({ of, newest, pretty, children, end = null, onReading
       )}
       <p className={styles.footer}>
         {view.ready && <span>{formatSize(view.size)}</span>}
-        <span>{view.ended ? (end ?? "Ended") : view.ready ? "At work" : ""}</span>
+        <span>{view.ended ? (end ?? "Ended") : view.ready ? "Running" : ""}</span>
         {!view.ended && view.ready && <span>{view.following ? "Following" : "Not following"}</span>}
       </p>
     </div>
@@ -194,15 +194,12 @@ const SCROLL_KEYS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home
 
 function NoTranscript({ view, onRetry }: { view: WindowView; onRetry: () => void }) {
   const { failure, ready, ended } = view;
-  if (ready && ended) return <EmptyState title="It printed nothing" />;
-  if (ready)
-    return (
-      <EmptyState title="It has printed nothing yet">What it prints is shown here as it comes.</EmptyState>
-    );
+  if (ready && ended) return <EmptyState title="No output" />;
+  if (ready) return <EmptyState title="No output yet">Output appears here as it is printed.</EmptyState>;
   if (failure instanceof ApiError && failure.status === 409)
     return <EmptyState title={failure.message}>{failure.hint}</EmptyState>;
   if (failure !== null) return <ErrorState error={failure} onRetry={onRetry} />;
-  return <LoadingState what="Reading the transcript" />;
+  return <LoadingState what="Loading the transcript" />;
 }
 
 function LoadFailure({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {

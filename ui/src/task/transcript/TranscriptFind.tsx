@@ -104,7 +104,7 @@ export function TranscriptFind({ id, finder, view }: TranscriptFindProps) {
       />
       {query !== "" && (
         <>
-          <Button kind="quiet" icon label="Match before" onClick={() => finder.findNext(false)}>
+          <Button kind="quiet" icon label="Previous match" onClick={() => finder.findNext(false)}>
             <Icon name="up" />
           </Button>
           <Button kind="quiet" icon label="Next match" onClick={() => finder.findNext(true)}>
@@ -129,6 +129,6 @@ export function TranscriptFind({ id, finder, view }: TranscriptFindProps) {
 function describeLoaded({ pageRows }: WindowView, query: string): string {
   const found = pageRows.reduce((sum, { page }) => sum + pageMatches(page, query).length, 0);
   return found === 0
-    ? "Not in what is loaded: Enter looks further"
+    ? "Not in the loaded part: press Enter to search all"
     : `${pluralize(found, "match", "matches")} loaded`;
 }

@@ -76,9 +76,7 @@ function TranscriptRow({
 
 function OmittedNote({ bytes }: { bytes: number }) {
   return (
-    <div className={styles.gap}>
-      {formatSize(bytes)} were left out here: the transcript is longer than what is kept of one
-    </div>
+    <div className={styles.gap}>{formatSize(bytes)} omitted here: the transcript exceeds the size limit</div>
   );
 }
 

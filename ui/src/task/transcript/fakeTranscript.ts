@@ -1,4 +1,4 @@
-/* A transcript as the server gives it, for tests: parts end with a line where one ends, and step over what was left out. */
+/* A transcript server for tests: parts end at line ends and skip the omitted range. */
 
 import type { ByteRange, TranscriptPart, TranscriptReader } from "./transcriptPages";
 

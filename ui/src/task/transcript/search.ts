@@ -1,4 +1,4 @@
-/* Looking for words in a transcript: in what is held, and page by page through all of it. Upper and lower case are one. */
+/* Search in a transcript, page by page and ignoring case. */
 
 import { PAGE_BYTES, type Page, type TranscriptPages } from "./transcriptPages";
 
@@ -29,7 +29,7 @@ export function findMatches(text: string, query: string): number[] {
   return found;
 }
 
-/** The next match that way, after `from`; at the end it goes on from the other one. `null`: there is none, or it was aborted. */
+/** The next match in that direction, wrapping around. `null` if there is none or the search was aborted. */
 export async function findNext(pages: TranscriptPages, search: SearchRequest): Promise<Position | null> {
   const here = await pages.page(search.from.page);
   const onPage = nearestMatch(here, search.query, search.down, search.from.char);

@@ -1,5 +1,4 @@
-/* A text as rows of a fixed height: lines that are too wide go on in the next row, as in a terminal, and very long ones
-   are folded. Pure. */
+/* Splits a text into rows of equal height: wide lines wrap as in a terminal, and very long ones are folded. Pure. */
 
 import type { Page } from "./transcriptPages";
 

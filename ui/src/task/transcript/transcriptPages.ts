@@ -1,8 +1,8 @@
-/* A transcript of any length, of which only a few pages are held. Pure but for the one that reads.
+/* A transcript of any length, of which only a few pages are cached.
 
-   Page `i` is what stands between the last ends of lines before the bytes i × PAGE and (i + 1) × PAGE, so that pages are
-   the same from wherever one comes, and begin with a line unless that one is longer than a page. What was left out of the
-   middle of a transcript is one page without a text. Law: pages follow each other without a gap and without an overlap. */
+   Page `i` lies between the last line ends before the bytes i × PAGE_BYTES and (i + 1) × PAGE_BYTES, so that pages are the
+   same from either direction and start with a line, unless that line is longer than a page. The omitted middle of a
+   transcript is one page without text. Law: pages are adjacent, without gaps or overlaps. */
 
 export const PAGE_BYTES = 64 << 10;
 export const MAX_PAGES = 64; // pages
@@ -30,7 +30,7 @@ export interface Page {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Bytes that nobody has any more. */
+  /** Bytes that were not kept. */
   readonly omittedBytes: number;
   /** False: more may follow within it. */
   readonly complete: boolean;

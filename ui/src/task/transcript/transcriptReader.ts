@@ -1,4 +1,4 @@
-/* Asking the server for parts of a transcript. */
+/* Reads parts of a transcript from the server. */
 
 import { ApiError, UnreachableError } from "../../api/client";
 import type { ErrorBody } from "../../api/types";

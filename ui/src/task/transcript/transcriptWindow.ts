@@ -1,7 +1,7 @@
-/* What of a transcript is drawn: a few pages around the place that a person looks at, in rows of one height.
+/* The rendered part of a transcript: a few pages around the current position.
 
-   Laws: the row at the top stays where it is, whatever comes before or after it, unless one follows the end; and what is
-   held does not grow with the transcript. */
+   Laws: the row at the top stays in place whatever is loaded around it, unless the window follows the end; and memory does
+   not grow with the transcript. */
 
 import type { Position } from "./search";
 import { lineStart, type PageRows, RowLayout, rowAt } from "./textRows";
@@ -91,7 +91,7 @@ export class TranscriptWindow {
     this.layOut(this.view.pageRows.map((each) => each.page));
   }
 
-  /** The size that it has now; whoever follows is taken along. */
+  /** Checks for more output, and follows the end if the window does. */
   async grow(): Promise<void> {
     if (this.growing) return;
     this.growing = true;
