@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait.core.task import Attempt, Step
-from plait.git.interfaces import CapturedChange, CommitInfo, RestoreStatuses
+from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo, RestoreStatuses
 from plait.git.refs import task_branch
 from plait.git.worktrees.capture import capture, reset_workspace
+from plait.git.worktrees.saved_refs import SavedRefs
 from plait.git.worktrees.saved_work import save_workspace
+from plait.git.worktrees.worktree import Repository
 
 ATTEMPT = Attempt("7f3a", "01-pages", Step.WRITE, 1)
 AUTHOR = CommitInfo(
@@ -44,7 +46,7 @@ class TaskWorktree:
     @classmethod
     def create(cls, folder: Path, files: Mapping[str, bytes | str] | None = None) -> TaskWorktree:
         env = clean_environment()
-        main, path = folder / "main", folder / "work" / "task-01"
+        main, path = folder / "main", folder / "work" / "plait-01"
         main.mkdir(parents=True)
         path.parent.mkdir()
         made = cls(main, path, "", env)
@@ -66,6 +68,10 @@ class TaskWorktree:
     @property
     def common(self) -> Path:
         return self.main / ".git"
+
+    @property
+    def repository(self) -> Repository:
+        return Repository(self.common, self.env)
 
     @property
     def admin(self) -> Path:
@@ -102,24 +108,23 @@ class TaskWorktree:
         self.git("commit", "-q", "-m", f"agent: {name}")
         return self.git("rev-parse", "HEAD")
 
-    def capture(  # noqa: PLR0913 - it is all that makes a commit
+    def capture(
         self,
         *,
         author: CommitInfo = AUTHOR,
         restore: RestoreStatuses = keep_content,
         hooks: bool = False,
         attempt: Attempt = ATTEMPT,
-        common: Path | None = None,
         largest: int = 0,
     ) -> CapturedChange:
-        told = (self.path, attempt, self.base, author, restore)
-        return capture(*told, hooks=hooks, max_file_bytes=largest, environment=self.env, common=common)
+        options = CaptureOptions(author, restore, hooks, largest)
+        return capture(self.repository, self.path, attempt, self.base, options)
 
     def put_back(self, tip: str) -> None:
-        reset_workspace(self.path, ATTEMPT, tip, environment=self.env)
+        reset_workspace(self.repository, self.path, ATTEMPT, tip)
 
     def save(self) -> str | None:
-        return save_workspace(self.path, ATTEMPT.batch, ATTEMPT.task, environment=self.env)
+        return save_workspace(SavedRefs(self.repository, ATTEMPT.batch, ATTEMPT.task), self.path)
 
     def files(self, commit: str) -> dict[str, str]:
         """The files of a commit with what is in them."""

@@ -62,6 +62,15 @@ _FIXED_SETTINGS = (
 )
 
 
+# The author and committer of commits that plait makes for itself.
+PLAIT_IDENTITY = {
+    "GIT_AUTHOR_NAME": "plait",
+    "GIT_AUTHOR_EMAIL": "plait@localhost",
+    "GIT_COMMITTER_NAME": "plait",
+    "GIT_COMMITTER_EMAIL": "plait@localhost",
+}
+
+
 class GitError(WorldError):
     """Git refused. `code` is its exit status, `said` all of its complaint."""
 
@@ -113,6 +122,12 @@ class Git:
         more = Git(self.cwd, environment=self._env, variables=own, timeout=self.timeout)
         more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
         return more
+
+    def commit_tree(self, tree: str, parents: Sequence[str], message: bytes, *options: str) -> str:
+        """A new commit that no ref holds yet; no hook is run."""
+        return self.text(
+            "commit-tree", tree, *(arg for parent in parents for arg in ("-p", parent)), *options, stdin=message
+        )
 
     def text(self, *args: str, stdin: bytes = b"") -> str:
         return self.run(*args, stdin=stdin).text

@@ -70,6 +70,16 @@ class CommitInfo:
 RestoreStatuses = Callable[[str, bytes, bytes], bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """How to commit a result. No file may be larger than `max_file_bytes`, unless that is 0."""
+
+    author: CommitInfo
+    restore: RestoreStatuses
+    hooks: bool = False
+    max_file_bytes: int = 0
+
+
 class Workspaces(Protocol):
     """Where the tasks of batches with worktrees work, on this machine. Called from several threads at once.
 
@@ -85,20 +95,8 @@ class Workspaces(Protocol):
         left it. `top` is the checkout that ignored files are copied from. Its path.
         """
 
-    def capture(  # noqa: PLR0913 - it is all that makes a commit
-        self,
-        attempt: Attempt,
-        base: str,
-        author: CommitInfo,
-        restore: RestoreStatuses,
-        *,
-        hooks: bool,
-        largest: int = 0,
-    ) -> CapturedChange:
-        """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
-
-        No file of it may be larger than `largest` bytes, where that is not 0.
-        """
+    def capture(self, attempt: Attempt, base: str, options: CaptureOptions) -> CapturedChange:
+        """Commit everything an attempt left on the task's branch and under the attempt's ref."""
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
         """What the task would leave if it stopped now, as a commit that no ref holds; None: nothing yet."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from plait.core.errors import WorldError, describe_error
 from plait.core.task import Attempt, Step
-from plait.git.interfaces import CapturedChange, RestoreStatuses, Workspaces
+from plait.git.interfaces import CapturedChange, CaptureOptions, RestoreStatuses, Workspaces
 from plait.runtime.executor import AttemptKind, AttemptSpec, CaptureSpec, OnError
 from plait.runtime.worker_pool import WorkerPool
 from plait.sources.source_set import SourceAddress
@@ -165,18 +165,11 @@ class LocalWorkspaces:
         from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
         from plait.git.worktrees.attempt_commit import SigningError
 
-        restore = _build_status_restorer(spec)
+        options = CaptureOptions(spec.commit, _build_status_restorer(spec), spec.run_hooks, spec.max_file_bytes)
         pauses = iter(COMMIT_RETRY_PAUSES)
         while True:
             try:
-                return self.worktrees.capture(
-                    spec.attempt,
-                    spec.base,
-                    spec.commit,
-                    restore,
-                    hooks=spec.run_hooks,
-                    largest=spec.max_file_bytes,
-                )
+                return self.worktrees.capture(spec.attempt, spec.base, options)
             except (SigningError, WorktreeError):
                 raise  # the next try would fail in the same way
             except WorldError as error:

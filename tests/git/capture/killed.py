@@ -63,7 +63,7 @@ def result(folder: Path, instant: int) -> dict[str, object]:
     reached = plot.git("rev-list", "--glob=refs/*", at=plot.main).split()
     return {
         "killed": status == -signal.SIGKILL,
-        "captured": {**asdict(captured), "tip": "", "taken_out": ()},
+        "captured": {**asdict(captured), "tip": "", "reverted_sources": ()},
         "files": plot.files(captured.tip),
         "parents": len(plot.git("rev-parse", f"{captured.tip}^@").split()),
         "again": plot.capture(restore=restore).tip == captured.tip,

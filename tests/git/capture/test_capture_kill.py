@@ -15,7 +15,7 @@ CAPTURED = {
     "files": ["a.txt", "b.txt", "new.txt"],
     "diffstat": [3, 2, 2],
     "empty": False,
-    "taken_out": [],  # by the first of them
+    "reverted_sources": [],  # by the first of them
 }
 WHOLE = {
     "captured": CAPTURED,

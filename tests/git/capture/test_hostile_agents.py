@@ -14,10 +14,7 @@ from plait.git.worktrees.agent_worktree import WorktreeError
 def test_a_git_file_that_was_removed_is_put_back(plot: TaskWorktree) -> None:
     (plot.path / ".git").unlink()
     plot.write("one.txt", "1\n")
-    with pytest.raises(WorktreeError, match="not a git worktree any more"):
-        plot.capture()
-    captured = plot.capture(common=plot.common)
-    assert captured.files == ("one.txt",)
+    assert plot.capture().files == ("one.txt",)
     assert plot.is_clean()
 
 
@@ -29,7 +26,7 @@ def test_a_repository_made_in_the_place_of_the_worktree(plot: TaskWorktree, *, c
     plot.git("config", "user.email", "a@b")
     own = plot.commit("one.txt", "1\n") if commits else ""
     plot.write("two.txt", "2\n")
-    captured = plot.capture(common=plot.common)
+    captured = plot.capture()
     assert set(captured.files) == ({"one.txt", "two.txt"} if commits else {"two.txt"})
     assert (plot.path / ".git").is_file()
     assert plot.is_clean()
@@ -38,18 +35,24 @@ def test_a_repository_made_in_the_place_of_the_worktree(plot: TaskWorktree, *, c
         assert not list(plot.admin.glob("plait-left-*"))
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_git_file_that_points_at_the_users_checkout_is_not_believed(plot: TaskWorktree, *, known: bool) -> None:
+def test_a_git_file_that_points_at_the_users_checkout_is_not_believed(plot: TaskWorktree) -> None:
     (plot.path / ".git").write_text(f"gitdir: {plot.common}\n")
     plot.write("one.txt", "1\n")
     before = ((plot.common / "index").read_bytes(), (plot.common / "HEAD").read_bytes())
-    if known:
-        assert plot.capture(common=plot.common).files == ("one.txt",)
-    else:
-        with pytest.raises(WorktreeError):
-            plot.capture()
+    assert plot.capture().files == ("one.txt",)
     assert ((plot.common / "index").read_bytes(), (plot.common / "HEAD").read_bytes()) == before
     assert plot.git("rev-parse", "trunk", at=plot.main) == plot.base
+
+
+def test_a_git_file_that_names_another_tasks_worktree_is_not_believed(plot: TaskWorktree) -> None:
+    other = plot.path.with_name("plait-02")
+    plot.git("worktree", "add", "-q", "--detach", str(other), at=plot.main)
+    (other / ".git").unlink()
+    theirs = plot.admin.with_name("plait-02")
+    (plot.path / ".git").write_text(f"gitdir: {theirs}\n")
+    plot.write("one.txt", "1\n")
+    assert plot.capture().files == ("one.txt",)
+    assert (theirs / "gitdir").read_text() == f"{other / '.git'}\n"
 
 
 def test_a_folder_that_is_gone_is_told(plot: TaskWorktree) -> None:
@@ -61,7 +64,7 @@ def test_a_folder_that_is_gone_is_told(plot: TaskWorktree) -> None:
 def test_records_that_are_gone_are_told(plot: TaskWorktree) -> None:
     shutil.rmtree(plot.admin)
     with pytest.raises(WorktreeError, match="not a git worktree any more"):
-        plot.capture(common=plot.common)
+        plot.capture()
 
 
 def test_a_head_that_means_nothing(plot: TaskWorktree) -> None:

@@ -1,7 +1,4 @@
-"""The attic of one repository: what lies in it, and taking things out of it for good.
-
-A folder whose worktree git has forgotten, as it does when a drive was away for long: made one again, to be saved.
-"""
+"""Garbage collection in one repository: lists what plait left there, and removes it."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ from plait.git.gc.items import (
 )
 from plait.git.gc.removal_rules import decide
 from plait.git.refs import task_branch
-from plait.git.worktrees.pool import WorktreePool
+from plait.git.worktrees.pool import WorktreePool, adopt_folder
 from plait.git.worktrees.saved_refs import SavedRefs
 from plait.git.worktrees.saved_work import save_worktree
 from plait.git.worktrees.worktree import (
@@ -55,12 +52,12 @@ from plait.git.worktrees.worktree import (
     new_worktree_id,
     write_worktree_path,
 )
-from plait.system.atomic_files import make_private_folder, replace_file
+from plait.system.atomic_files import make_private_folder
 from plait.system.disk import remove_tree
 from plait.system.state_paths import StateFolder, mark_batch_forgotten
 from plait.system.tree_cache import prune_tree_cache
 
-BATCH_BRANCH = "batch+branch"  # in the place of a task's word: no task has this one
+BATCH_BRANCH = "batch+branch"  # in place of a task's name; no task has this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class JournalFacts:
 
 
 class GarbageCollector:
-    """`known` is asked anew whenever it matters. Safe beside an engine, and beside another of its kind."""
+    """`known` is called again before each removal. Safe beside a running engine and other collectors."""
 
     def __init__(
         self,
@@ -94,7 +91,7 @@ class GarbageCollector:
     def _list_items(self, known: JournalFacts) -> Iterator[GcItem]:
         yield from inventory.list_batch_folders(self._folder, known.tasks)
         yield from inventory.list_trash(self._folder)
-        if not (self._repository.common / "HEAD").is_file():  # a folder that is no repository has nothing else
+        if not (self._repository.common / "HEAD").is_file():  # not a repository: there is nothing else
             return
         names, git = ref_inventory.RefNames.from_batches(known.tasks), self._repository.git
         yield from list_worktrees(self._inventory_context(known))
@@ -106,7 +103,7 @@ class GarbageCollector:
         yield from list_lost_repositories(self._layout.root.parent)
 
     def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
-        """Each as it went, or why it stays after all. In the order of a plan."""
+        """Remove the items; yields each one that was removed, or why it was kept after all."""
         trees = [item for item in items if isinstance(item.item, WorktreeItem)]
         for item in trees:
             yield self._try_remove(item, options)
@@ -127,31 +124,30 @@ class GarbageCollector:
         return KeptItem(item.item, why) if why else item
 
     def _remove(self, item: Removal, options: GcOptions) -> str:
-        """Why it stays; empty if it is gone."""
-        thing = item.item
-        match thing:
+        """Why it was kept; empty if it was removed."""
+        match item.item:
             case WorktreeItem(use=WorktreeUse.MAKING):
-                return ""  # cleared away with what was thrown away
-            case WorktreeItem():
-                return self._remove_worktree(thing, options)
-            case BranchItem():
-                return self._remove_branch(thing, options)
-            case RefItem():
-                return self._remove_ref(thing, options)
-            case LockItem():
-                return self._remove_lock(thing)
-            case SetupCacheItem():
-                prune_tree_cache(Path(thing.path), 0)
-            case TrashItem() | LostRepositoryItem():
-                remove_tree(Path(thing.path))
-            case TranscriptsItem() | BatchFolderItem():
-                return self._remove_batch_files(thing, options)
-            case _:
-                assert_never(thing)
+                return ""  # emptied with the trash
+            case WorktreeItem() as worktree:
+                return self._remove_worktree(worktree, options)
+            case BranchItem() as branch:
+                return self._remove_branch(branch, options)
+            case RefItem() as ref:
+                return self._remove_ref(ref, options)
+            case LockItem() as lock:
+                return self._remove_lock(lock)
+            case SetupCacheItem() as cache:
+                prune_tree_cache(Path(cache.path), 0)
+            case (TrashItem() | LostRepositoryItem()) as folder:
+                remove_tree(Path(folder.path))
+            case (TranscriptsItem() | BatchFolderItem()) as files:
+                return self._remove_batch_files(files, options)
+            case unknown:
+                assert_never(unknown)
         return ""
 
     def _remove_worktree(self, seen: WorktreeItem, options: GcOptions) -> str:
-        """Under the lock that workspaces are made under, after another look: it may be somebody's again."""
+        """Check again under the lock that workspaces are made under: it may have been leased meanwhile."""
         with self._repository.lock():
             known = self._known()
             now = inspect_again(self._inventory_context(known), seen)
@@ -168,7 +164,7 @@ class GarbageCollector:
             return
         if item.use is WorktreeUse.TASK:
             if there.admin is None and is_real_folder(there.folder):
-                there = adopt_folder(self._repository, self._layout, there.folder, item.batch, item.task)
+                there = self._adopt(there.folder, item)
             save_worktree(SavedRefs(self._repository, item.batch, item.task), there)
         away = self._trash_folder(item) / (there.admin.name if there.admin is not None else new_worktree_id())
         if os.path.lexists(there.folder):
@@ -176,14 +172,24 @@ class GarbageCollector:
         elif there.admin is not None:
             write_worktree_path(there.admin, away)
 
+    def _adopt(self, folder: Path, item: WorktreeItem) -> Worktree:
+        """Make a folder whose worktree git has forgotten a worktree again, so that its changes can be saved."""
+        if is_real_folder(folder / ".git"):
+            raise WorldError(f"{folder} contains a repository of its own: check it and remove it by hand")
+        branch = f"refs/heads/{task_branch(item.batch, item.task)}"
+        commit = self._repository.resolve_commit(branch) or self._repository.resolve_commit("HEAD")
+        if commit is None:
+            raise WorldError(f"there is no commit to compare {folder} with")
+        return adopt_folder(self._repository, self._layout, folder, commit)
+
     def _trash_folder(self, item: WorktreeItem) -> Path:
-        """On the same disk: it may lie where worktrees were made before the settings changed."""
+        """The trash beside it, on the same disk: the settings may have changed since it was made."""
         root = Path(item.path).parent.parent
         self._roots.add(root)
         return WorkspaceLayout(root).trash
 
     def _empty_trash(self) -> None:
-        """The files first; git's own folders about worktrees that have none any more follow."""
+        """Delete the files first, then the admins whose folders are gone."""
         for root in self._roots:
             pool = WorktreePool(self._repository, WorkspaceLayout(root), keep=0)
             pool.empty_trash()
@@ -191,14 +197,13 @@ class GarbageCollector:
             pool.empty_trash()
 
     def _remove_empty_folders(self) -> None:
-        """Folders that have become empty."""
         for root in self._roots:
             for folder in root.glob("batch-*"):
                 with suppress(OSError):
                     folder.rmdir()
 
     def _why_keep(self, item: GcItem, options: GcOptions) -> str:
-        """Why it must stay, seen with what the journal knows now."""
+        """Why the item must stay, according to the journal as it is now; empty if it may go."""
         verdict = decide(GcFacts(time.time(), self._known().batches, (item,)), options, item)
         return verdict.why if isinstance(verdict, KeptItem) else ""
 
@@ -210,14 +215,16 @@ class GarbageCollector:
             if where := ref_inventory.find_checkouts(git).get(ref):
                 return f"it is checked out in {where}"
             if not (options.unmerged and item.batch in options.forget):
-                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep(item.tip, moving_ref=ref)
+                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep_unreachable(
+                    item.tip, moving_ref=ref
+                )
             return ref_inventory.delete_ref(git, ref, item.tip)
 
     def _remove_ref(self, item: RefItem, options: GcOptions) -> str:
         return self._why_keep(item, options) or ref_inventory.delete_ref(self._repository.git, item.name, item.tip)
 
     def _remove_batch_files(self, item: TranscriptsItem | BatchFolderItem, options: GcOptions) -> str:
-        """Out of the way at once: whoever takes the batch up again meanwhile finds nothing half removed."""
+        """Move the files away first, so that a batch that is resumed meanwhile finds nothing half removed."""
         if why := self._why_keep(item, options):
             return why
         away = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()
@@ -232,28 +239,9 @@ class GarbageCollector:
     def _remove_lock(self, item: LockItem) -> str:
         path = Path(item.path)
         if os.path.lexists(path) and seconds_since_change(path) < item.age:
-            return "somebody has taken it anew"
+            return "it was locked again"
         path.unlink(missing_ok=True)
         return ""
 
     def _inventory_context(self, known: JournalFacts) -> InventoryContext:
         return InventoryContext(self._repository, self._layout, known.batches, make_process_finder())
-
-
-def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, batch: str, task: str) -> Worktree:
-    """Under the repository's lock. Its files are as they were; they are compared with what its branch holds."""
-    if is_real_folder(folder / ".git"):
-        raise WorldError(f"{folder} holds a repository of its own: look at it, and remove it yourself")
-    head = repository.resolve_commit(f"refs/heads/{task_branch(batch, task)}") or repository.resolve_commit("HEAD")
-    if head is None:
-        raise WorldError(f"there is no commit to compare {folder} with")
-    place = layout.making / new_worktree_id()
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(place), head)
-    admin = repository.admin_folder(place.name)
-    repository.git_at(admin, folder).run("read-tree", head)
-    replace_file(folder / ".git", f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"), mode=0o666)
-    write_worktree_path(admin, folder)
-    (place / ".git").unlink()
-    place.rmdir()
-    return Worktree(folder, admin)

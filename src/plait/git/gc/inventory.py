@@ -1,11 +1,4 @@
-"""Folders: how old they are, and who is at work in them.
-
-Worktrees of plait's as they stand on disk, and in git's own folders about them. Looking changes nothing.
-
-What lies about beside worktrees and refs: by batch in the state folder, and what nobody came back for.
-
-Workspaces of repositories that are gone: beside this one's, in the folder that all of a user's lie in.
-"""
+"""Lists the folders that plait left on disk: worktrees, batch folders, locks, trash, setup caches. Changes nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +23,7 @@ from plait.git.gc.items import (
     WorktreeItem,
     WorktreeUse,
 )
-from plait.git.gc.ref_inventory import BRANCH_PREFIX, RefNames
+from plait.git.gc.ref_inventory import BRANCH_PREFIX, RefNames, batch_component
 from plait.git.worktrees.metadata import read_lease
 from plait.git.worktrees.worktree import (
     Repository,
@@ -47,7 +40,7 @@ from plait.system.state_paths import StateFolder, safe_filename
 
 
 def seconds_since_change(path: Path) -> float:
-    """Seconds since it was last changed; 0 for what is not there."""
+    """0 for a path that does not exist."""
     try:
         return max(0.0, time.time() - path.lstat().st_mtime)
     except OSError:
@@ -58,7 +51,7 @@ ProcessFinder = Callable[[Path], tuple[int, ...]]
 
 
 def make_process_finder() -> ProcessFinder:
-    """Who is at work in a folder now, as far as this user may see."""
+    """Finds the processes whose current folder is inside a given one, as far as this user may see."""
     found = [(pid, folder) for pid, folder in _list_process_folders() if pid != os.getpid()]
 
     def inside(folder: Path) -> tuple[int, ...]:
@@ -69,7 +62,7 @@ def make_process_finder() -> ProcessFinder:
 
 
 def _list_process_folders() -> Iterator[tuple[int, str]]:
-    """Every process and the folder it is in."""
+    """Every process id with its current folder."""
     if sys.platform == "linux":
         for name in os.listdir("/proc"):  # noqa: PTH208 - hundreds of paths would cost more than all the rest
             if name.isdecimal():
@@ -86,13 +79,11 @@ def _list_process_folders() -> Iterator[tuple[int, str]]:
 _TASK_PREFIX, _BATCH_PREFIX = "task-", "batch-"
 
 
-_JUST_MADE_SECONDS = 60.0  # seconds
+_JUST_MADE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryContext:
-    """What is known before anything is looked at."""
-
     repository: Repository
     layout: WorkspaceLayout
     batches: Mapping[str, GcBatch]
@@ -100,7 +91,7 @@ class InventoryContext:
 
 
 def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
-    """Those that lie where they should, and those that only git's own folders about them tell of."""
+    """The worktree folders, and those that only their admins name."""
     admins = {
         where: admin for admin in context.repository.admin_folders if (where := read_worktree_path(admin)) is not None
     }
@@ -111,7 +102,7 @@ def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
 
 
 def inspect_again(context: InventoryContext, seen: WorktreeItem) -> WorktreeItem | None:
-    """What there is in its place now; None: nothing."""
+    """The same item as it is now; None if it is gone."""
     folder, entry = Path(seen.path), context.repository.admin_folder(seen.entry)
     admin = entry if seen.entry and read_worktree_path(entry) == folder else None
     if admin is None and not os.path.lexists(folder):
@@ -126,7 +117,7 @@ def _list_worktree_folders(layout: WorkspaceLayout) -> Iterator[Path]:
 def inspect_worktree(
     context: InventoryContext, folder: Path, admin: Path | None, names: Mapping[str, str]
 ) -> WorktreeItem:
-    # What was thrown away is there no more, whether or not it is deleted yet.
+    # What is in the trash counts as gone, deleted or not.
     there = os.path.lexists(folder) and folder.parent != context.layout.trash
     use, batch, task = _find_lease(context, folder, admin, names)
     return WorktreeItem(
@@ -149,23 +140,23 @@ def inspect_worktree(
 def _find_lease(
     context: InventoryContext, folder: Path, admin: Path | None, names: Mapping[str, str]
 ) -> tuple[WorktreeUse, str, str]:
-    """By its place. Where the stamp names another batch, which is not over, it is that one's."""
-    stamp = read_lease(admin) if admin is not None else None
-    room = folder.parent.name
-    if room == context.layout.pool.name:
+    """Use, batch and task, by its place; the lease decides if it names another batch that is not over."""
+    lease = read_lease(admin) if admin is not None else None
+    parent = folder.parent.name
+    if parent == context.layout.pool.name:
         return WorktreeUse.POOL, "", ""
-    if room in {context.layout.making.name, context.layout.trash.name}:
+    if parent in {context.layout.making.name, context.layout.trash.name}:
         return WorktreeUse.MAKING, "", ""
-    word = room.removeprefix(_BATCH_PREFIX)
-    batch = names.get(word, word)
-    if stamp is not None and (known := context.batches.get(stamp.batch)) is not None and not known.is_over:
-        batch = stamp.batch
+    name = parent.removeprefix(_BATCH_PREFIX)
+    batch = names.get(name, name)
+    if lease is not None and (known := context.batches.get(lease.batch)) is not None and not known.is_over:
+        batch = lease.batch
     if folder.name == "gate":
         return WorktreeUse.GATE, batch, ""
     return (
         WorktreeUse.TASK,
         batch,
-        stamp.task if stamp is not None else folder.name.removeprefix(_TASK_PREFIX),
+        lease.task if lease is not None else folder.name.removeprefix(_TASK_PREFIX),
     )
 
 
@@ -176,7 +167,7 @@ def _read_lock_reason(admin: Path | None) -> str | None:
 
 
 def _is_being_made(folder: Path) -> bool:
-    """Its maker has a lock on it, from its first moments on: which must not be in anybody's way."""
+    """Its maker holds a lock on it. Not tested in the first minute, so as not to take the lock from the maker."""
     if seconds_since_change(folder) < _JUST_MADE_SECONDS:
         return True
     try:
@@ -190,7 +181,7 @@ def _is_being_made(folder: Path) -> bool:
 
 
 def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> bool:
-    """When in doubt, yes: then it is looked at more closely before it goes, and saved if it is work."""
+    """True when in doubt: saving before removal finds out whether there is work."""
     if admin is None:
         return any(list_children(folder)) if is_real_folder(folder) else False
     try:
@@ -205,16 +196,13 @@ def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> boo
         return True
 
 
-SETUPS_FOLDER = "setups"
-
-
 TRASH_FOLDER = "trash"
 
 
 _TASKS_FOLDER = "tasks"
 
 
-_ABANDONED_SECONDS = 3600.0  # seconds: nobody works on one thing for a moment for longer
+_ABANDONED_SECONDS = 3600.0  # temporary folders are in use for moments only
 
 
 def list_batch_folders(folder: StateFolder, batches: Iterable[str]) -> Iterator[TranscriptsItem | BatchFolderItem]:
@@ -232,21 +220,15 @@ def list_locks(repository: Repository, names: RefNames) -> Iterator[LockItem]:
     for path in chain((common / "refs/heads/plait").rglob("*.lock"), (common / "refs/plait").rglob("*.lock")):
         name = path.relative_to(common).as_posix().removesuffix(".lock")
         batch, _ = names.branches.get(name.removeprefix(BRANCH_PREFIX), ("", ""))
-        yield LockItem(str(path), seconds_since_change(path), batch or names.batch(_batch_component(name)))
+        yield LockItem(str(path), seconds_since_change(path), batch or names.batch(batch_component(name)))
     for admin in repository.admin_folders:
-        stamp = read_lease(admin)
+        lease = read_lease(admin)
         for path in admin.glob("*.lock"):
-            yield LockItem(str(path), seconds_since_change(path), stamp.batch if stamp is not None else "")
-
-
-def _batch_component(name: str) -> str:
-    """refs/plait/attempts/<batch>/…"""
-    parts = Path(name).parts
-    return parts[3] if name.startswith("refs/plait/") and len(parts) > 3 else ""
+            yield LockItem(str(path), seconds_since_change(path), lease.batch if lease is not None else "")
 
 
 def list_trash(folder: StateFolder) -> Iterator[TrashItem]:
-    """What was thrown away; and rooms for a moment's work, which stay behind only if their maker was killed."""
+    """The state folder's trash, and temporary folders whose maker was killed."""
     return _make_trash_items([*list_children(folder.root / TRASH_FOLDER), *_find_abandoned(folder.root, "saving-")])
 
 
@@ -267,14 +249,14 @@ def _find_abandoned(folder: Path, prefix: str) -> list[Path]:
 
 
 def list_setup_caches(layout: WorkspaceLayout) -> Iterator[SetupCacheItem]:
-    folder = layout.root / SETUPS_FOLDER
+    folder = layout.setups
     kept = [each for each in list_children(folder) if each.is_dir()]
     if kept:
         yield SetupCacheItem(str(folder), tree_size(folder), min(seconds_since_change(each) for each in kept))
 
 
 def list_lost_repositories(location: Path) -> Iterator[LostRepositoryItem]:
-    """A folder of which every worktree names a repository that is not there; one without worktrees tells nothing."""
+    """The folders in which every worktree names a repository that is gone."""
     for root in filter(is_real_folder, list_children(location)):
         homes = {_find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each)} - {None}
         named = [home for home in homes if home is not None]

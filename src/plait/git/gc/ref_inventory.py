@@ -1,4 +1,4 @@
-"""Branches and refs of plait's, and which other refs have what they have."""
+"""Lists plait's branches and refs, and which other refs contain their commits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.gc.items import BranchItem, RefItem
-from plait.git.refs import ATTEMPTS, BASES, PRE_REBUILDS, SAVED, batch_branch, ref_component, task_branch
+from plait.git.refs import batch_branch, ref_component, task_branch
 
 BRANCH_PREFIX = "refs/heads/"
 REMOTE_PREFIX = "refs/remotes/"
@@ -18,7 +18,7 @@ _FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*obje
 
 @dataclass(frozen=True, slots=True)
 class RefNames:
-    """Which batch and task a name stands for: names are made from ids, and are not read back."""
+    """The batch and task of a ref name. Names are computed from ids, never parsed."""
 
     branches: Mapping[str, tuple[str, str]]
     components: Mapping[str, str]
@@ -32,11 +32,11 @@ class RefNames:
         return cls(branches, {ref_component(batch): batch for batch in batches})
 
     def batch(self, component: str) -> str:
-        """A batch that nobody knows goes by the word its refs have."""
+        """An unknown batch is called by its component."""
         return self.components.get(component, component)
 
     def branch(self, name: str) -> tuple[str, str]:
-        """Batch and task. Which task of which batch that nobody knows a branch is of, its name does not tell."""
+        """Batch and task; of an unknown task branch, neither."""
         unknown = name.removeprefix(_BATCH_BRANCH_PREFIX) if name.startswith(_BATCH_BRANCH_PREFIX) else ""
         return self.branches.get(name, (unknown, ""))
 
@@ -52,17 +52,17 @@ def list_refs(git: Git) -> dict[str, str]:
 
 
 def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> set[str]:
-    """Those of the commits that none of the others has in its history."""
+    """The tips that none of the others contains."""
     if not tips:
         return set()
-    words = "\n".join([*sorted(tips), *(f"^{other}" for other in sorted(set(others)))])
-    # One walk for all of them: what one tip leads to is told only as far as no other commit leads there.
-    told = git.run("rev-list", "--stdin", stdin=f"{words}\n".encode()).text.split()
-    return set(tips) & set(told)
+    revisions = "\n".join([*sorted(tips), *(f"^{other}" for other in sorted(set(others)))])
+    # One walk for all tips: rev-list prints only what the others do not reach.
+    listed = git.run("rev-list", "--stdin", stdin=f"{revisions}\n".encode()).text.split()
+    return set(tips) & set(listed)
 
 
 def list_branches(git: Git, names: RefNames, open_in: Mapping[str, str]) -> list[BranchItem]:
-    """`open_in` tells the worktrees that are not plait's, by the branch that they have checked out."""
+    """`open_in` maps branches to the other worktrees that have them checked out."""
     every = list_refs(git)
     own = {name: tip for name, tip in every.items() if _is_plait_branch(name)}
     if not own:
@@ -87,12 +87,12 @@ def list_branches(git: Git, names: RefNames, open_in: Mapping[str, str]) -> list
 
 
 def list_plait_refs(git: Git, names: RefNames) -> list[RefItem]:
-    """What lies under refs/plait, by batch."""
+    """The refs under refs/plait."""
     every = list_refs(git)
     own = {name: tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX)}
     alone = find_unreachable(git, set(own.values()), [*_user_tips(every), *_remote_tips(every)])
     return [
-        RefItem(name, tip, names.batch(_batch_component(name)), elsewhere=tip not in alone) for name, tip in own.items()
+        RefItem(name, tip, names.batch(batch_component(name)), elsewhere=tip not in alone) for name, tip in own.items()
     ]
 
 
@@ -101,7 +101,7 @@ def _is_plait_branch(name: str) -> bool:
 
 
 def _user_tips(every: Mapping[str, str]) -> Iterator[str]:
-    """What people keep: not a stash, which is there to be dropped."""
+    """The branches and tags of people, without stashes."""
     for name, tip in every.items():
         kept = name.startswith((BRANCH_PREFIX, REMOTE_PREFIX, "refs/tags/"))
         if kept and not name.startswith(f"{BRANCH_PREFIX}plait/") and not _on_remote(name):
@@ -121,7 +121,7 @@ def _on_remote(name: str) -> bool:
 
 
 def _find_in_batch_branch(git: Git, names: RefNames, own: Mapping[str, str]) -> set[str]:
-    """The branches of tasks that are in the history of their batch's."""
+    """The task branches that their batch's branch contains."""
     tasks: dict[str, dict[str, str]] = {}
     for ref, tip in own.items():
         batch, task = names.branch(ref.removeprefix(BRANCH_PREFIX))
@@ -136,28 +136,26 @@ def _find_in_batch_branch(git: Git, names: RefNames, own: Mapping[str, str]) -> 
     return found
 
 
-def _batch_component(name: str) -> str:
-    """refs/plait/attempts/<batch>/…"""
-    for kind in (ATTEMPTS, SAVED, PRE_REBUILDS, BASES):
-        if name.startswith(f"{kind}/"):
-            return name.removeprefix(f"{kind}/").partition("/")[0]
-    return ""
+def batch_component(name: str) -> str:
+    """The batch in refs/plait/attempts/<batch>/…"""
+    parts = name.split("/")
+    return parts[3] if name.startswith(PLAIT_PREFIX) and len(parts) > 3 else ""
 
 
 def find_checkouts(git: Git) -> dict[str, str]:
-    """Where each branch is checked out that is, by its ref."""
+    """The folders in which branches are checked out, by ref."""
     found, where = {}, ""
     for line in git.run("worktree", "list", "--porcelain", "-z").out.decode("utf-8", "surrogateescape").split("\0"):
-        word, _, said = line.partition(" ")
-        if word == "worktree":
-            where = said
-        elif word == "branch":
-            found[said] = where
+        key, _, value = line.partition(" ")
+        if key == "worktree":
+            where = value
+        elif key == "branch":
+            found[value] = where
     return found
 
 
 def delete_ref(git: Git, ref: str, tip: str) -> str:
-    """Unless it has moved: then why it stays. One that is gone already is gone."""
+    """Delete a ref unless it has moved; why it was kept, or empty."""
     try:
         git.run("update-ref", "-d", ref, tip)
     except GitError as error:

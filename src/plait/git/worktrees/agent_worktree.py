@@ -1,28 +1,33 @@
-"""A task's worktree as plait works with it: found by its own records, not by what lies in the folder.
+"""A task's worktree opened for git commands that must not be influenced by its agent.
 
-An agent can write anything into its folder, and into the repository's settings. So git is told where everything is, and
-runs no hook, no monitor and no replacement of objects that an agent may have set up. What stays, because contents and
-signatures depend on it: filters (LFS and the like), and the program that signs.
-
-A folder for what one call makes and throws away, in the worktree's own records: the same disk as its index.
+An agent can write anything into its folder and into the repository's settings. So git gets explicit paths and runs no hook,
+no file system monitor and no object replacement that an agent may have set up. Filters (LFS and the like) and the signing
+program stay, because contents and signatures depend on them.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
-
-_VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40}|[0-9a-f]{64})\s*\Z")
-
+from plait.git.worktrees.checkout import sparse_settings
+from plait.git.worktrees.worktree import (
+    VALID_HEAD,
+    Repository,
+    find_worktree,
+    is_real_folder,
+    read_gitdir_link,
+    read_small_file,
+)
+from plait.system.atomic_files import replace_file
 
 _SETTINGS = (
     "core.safecrlf=false",  # or it refuses files with line ends of both kinds
@@ -36,24 +41,15 @@ _SETTINGS = (
 )
 
 
-_SPARSE_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
-
-
-# Where git has the patterns of what a sparse checkout wants.
-SPARSE_PATTERNS_FILE = "info/sparse-checkout"
-
-
 class WorktreeError(WorldError):
-    """A workspace is no worktree any more; its files are as they are."""
+    """A workspace is not a worktree any more; its files were not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentWorktree:
-    """`admin` is its own part of the repository's git folder, `common` the part it shares with all others."""
-
+    repository: Repository
     path: Path
     admin: Path
-    common: Path
     git: Git
 
     def resolve_commit(self, name: str) -> str | None:
@@ -77,18 +73,16 @@ class AgentWorktree:
         return commit == base or self.git.run("merge-base", "--is-ancestor", base, commit, codes=(0, 1)).code == 0
 
     def read_first_line(self, name: str) -> str:
-        """The first line of a file of its own; empty if there is none."""
-        try:
-            with (self.admin / name).open(encoding="utf-8", errors="replace") as file:
-                return file.readline(4096).strip()
-        except OSError:
-            return ""
+        """The first line of a file in the admin; empty if it is missing."""
+        return read_small_file(self.admin / name).partition("\n")[0].strip()
 
     def update_refs(self, moves: Mapping[str, tuple[str, str | None]]) -> None:
         """Set refs (new value, and the one they have now) all at once; a value that is not as expected is an error."""
         wanted = {ref: move for ref, move in moves.items() if move[0] != move[1]}
         for ref in wanted:
-            self.common.joinpath(f"{ref}.lock").unlink(missing_ok=True)  # a dead process's: nobody else writes them
+            self.repository.common.joinpath(f"{ref}.lock").unlink(
+                missing_ok=True
+            )  # a dead process's: nobody else writes them
         # Moving the branch that HEAD is on locks HEAD as well.
         self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
         feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in wanted.items())
@@ -107,86 +101,49 @@ class AgentWorktree:
         self.admin.joinpath("index.lock").unlink(missing_ok=True)
 
 
-def open_worktree(
-    workspace: Path,
-    branch: str,
-    common: Path | None,
-    environment: Mapping[str, str] | None,
-    *,
-    repair: bool = True,
-) -> AgentWorktree:
-    """The worktree at this path, mended if an agent took its `.git` away. `common` is the repository's git folder, if known."""
+def open_worktree(repository: Repository, workspace: Path, branch: str, *, repair: bool = True) -> AgentWorktree:
+    """Open the worktree at this path, restoring its `.git` and HEAD if an agent replaced or damaged them."""
     if not workspace.is_dir():
         raise WorktreeError(f"the workspace {workspace} is gone")
-    path = Path(os.path.realpath(workspace))
-    admin = _find_admin(path, common)
-    if admin is None:
+    worktree = find_worktree(repository, Path(os.path.realpath(workspace)), repair=repair)
+    if worktree is None or worktree.admin is None:
         hint = "Its files are still there. Copy what you need, and retry the task."
         raise WorktreeError(f"{workspace} is not a git worktree any more", hint=hint)
-    shared = common or Path(os.path.realpath(admin / (_first_line(admin / "commondir") or "../..")))
+    folder, admin = worktree.folder, worktree.admin
     if repair:
-        _repair(path, admin, branch)
+        _restore_links(folder, admin, branch)
     variables = {
         "GIT_DIR": str(admin),
-        "GIT_WORK_TREE": str(path),
-        "GIT_COMMON_DIR": str(shared),
+        "GIT_WORK_TREE": str(folder),
+        "GIT_COMMON_DIR": str(repository.common),
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_LITERAL_PATHSPECS": "1",
     }
-    git = Git(path, environment=environment, variables=variables, settings=_SETTINGS)
-    return AgentWorktree(path, admin, shared, _with_sparse_settings(git, admin))
+    git = Git(folder, environment=repository.environment, variables=variables, settings=_SETTINGS)
+    return AgentWorktree(repository, folder, admin, _with_sparse_settings(git, admin))
 
 
 def _with_sparse_settings(git: Git, admin: Path) -> Git:
-    """With the settings of a sparse checkout, where its choice lies in the admin and no setting speaks of it."""
-    if not (admin / SPARSE_PATTERNS_FILE).is_file():
+    """With the settings of a sparse checkout, unless the repository's settings decide that."""
+    settings = sparse_settings(admin)
+    if not settings or git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1)).text:
         return git
-    said = git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1)).text
-    return git if said else git.with_options(settings=_SPARSE_SETTINGS)
+    return git.with_options(settings=settings)
 
 
-def _find_admin(path: Path, common: Path | None) -> Path | None:
-    """The folder whose records name this path. What the path says of itself is only where to look first."""
-    said = _first_line(path / ".git").removeprefix("gitdir:").strip()
-    named = [Path(os.path.realpath(path / said))] if said else []
-    if common is not None:
-        known = Path(os.path.realpath(common / "worktrees"))
-        named = [each for each in named if each.parent == known]
-        with suppress(OSError):
-            named += sorted(known.iterdir())
-    return next((admin for admin in named if _belongs_to(admin, path)), None)
-
-
-def _belongs_to(admin: Path, path: Path) -> bool:
-    said = _first_line(admin / "gitdir")
-    return bool(said) and Path(os.path.realpath(admin / Path(said).parent)) == path
-
-
-def _repair(path: Path, admin: Path, branch: str) -> None:
-    """What git needs to see a worktree here. A repository that was made in its place is kept beside its records."""
-    link = path / ".git"
-    if link.is_dir() and not link.is_symlink():
+def _restore_links(folder: Path, admin: Path, branch: str) -> None:
+    """Make git see this worktree here again. A repository that was made in its place is moved into the admin."""
+    link = folder / ".git"
+    if is_real_folder(link):
         shutil.move(link, _next_free_path(admin))
-    if Path(os.path.realpath(path / _first_line(link).removeprefix("gitdir:").strip())) != admin:
-        link.unlink(missing_ok=True)
-        link.write_text(f"gitdir: {admin}\n", encoding="utf-8", errors="surrogateescape")
-    if not _VALID_HEAD.match(_first_line(admin / "HEAD")):
-        (admin / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
+    if read_gitdir_link(folder) != admin:
+        replace_file(link, f"gitdir: {admin}\n".encode("utf-8", "surrogateescape"), mode=0o666)
+    if not VALID_HEAD.match(read_small_file(admin / "HEAD")):
+        replace_file(admin / "HEAD", f"ref: refs/heads/{branch}\n".encode(), mode=0o666)
 
 
 def _next_free_path(admin: Path) -> Path:
-    n = 1
-    while (admin / f"plait-left-{n}").exists():
-        n += 1
-    return admin / f"plait-left-{n}"
-
-
-def _first_line(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline(8192).rstrip("\r\n")
-    except OSError:
-        return ""
+    return next(path for n in count(1) if not os.path.lexists(path := admin / f"plait-left-{n}"))
 
 
 _SCRATCH_PREFIX = "plait-scratch-"

@@ -34,7 +34,7 @@ class Identity:
     email: str
 
 
-PLAIT_IDENTITY = Identity("plait", "plait@localhost")
+_PLAIT = Identity("plait", "plait@localhost")
 
 
 def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
@@ -54,17 +54,13 @@ def identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
     """The author and the committer as variables for git. Who is not named is the user; a user without a name is plait."""
     committer = _configured_user(git, "GIT_COMMITTER_IDENT")
     named = Identity(_clean_name(author.name), _clean_name(author.email))
-    writer = named if named.name else _configured_user(git, "GIT_AUTHOR_IDENT") or committer or PLAIT_IDENTITY
-    keeper = committer or (named if named.name else PLAIT_IDENTITY)
-    return format_identity(writer, keeper)
-
-
-def format_identity(author: Identity, committer: Identity) -> dict[str, str]:
+    writer = named if named.name else _configured_user(git, "GIT_AUTHOR_IDENT") or committer or _PLAIT
+    keeper = committer or (named if named.name else _PLAIT)
     return {
-        "GIT_AUTHOR_NAME": author.name,
-        "GIT_AUTHOR_EMAIL": author.email,
-        "GIT_COMMITTER_NAME": committer.name,
-        "GIT_COMMITTER_EMAIL": committer.email,
+        "GIT_AUTHOR_NAME": writer.name,
+        "GIT_AUTHOR_EMAIL": writer.email,
+        "GIT_COMMITTER_NAME": keeper.name,
+        "GIT_COMMITTER_EMAIL": keeper.email,
     }
 
 
@@ -104,23 +100,20 @@ class CommitText:
 def make_commit(worktree: AgentWorktree, tree: str, parents: Sequence[str], wording: CommitText) -> str:
     """A commit that no ref reaches yet; no hook is run."""
     git = worktree.git.with_options(variables=wording.identity)
-    above = [word for parent in parents for word in ("-p", parent)]
     sign = ["-S"] if _must_sign(git) else []
     try:
-        return git.text("commit-tree", tree, *above, *sign, stdin=wording.message.encode("utf-8", "replace"))
+        return git.commit_tree(tree, parents, wording.message.encode("utf-8", "replace"), *sign)
     except GitError as error:
         raise (_signing_error(error) if sign else error) from error
 
 
-def commit_with_hooks(
-    worktree: AgentWorktree, wording: CommitText, scratch: Path, environment: Mapping[str, str] | None
-) -> str:
+def commit_with_hooks(worktree: AgentWorktree, wording: CommitText, scratch: Path) -> str:
     """What is in the worktree's index, committed on top of its HEAD as a person would: with all hooks."""
     told = scratch / "message"
     told.write_bytes(wording.message.encode("utf-8", "replace"))
     git = Git(
         worktree.path,
-        environment=environment,
+        environment=worktree.repository.environment,
         variables=wording.identity,
         settings=(f"core.hooksPath={_find_hooks_path(worktree)}",),
         timeout=HOOKS_TIMEOUT_SECONDS,
@@ -139,7 +132,7 @@ def _find_hooks_path(worktree: AgentWorktree) -> str:
     """Where the repository has its hooks: plait's own setting, which turns them off, is not asked."""
     said = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
     set_ = [path for scope, path in zip(said[::2], said[1::2], strict=False) if scope != "command"]
-    return set_[-1] if set_ else str(worktree.common / "hooks")
+    return set_[-1] if set_ else str(worktree.repository.common / "hooks")
 
 
 def _must_sign(git: Git) -> bool:

@@ -25,7 +25,7 @@ def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit:
     before = repository.resolve_commit(name)
     if before != commit:
         if before is not None:
-            saved_refs.keep(before, moving_ref=name)
+            saved_refs.keep_unreachable(before, moving_ref=name)
         _update_ref(repository, name, commit, before or "0" * len(commit))
     repository.git_at(worktree.admin, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
 

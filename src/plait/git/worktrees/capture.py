@@ -1,13 +1,8 @@
-"""Whatever an agent left in its workspace becomes one commit on its task's branch.
+"""Makes one commit on the task's branch from whatever an agent left in its workspace; previews and undoes it.
 
-The files win: over the index, over HEAD, over what is half done. Commits of the agent's own that descend from the base stay
-in the history, with one more on top for what they lack; any others are saved, and the files become one commit on the base.
-
-It may end at any instant. Refs come first, what is in the folder last; done again, it finds what was done.
-
-A glance at a workspace while its agent works: what it would leave if it stopped now. Nothing is changed by it.
-
-A workspace put back to what was captured, after a check has run in it.
+The files win over the index, over HEAD and over unfinished operations. The agent's own commits that descend from the base
+stay in the history, with one more on top for what they lack; all others are saved, and the files become one commit on the
+base. It may be killed at any instant: refs are updated first, the folder last, and a second run finds what was done.
 """
 
 from __future__ import annotations
@@ -19,12 +14,12 @@ from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
-from plait.git.interfaces import CapturedChange, CommitInfo, RestoreStatuses
+from plait.git.command import PLAIT_IDENTITY
+from plait.git.interfaces import CapturedChange, CaptureOptions
 from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import attempt_commit, result_checks
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
-from plait.git.worktrees.attempt_commit import PLAIT_IDENTITY, format_identity
-from plait.git.worktrees.saved_refs import WorktreeSavedRefs
+from plait.git.worktrees.saved_refs import SavedRefs
 from plait.git.worktrees.saved_work import fetch_replaced_repositories, save_unreachable
 from plait.git.worktrees.tree_snapshot import (
     CleanedSnapshot,
@@ -34,46 +29,40 @@ from plait.git.worktrees.tree_snapshot import (
     snapshot_worktree,
     write_to_worktree,
 )
+from plait.git.worktrees.worktree import Repository
 
 
-def capture(  # noqa: PLR0913 - it is all that makes a commit
-    workspace: Path,
-    attempt: Attempt,
-    base: str,
-    author: CommitInfo,
-    restore: RestoreStatuses,
-    *,
-    hooks: bool,
-    max_file_bytes: int = 0,
-    environment: Mapping[str, str] | None = None,
-    common: Path | None = None,
+def capture(
+    repository: Repository, workspace: Path, attempt: Attempt, base: str, options: CaptureOptions
 ) -> CapturedChange:
-    """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
+    """Commit everything an attempt left on the task's branch and under the attempt's ref.
 
-    Raises UnfinishedError if it left conflicts, edits in a submodule, or a file of more than `largest` bytes, RefusedError if
-    a hook says no; then everything is saved.
+    Raises UnfinishedError if it left conflicts, edits in a submodule, or a file of more than `max_file_bytes`,
+    HookRefusedError if a hook refuses the commit; everything is saved then.
     """
-    branch = task_branch(attempt.batch, attempt.task)
-    worktree = open_worktree(workspace, branch, common, environment)
-    shelf = WorktreeSavedRefs(worktree, attempt.batch, attempt.task)
-    with scratch_folder(worktree.admin) as room:
+    branch, max_bytes = task_branch(attempt.batch, attempt.task), options.max_file_bytes
+    worktree = open_worktree(repository, workspace, branch)
+    saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
+    with scratch_folder(worktree.admin) as scratch:
         left = result_checks.find_unresolved_files(worktree)
         if left:
-            raise result_checks.make_conflicts_error(worktree, left, save_unreachable(worktree, shelf, room))
+            raise result_checks.make_conflicts_error(worktree, left, save_unreachable(worktree, saved_refs, scratch))
         if modules := result_checks.find_edited_submodules(worktree):
-            raise result_checks.make_submodules_error(modules, save_unreachable(worktree, shelf, room))
-        snapshot = snapshot_worktree(worktree, room, base)
-        clear = revert_status_edits(worktree, snapshot, base, restore)
-        if bulky := result_checks.find_large_files(worktree, base, clear.tree, max_file_bytes):
-            raise result_checks.make_large_files_error(bulky, max_file_bytes, save_unreachable(worktree, shelf, room))
+            raise result_checks.make_submodules_error(modules, save_unreachable(worktree, saved_refs, scratch))
+        snapshot = snapshot_worktree(worktree, scratch, base)
+        clear = revert_status_edits(worktree, snapshot, base, options.restore)
+        if bulky := result_checks.find_large_files(worktree, base, clear.tree, max_bytes):
+            raise result_checks.make_large_files_error(
+                bulky, max_bytes, save_unreachable(worktree, saved_refs, scratch)
+            )
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
         head, there = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
-        taking = _Capture(worktree, shelf, attempt, base, head, there, snapshot, clear, max_file_bytes)
+        run = _Capture(worktree, saved_refs, attempt, base, head, there, snapshot, clear, max_bytes)
         wording = attempt_commit.CommitText(
-            attempt_commit.format_commit_message(author, attempt),
-            attempt_commit.identity_variables(author, worktree.git),
+            attempt_commit.format_commit_message(options.author, attempt),
+            attempt_commit.identity_variables(options.author, worktree.git),
         )
-        tip = taking.commit_with_hooks(wording, room, environment) if hooks else taking.commit_without_hooks(wording)
+        tip = run.commit_with_hooks(wording, scratch) if options.hooks else run.commit_without_hooks(wording)
     return _describe_result(worktree, base, tip, clear.reverted_sources)
 
 
@@ -82,7 +71,7 @@ class _Capture:
     """`head` and `refs` are what the agent left."""
 
     worktree: AgentWorktree
-    saved_refs: WorktreeSavedRefs
+    saved_refs: SavedRefs
     attempt: Attempt
     base: str
     head: str | None
@@ -106,9 +95,7 @@ class _Capture:
         )
         return self._finish(tip)
 
-    def commit_with_hooks(
-        self, wording: attempt_commit.CommitText, scratch: Path, environment: Mapping[str, str] | None
-    ) -> str:
+    def commit_with_hooks(self, wording: attempt_commit.CommitText, scratch: Path) -> str:
         parents = self._parents()
         tip = self._find_existing(parents)
         if tip is not None:
@@ -120,17 +107,15 @@ class _Capture:
         self.worktree.install_index(self.snapshot.index)
         if len(parents) == 1:
             result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
-        tip = self._commit_or_save(wording, scratch, environment)
+        tip = self._commit_or_save(wording, scratch)
         own = attempt_ref(self.attempt)
         self.worktree.update_refs({own: (tip, self.refs.get(own))})
         result_checks.clear_operation(self.worktree)
         return tip
 
-    def _commit_or_save(
-        self, wording: attempt_commit.CommitText, scratch: Path, environment: Mapping[str, str] | None
-    ) -> str:
+    def _commit_or_save(self, wording: attempt_commit.CommitText, scratch: Path) -> str:
         try:
-            return attempt_commit.commit_with_hooks(self.worktree, wording, scratch, environment)
+            return attempt_commit.commit_with_hooks(self.worktree, wording, scratch)
         except attempt_commit.HookRefusedError as error:
             saved = save_unreachable(self.worktree, self.saved_refs, scratch)
             error.hint = f"The change is in {saved}." if saved else ""
@@ -204,53 +189,43 @@ def _describe_result(worktree: AgentWorktree, base: str, tip: str, taken_out: tu
     )
 
 
-def preview_commit(  # noqa: PLR0913 - as for the others here
-    workspace: Path,
-    batch: str,
-    task: str,
-    base: str,
-    *,
-    environment: Mapping[str, str] | None = None,
-    common: Path | None = None,
-) -> str | None:
-    """A commit on `base` that no ref holds; None: nothing differs from it."""
-    worktree = open_worktree(workspace, task_branch(batch, task), common, environment, repair=False)
-    with scratch_folder(worktree.admin) as room:
-        tree = snapshot_worktree(worktree, room, base).tree
+def preview_commit(repository: Repository, workspace: Path, branch: str, base: str) -> str | None:
+    """What the agent would leave if it stopped now, as a commit on `base` that no ref holds; None if nothing differs.
+
+    Nothing in the workspace is changed: its agent is running.
+    """
+    worktree = open_worktree(repository, workspace, branch, repair=False)
+    with scratch_folder(worktree.admin) as scratch:
+        tree = snapshot_worktree(worktree, scratch, base).tree
         if tree == worktree.tree_of(base):
             return None
-        git = worktree.git.with_options(variables=format_identity(PLAIT_IDENTITY, PLAIT_IDENTITY))
-        return git.text("commit-tree", tree, "-p", base, "-m", f"{task}, at work")
+        return worktree.git.with_options(variables=PLAIT_IDENTITY).commit_tree(tree, [base], b"Work in progress\n")
 
 
 _EXCLUDE_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
 
 
-def reset_workspace(
-    workspace: Path,
-    attempt: Attempt,
-    tip: str,
-    *,
-    environment: Mapping[str, str] | None = None,
-    common: Path | None = None,
-) -> None:
-    """Every file as in `tip`, and no others but ignored ones and what outfitting put there; what differs is saved first."""
+def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, tip: str) -> None:
+    """Reset every file to `tip`, after a check has run; ignored files and what setup put there stay.
+
+    What differs from the tip is saved first.
+    """
     branch = task_branch(attempt.batch, attempt.task)
-    worktree = open_worktree(workspace, branch, common, environment)
-    shelf = WorktreeSavedRefs(worktree, attempt.batch, attempt.task)
-    with scratch_folder(worktree.admin) as room:
-        snapshot = snapshot_worktree(worktree, room, tip)
+    worktree = open_worktree(repository, workspace, branch)
+    saved_refs = SavedRefs(repository, attempt.batch, attempt.task)
+    with scratch_folder(worktree.admin) as scratch:
+        snapshot = snapshot_worktree(worktree, scratch, tip)
         same = snapshot.tree == worktree.tree_of(tip)
         if not same:
-            save_unreachable(worktree, shelf, room, snapshot)
-        _reset_refs(worktree, shelf, branch, tip)
+            save_unreachable(worktree, saved_refs, scratch, snapshot)
+        _reset_refs(worktree, saved_refs, branch, tip)
         result_checks.clear_operation(worktree)
         worktree.install_index(snapshot.index)
     if not same:
         _reset_files(worktree, tip)
 
 
-def _reset_refs(worktree: AgentWorktree, saved_refs: WorktreeSavedRefs, branch: str, tip: str) -> None:
+def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip: str) -> None:
     """The branch names the tip, and HEAD is on it; commits that a check made are kept."""
     ref = f"refs/heads/{branch}"
     now = worktree.resolve_commit(ref)

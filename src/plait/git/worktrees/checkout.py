@@ -94,16 +94,16 @@ def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 def sparse_settings(admin: Path) -> tuple[str, ...]:
     """For commands in a worktree that has folders left out; none for any other."""
-    return _SPARSE_SETTINGS if _patterns_path(admin).is_file() else ()
+    return _SPARSE_SETTINGS if sparse_patterns_path(admin).is_file() else ()
 
 
 def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str, ...]) -> None:
     """In an admin that has forgotten the choice git copies into it: the user's, which is about another checkout."""
     _copy_worktree_config(repository, admin)
     if wanted:
-        _patterns_path(admin).parent.mkdir(exist_ok=True)
+        sparse_patterns_path(admin).parent.mkdir(exist_ok=True)
         patterns = format_cone_patterns(wanted).encode("utf-8", "surrogateescape")
-        replace_file(_patterns_path(admin), patterns, mode=0o666)
+        replace_file(sparse_patterns_path(admin), patterns, mode=0o666)
 
 
 def format_cone_patterns(wanted: tuple[str, ...]) -> str:
@@ -127,7 +127,7 @@ def _copy_worktree_config(repository: Repository, admin: Path) -> None:
         repository.git.run("config", "--file", str(own), "--unset-all", key, codes=(0, 5))
 
 
-def _patterns_path(admin: Path) -> Path:
+def sparse_patterns_path(admin: Path) -> Path:
     return admin / "info" / "sparse-checkout"
 
 

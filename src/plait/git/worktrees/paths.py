@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plait.config.config import Config
 from plait.git.location import RepoLocation
+from plait.git.worktrees.worktree import WorkspaceLayout
 
 PIN_FILE = "worktrees"  # in the state folder: where they were last
 
@@ -34,7 +35,7 @@ def find_worktrees_folder(place: RepoLocation, config: Config) -> Path:
 
 def find_setups_folder(place: RepoLocation, config: Config) -> Path:
     """Where what setups made is kept."""
-    return find_worktrees_folder(place, config) / "setups"
+    return WorkspaceLayout(find_worktrees_folder(place, config)).setups
 
 
 def _find_location(common: Path, config: Config) -> Path:

@@ -73,14 +73,8 @@ class WorktreePool:
         self.trim(self._keep)
 
     def adopt(self, folder: Path, commit: str) -> Worktree:
-        """A folder that git knows nothing of any more, as a worktree on this commit: then it can be told what is new in it."""
         with self._repository.lock():
-            made, fd = self._add_worktree(commit)
-            os.close(fd)
-            assert made.admin is not None
-            write_worktree_path(made.admin, folder)
-            remove_tree(made.folder)
-        return Worktree(folder, made.admin)
+            return adopt_folder(self._repository, self._layout, folder, commit)
 
     def trim(self, keep: int) -> None:
         """The ones that waited longest go."""
@@ -163,6 +157,21 @@ class WorktreePool:
             if path is not None and os.path.lexists(path):
                 make_private_folder(trash)
                 path.rename(trash / (new_worktree_id() if os.path.lexists(trash / name) else name))
+
+
+def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, commit: str) -> Worktree:
+    """Make a folder that git does not know any more a worktree at this commit, so that its changes can be seen.
+
+    Its files are not changed. The caller holds the repository's lock.
+    """
+    place = layout.making / new_worktree_id()
+    make_private_folder(place.parent)
+    repository.git.run("worktree", "add", "--quiet", "--no-checkout", "--detach", str(place), commit)
+    admin = repository.admin_folder(place.name)
+    repository.git_at(admin, folder).run("read-tree", commit)
+    write_worktree_path(admin, folder)
+    remove_tree(place)
+    return Worktree(folder, admin)
 
 
 def _read_lease(worktree: Worktree) -> LeaseMetadata | None:

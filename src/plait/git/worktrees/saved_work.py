@@ -1,23 +1,19 @@
-"""Before a worktree is made anew or given back: what is in no ref becomes one.
-
-Work that no ref reaches, put under refs/plait/saved before anything becomes of it.
-"""
+"""Saves work that no ref reaches under refs/plait/saved, before a worktree is reset or given back."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
-from plait.git.command import Git, GitError
+from plait.git.command import PLAIT_IDENTITY, Git, GitError
 from plait.git.refs import task_branch
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
-from plait.git.worktrees.attempt_commit import PLAIT_IDENTITY, format_identity
 from plait.git.worktrees.result_checks import read_merge_heads, read_stashed_commits
-from plait.git.worktrees.saved_refs import SavedRefs, WorktreeSavedRefs
+from plait.git.worktrees.saved_refs import SavedRefs
 from plait.git.worktrees.submodules import save_submodule
 from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
 from plait.git.worktrees.worktree import Worktree, is_real_folder, list_children, read_small_file
@@ -32,12 +28,11 @@ def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
 
 
 def _save_parts(saved_refs: SavedRefs, worktree: Worktree) -> None:
-    repository, admin = saved_refs.repository, worktree.admin
+    admin = worktree.admin
     for module in list_submodule_dirs(admin) if admin is not None else ():
         save_submodule(saved_refs, module)
     if is_real_folder(worktree.folder):
-        batch, task, environment = saved_refs.batch, saved_refs.task, repository.environment
-        save_workspace(worktree.folder, batch, task, environment=environment, common=repository.common)
+        save_workspace(saved_refs, worktree.folder)
     elif admin is not None:
         _save_admin(saved_refs, admin)
 
@@ -65,28 +60,22 @@ def _save_admin(saved_refs: SavedRefs, admin: Path) -> None:
     if said is not None and said.code == 0 and said.text != before:
         saved_refs.save_tree(git, said.text, head)
     else:
-        saved_refs.keep(head)
+        saved_refs.keep_unreachable(head)
 
 
-def save_workspace(
-    workspace: Path,
-    batch: str,
-    task: str,
-    *,
-    environment: Mapping[str, str] | None = None,
-    common: Path | None = None,
-) -> str | None:
-    """Put whatever no ref reaches into a commit under refs/plait/saved: its name, or None if there is nothing.
+def save_workspace(saved_refs: SavedRefs, workspace: Path) -> str | None:
+    """Save whatever no ref reaches as a commit under refs/plait/saved: that ref, or None if there is nothing.
 
-    Files, new ones too; the index, where it has something else; commits on no branch. Index and files stay as they are.
+    Files, also untracked ones; the index, where it differs; commits on no branch. Index and files are not changed.
     """
-    worktree = open_worktree(workspace, task_branch(batch, task), common, environment)
-    with scratch_folder(worktree.admin) as room:
-        return save_unreachable(worktree, WorktreeSavedRefs(worktree, batch, task), room)
+    branch = task_branch(saved_refs.batch, saved_refs.task)
+    worktree = open_worktree(saved_refs.repository, workspace, branch)
+    with scratch_folder(worktree.admin) as scratch:
+        return save_unreachable(worktree, saved_refs, scratch)
 
 
 def save_unreachable(
-    worktree: AgentWorktree, saved_refs: WorktreeSavedRefs, scratch: Path, taken: Snapshot | None = None
+    worktree: AgentWorktree, saved_refs: SavedRefs, scratch: Path, taken: Snapshot | None = None
 ) -> str | None:
     head = worktree.resolve_commit("HEAD")
     now = worktree.tree_of(head) if head else worktree.git.text("mktree")  # without a file
@@ -94,13 +83,14 @@ def save_unreachable(
     parents = [head] if head else []
     staged = _write_staged_tree(worktree, scratch, {now, snapshot.tree})
     if staged is not None:
-        parents.append(_make_commit(worktree.git, staged, parents, "What was staged"))
+        parents.append(_make_commit(worktree.git, staged, parents, b"What was staged\n"))
     lost = [commit for commit in _find_loose_commits(worktree, head) if commit not in parents]
     if staged is None and snapshot.tree == now and not _has_unreachable(worktree, [*parents, *lost]):
         return None
     parents += lost
-    return saved_refs.find_equal(snapshot.tree, parents) or saved_refs.keep(
-        _commit_snapshot(worktree.git, snapshot, parents)
+    existing = saved_refs.find_equal(snapshot.tree, parents)
+    return existing or saved_refs.keep(
+        _make_commit(worktree.git, snapshot.tree, parents, b"What was in the workspace\n")
     )
 
 
@@ -146,12 +136,5 @@ def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known: set[str]) 
     return None
 
 
-def _commit_snapshot(git: Git, snapshot: Snapshot, parents: Sequence[str]) -> str:
-    return _make_commit(git, snapshot.tree, parents, "What was in the workspace")
-
-
-def _make_commit(git: Git, tree: str, parents: Sequence[str], words: str) -> str:
-    above = [word for parent in parents for word in ("-p", parent)]
-    return git.with_options(variables=format_identity(PLAIT_IDENTITY, PLAIT_IDENTITY)).text(
-        "commit-tree", tree, *above, stdin=f"{words}\n".encode()
-    )
+def _make_commit(git: Git, tree: str, parents: Sequence[str], message: bytes) -> str:
+    return git.with_options(variables=PLAIT_IDENTITY).commit_tree(tree, parents, message)

@@ -21,7 +21,8 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.git.interfaces import RestoreStatuses
-from plait.git.worktrees.agent_worktree import SPARSE_PATTERNS_FILE, AgentWorktree
+from plait.git.worktrees.agent_worktree import AgentWorktree
+from plait.git.worktrees.checkout import sparse_patterns_path
 
 _TRACKED_TAG = b"H"
 
@@ -93,7 +94,7 @@ def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> by
 
 def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
     """What a sparse checkout does not want, as it says so: in the way in which ignored files are told."""
-    wanted = worktree.admin / SPARSE_PATTERNS_FILE
+    wanted = sparse_patterns_path(worktree.admin)
     sparse = git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1, 128)).text
     if sparse == "true" and wanted.is_file():
         inside = set(git.run("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={wanted}").fields)

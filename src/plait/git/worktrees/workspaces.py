@@ -12,7 +12,7 @@ from plait.core.errors import UserError, WorldError
 from plait.core.task import Attempt
 from plait.git import refs
 from plait.git.command import GitError
-from plait.git.interfaces import CapturedChange, CommitInfo, RestoreStatuses, WorkspaceSetup
+from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
 from plait.git.worktrees import branches, checkout, metadata, submodules
 from plait.git.worktrees.metadata import LeaseMetadata
 from plait.git.worktrees.pool import WorktreePool
@@ -85,36 +85,20 @@ class GitWorkspaces:
         self._populate_submodules(place, top)
         return str(place)
 
-    def capture(  # noqa: PLR0913 - it is all that makes a commit
-        self,
-        attempt: Attempt,
-        base: str,
-        author: CommitInfo,
-        restore: RestoreStatuses,
-        *,
-        hooks: bool,
-        largest: int = 0,
-    ) -> CapturedChange:
-        from plait.git.worktrees.capture import capture  # only who captures needs it
+    def capture(self, attempt: Attempt, base: str, options: CaptureOptions) -> CapturedChange:
+        from plait.git.worktrees.capture import capture  # not needed to prepare workspaces
 
-        common, environment = self._repository.common, self._repository.environment
-        place = self.path(attempt.batch, attempt.task)
-        told = (Path(place), attempt, base, author, restore)
-        return capture(*told, hooks=hooks, max_file_bytes=largest, environment=environment, common=common)
+        return capture(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, base, options)
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        from plait.git.worktrees.capture import preview_commit  # only who captures needs it
+        from plait.git.worktrees.capture import preview_commit  # not needed to prepare workspaces
 
-        common, environment = self._repository.common, self._repository.environment
-        place = self._layout.task(batch, task)
-        return preview_commit(place, batch, task, base, environment=environment, common=common)
+        return preview_commit(self._repository, self._layout.task(batch, task), refs.task_branch(batch, task), base)
 
     def reset(self, attempt: Attempt, tip: str) -> None:
-        from plait.git.worktrees.capture import reset_workspace  # only who captures needs it
+        from plait.git.worktrees.capture import reset_workspace  # not needed to prepare workspaces
 
-        common, environment = self._repository.common, self._repository.environment
-        place = self.path(attempt.batch, attempt.task)
-        reset_workspace(Path(place), attempt, tip, environment=environment, common=common)
+        reset_workspace(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, tip)
 
     def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
         """What a gate leaves is no work: it is not saved."""
@@ -198,8 +182,8 @@ class GitWorkspaces:
             with self._pool.acquire(wanted, commit, new=new) as (worktree, used):
                 checkout.check_out_files(self._repository, worktree, wanted, commit, used=used)
                 if branch:
-                    shelf = SavedRefs(self._repository, wanted.batch, wanted.task)
-                    branches.start_branch(shelf, worktree, branch, commit)
+                    saved_refs = SavedRefs(self._repository, wanted.batch, wanted.task)
+                    branches.start_branch(saved_refs, worktree, branch, commit)
                 self._pool.install(worktree, place)
         except GitError:
             if not used:

@@ -1,14 +1,12 @@
-"""Where the workspaces of one repository lie. A worktree's place says what it is, and each change of place is one rename.
+"""The worktrees that plait makes of a repository, and where they are. A worktree's place says what it is used for:
 
-batch-<batch>/task-<task>/   leased to a task: made in full, and perhaps worked in
+batch-<batch>/task-<task>/   leased to a task: complete, and perhaps worked in
 batch-<batch>/gate/          the batch's own, for its gate
-making/<id>/                 being made; whoever makes it holds a lock on the folder, so a dead maker's is told from others
+making/<id>/                 being made; its maker holds a lock on the folder until it is done or dead
 pool/<id>/                   given back, waiting for the next task
-trash/<id>/                  not needed any more; deleted when there is time
+trash/<id>/                  no longer needed; deleted when there is time
 
-The repository that workspaces are made from, by its common git folder: one for all of its worktrees.
-
-One worktree: its folder, and git's own folder about it (`admin`). Either may be missing, whoever removed it.
+Each change of place is one rename. `admin` is git's own folder for a worktree (.git/worktrees/<id>).
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ _BATCH_PREFIX = "batch-"
 
 
 def new_worktree_id() -> str:
-    """Git names its own folder about a worktree after the worktree's: nobody else has this name, ever."""
+    """Git names the admin after the folder, so a new worktree gets a name that was never used."""
     return f"{WORKTREE_ID_PREFIX}{uuid.uuid4().hex[:12]}"
 
 
@@ -55,6 +53,11 @@ class WorkspaceLayout:
     def trash(self) -> Path:
         return self.root / "trash"
 
+    @property
+    def setups(self) -> Path:
+        """The cache of what setup commands made."""
+        return self.root / "setups"
+
     def batch(self, batch: str) -> Path:
         return self.root / f"{_BATCH_PREFIX}{safe_filename(batch)}"
 
@@ -65,18 +68,17 @@ class WorkspaceLayout:
         return self.batch(batch) / "gate"
 
     def workspace(self, batch: str, task: str) -> Path:
-        """A gate is no task's."""
         return self.task(batch, task) if task else self.gate(batch)
 
     def list_all(self) -> list[Path]:
-        """Everything that takes room, wherever it is on its way."""
-        rooms = [self.making, self.pool, self.trash]
-        rooms += [each for each in list_children(self.root) if each.name.startswith(_BATCH_PREFIX)]
-        return [each for room in rooms for each in list_children(room)]
+        """Every worktree folder, whatever it is used for."""
+        parents = [self.making, self.pool, self.trash]
+        parents += [each for each in list_children(self.root) if each.name.startswith(_BATCH_PREFIX)]
+        return [each for parent in parents for each in list_children(parent)]
 
 
 def list_children(folder: Path) -> list[Path]:
-    """None if it is not there, or was just removed."""
+    """Sorted; empty if the folder is missing."""
     try:
         return sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -99,6 +101,8 @@ _SETTINGS = (
 
 
 class Repository:
+    """A repository by its common git folder, which all its worktrees share."""
+
     def __init__(self, git_dir: Path, environment: Mapping[str, str] | None = None) -> None:
         self.common = Path(os.path.realpath(git_dir))
         self.environment = environment
@@ -115,7 +119,7 @@ class Repository:
 
     @property
     def admin_folders(self) -> list[Path]:
-        """Git's folders about the worktrees that plait made."""
+        """The admins of the worktrees that plait made."""
         return [each for each in list_children(self.common / "worktrees") if each.name.startswith(WORKTREE_ID_PREFIX)]
 
     def admin_folder(self, name: str) -> Path:
@@ -129,7 +133,7 @@ class Repository:
         variables: Mapping[str, str] | None = None,
         settings: Sequence[str] = (),
     ) -> Git:
-        """Git in a folder, told where everything is: it must never look for a repository above and find another one."""
+        """Git with explicit paths, so that it never finds another repository above the folder."""
         places = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder), **(variables or {})}
         return Git(folder, environment=self.environment, variables=places, settings=(*_SETTINGS, *settings))
 
@@ -146,43 +150,44 @@ class Repository:
 
     def resolve_commit(self, name: str) -> str | None:
         """The commit that a name stands for now."""
-        said = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
-        return said.text if said.code == 0 else None
+        output = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
+        return output.text if output.code == 0 else None
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
-        said = self.git.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1, 128))
-        return said.code == 0
+        return self.git.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1, 128)).code == 0
 
 
 _MAX_BYTES = 1 << 16  # bytes of one of git's small files
 
 
-_VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
+VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
 
 
-# Of a worktree that is given back, this stays: all else (merges half done, reflogs, locks) was its last task's business.
+# What stays of the admin when a worktree goes to another task.
 _KEPT_ADMIN_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "plait.json", "plait-outfit"})
 
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
+    """A worktree's folder and admin; either may be missing."""
+
     folder: Path
     admin: Path | None
 
     @property
     def valid_admin(self) -> Path | None:
-        """Its admin, if git can work here: the folder and the admin are whole, and know each other."""
+        """Its admin, if git can work here: folder and admin are intact and name each other."""
         if self.admin is None or not is_real_folder(self.folder) or read_gitdir_link(self.folder) != self.admin:
             return None
-        whole = _VALID_HEAD.match(read_small_file(self.admin / "HEAD")) and read_small_file(
+        whole = VALID_HEAD.match(read_small_file(self.admin / "HEAD")) and read_small_file(
             self.admin / "index"
         ).startswith("DIRC")
         return self.admin if whole else None
 
     def move(self, to: Path) -> Worktree:
-        """Under the repository's lock. As `git worktree move`, which won't move one that has submodules in it.
+        """As `git worktree move`, which refuses worktrees with submodules. The caller holds the repository's lock.
 
-        The admin is told first: a folder in its old place that names an admin which names nobody is still a whole one.
+        The admin is changed first: if plait dies before the rename, find_worktree still finds the folder by its link.
         """
         to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.admin is not None:
@@ -191,26 +196,41 @@ class Worktree:
         return Worktree(to, self.admin)
 
     def reset_admin(self) -> None:
-        """What its last task had begun is over: only what makes it a worktree stays."""
+        """Remove what the last task left in the admin (merges, reflogs, locks)."""
         assert self.admin is not None
         for each in list_children(self.admin):
             if each.name not in _KEPT_ADMIN_FILES:
                 remove_tree(each)
 
 
-def find_worktree(repository: Repository, folder: Path) -> Worktree | None:
-    """What there is in this place: a worktree, or what is left of one. What a folder says of itself is an agent's word."""
-    named = read_gitdir_link(folder)
-    if named not in repository.admin_folders or not _ensure_admin_names(named, folder):
-        named = next((each for each in repository.admin_folders if read_worktree_path(each) == folder), None)
-    if named is not None:
-        _repair(named, folder)
-        return Worktree(folder, named)
-    return Worktree(folder, None) if os.path.lexists(folder) else None
+def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) -> Worktree | None:
+    """The worktree in this place, or what is left of one; None if there is nothing.
+
+    Git's records decide. The folder's own `.git` may have been written by an agent: it only breaks ties, and identifies a
+    worktree that a crash left between recording a new place and moving the folder there.
+    """
+    admins = repository.admin_folders
+    recorded = [each for each in admins if read_worktree_path(each) == folder]
+    linked = read_gitdir_link(folder)
+    admin = linked if linked in recorded else next(iter(recorded), None)
+    if admin is None and linked in admins and _was_moving(linked):
+        write_worktree_path(linked, folder)
+        admin = linked
+    if admin is None:
+        return Worktree(folder, None) if os.path.lexists(folder) else None
+    if repair:
+        _repair(admin, folder)
+    return Worktree(folder, admin)
+
+
+def _was_moving(admin: Path) -> bool:
+    """Whether the admin names a place where its worktree is not."""
+    place = read_worktree_path(admin)
+    return place is not None and not os.path.lexists(place / ".git")
 
 
 def _repair(admin: Path, folder: Path) -> None:
-    """What has no content of its own, and some git or agent that died has lost."""
+    """Restore the two small files without content of their own that a dying git or agent may lose."""
     if not read_small_file(admin / "commondir"):
         replace_file(admin / "commondir", b"../..\n", mode=0o666)
     if is_real_folder(folder) and not os.path.lexists(folder / ".git"):
@@ -219,29 +239,18 @@ def _repair(admin: Path, folder: Path) -> None:
 
 def read_gitdir_link(folder: Path) -> Path | None:
     """The admin that the folder names."""
-    word, _, path = read_small_file(folder / ".git").rstrip("\n").partition(": ")
-    return Path(path) if word == "gitdir" and Path(path).is_absolute() else None
+    key, _, path = read_small_file(folder / ".git").rstrip("\r\n").partition(": ")
+    return Path(os.path.normpath(folder / path)) if key == "gitdir" and path else None
 
 
 def read_worktree_path(admin: Path) -> Path | None:
     """The folder that the admin names."""
-    path = read_small_file(admin / "gitdir").rstrip("\n")
-    return Path(path).parent if path.endswith("/.git") else None
+    path = read_small_file(admin / "gitdir").rstrip("\r\n")
+    return Path(os.path.normpath(admin / path)).parent if path.endswith("/.git") else None
 
 
 def write_worktree_path(admin: Path, folder: Path) -> None:
     replace_file(admin / "gitdir", f"{folder / '.git'}\n".encode("utf-8", "surrogateescape"), mode=0o666)
-
-
-def _ensure_admin_names(admin: Path, folder: Path) -> bool:
-    """Whoever died between telling the admin and moving the folder left an admin that names nobody."""
-    named = read_worktree_path(admin)
-    if named == folder:
-        return True
-    if named is None or os.path.lexists(named / ".git"):
-        return False
-    write_worktree_path(admin, folder)
-    return True
 
 
 def read_small_file(path: Path) -> str:
