@@ -74,7 +74,7 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
     bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert bare.run("exit 0") == 0
-    marker = next(iter(bare.executor._census.ended))  # type: ignore[attr-defined]
+    marker = next(iter(bare.executor._table.ended))  # type: ignore[attr-defined]
     every = processes.list_processes
 
     def disguised() -> list[Process]:

@@ -50,7 +50,7 @@ def local_executor_setup(
 
     with closing(SelectReactor()) as reactor, closing(WorkerPool(reactor)) as workers:
         try:
-            yield ExecutorSetup(site, until, folder / "a workspace, señor")
+            yield ExecutorSetup(site, until, folder / "a workspace, señor", folder / "repository")
         finally:
             for executor in opened:
                 executor.close()

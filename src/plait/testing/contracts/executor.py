@@ -1,11 +1,9 @@
-"""A scene: an executor, its witness, and attempts that tell by files in their workspace how far they are.
-
-What an Executor must do.
-"""
+"""What every Executor must do, as tests to derive from, and helpers for attempts that run `sh`."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +13,12 @@ import psutil
 import pytest
 
 from plait.core.errors import WorldError
-from plait.core.task import Attempt, Step
+from plait.core.task import Attempt, Step, make_gate_attempt
+from plait.git.interfaces import CapturedChange, CommitInfo, WorkspaceSetup
 from plait.runtime.executor import (
+    AttemptKind,
     AttemptSpec,
+    CaptureSpec,
     Executor,
     ExecutorCallbacks,
     ExitedProcess,
@@ -28,7 +29,7 @@ from plait.runtime.executor import (
 
 @dataclass(slots=True)
 class RecordedCallbacks:
-    """A Witness that remembers. `ends` holds exit statuses, and why an attempt was lost."""
+    """Callbacks that keep what was reported. `ends`: exit statuses, and why attempts were lost or did not start."""
 
     launches: list[tuple[Attempt, int]] = field(default_factory=list)
     ends: dict[Attempt, int | str] = field(default_factory=dict)
@@ -52,14 +53,14 @@ class RecordedCallbacks:
 
 @dataclass(slots=True)
 class ExecutorSetup:
-    """`site` opens an executor on the same site each time; `until` turns its loop until something is so, or for too long.
-
-    `executor` is the first one, and tells `told`.
+    """`open_executor` opens an executor for the same machine each time. `wait_until` runs its loop until a condition
+    holds, or gives up. `repository` is the checkout whose worktrees it makes; `executor` is the first one opened.
     """
 
     open_executor: Callable[[ExecutorCallbacks], Executor]
     wait_until: Callable[[Callable[[], bool]], bool]
     workspace: Path
+    repository: Path
     callbacks: RecordedCallbacks = field(default_factory=RecordedCallbacks)
     executor: Executor = field(init=False)
 
@@ -68,9 +69,41 @@ class ExecutorSetup:
         self.executor = self.open_executor(self.callbacks)
 
     def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> AttemptSpec:
-        """These lines of `sh`, in the workspace."""
+        """These lines of `sh`, in place."""
         environment = {"PATH": os.environ["PATH"], **(env or {})}
         return AttemptSpec(Attempt("batch", task, Step.WRITE, 1), ("sh", "-c", lines), str(self.workspace), environment)
+
+    def make_worktree_job(self, lines: str, base: str, task: str = "one") -> AttemptSpec:
+        """These lines of `sh`, in the task's own workspace."""
+        job = self.make_job(lines, task)
+        path = self.executor.workspaces.path(job.attempt)
+        return replace(
+            job, kind=AttemptKind.WORKTREE, workspace=path, checkout=str(self.repository), base=base, task_base=base
+        )
+
+    def git(self, *args: str) -> str:
+        command = ["git", "-C", str(self.repository), *args]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit_file(self, name: str, text: str) -> str:
+        """Commit a file to the repository, which is made if needed. The commit."""
+        if not self.repository.exists():
+            self.repository.mkdir(parents=True)
+            self.git("init", "--quiet")
+            self.git("config", "user.name", "Contract")
+            self.git("config", "user.email", "contract@example.org")
+        (self.repository / name).write_text(text)
+        self.git("add", name)
+        self.git("commit", "--quiet", "--message", name)
+        return self.git("rev-parse", "HEAD")
+
+    def capture(self, job: AttemptSpec) -> CapturedChange | Exception:
+        """What the attempt left, as a commit."""
+        results: list[CapturedChange | Exception] = []
+        spec = CaptureSpec(job.attempt, job.base, CommitInfo("result"))
+        self.executor.workspaces.capture(spec, results.append, results.append)
+        assert self.wait_until(lambda: bool(results)), "it was not captured"
+        return results[0]
 
     def start(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> Attempt:
         """Start a script, and wait until it says `: >up`."""
@@ -274,6 +307,90 @@ class ExecutorContract:
         assert scene.wait_until(lambda: scene.callbacks.count == 20)
         assert scene.callbacks.ends == {job.attempt: number for number, job in enumerate(jobs)}
         assert len({pid for _, pid in scene.callbacks.launches}) == 20
+
+    def test_a_transcript_is_read_from_any_offset(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job("echo one; echo two >&2; printf three")
+        transcript = scene.executor.open_transcript(job.attempt)
+        assert (transcript.size(), transcript.read(0, 10).data, transcript.tail(10)) == (0, b"", b"")
+        scene.executor.start(job)
+        assert scene.wait_for_end(job.attempt) == 0
+        assert transcript.size() == 13
+        assert transcript.read(0, 100).data == b"one\ntwo\nthree"
+        assert transcript.read(4, 3).data == b"two"
+        assert transcript.read(13, 100).data == b""
+        assert transcript.tail(5) == b"three"
+        assert transcript.last_written() > 0
+
+    def test_what_an_attempt_leaves_in_its_workspace_becomes_a_commit(self, scene: ExecutorSetup) -> None:
+        base = scene.commit_file("file", "old\n")
+        later = scene.commit_file("file", "later\n")
+        job = scene.make_worktree_job("cat file >seen; echo new >file", base)
+        scene.executor.start(job)
+        assert scene.wait_for_end(job.attempt) == 0
+        change = scene.capture(job)
+        assert isinstance(change, CapturedChange)
+        assert change.files == ("file", "seen")
+        assert scene.git("show", f"{change.tip}:seen") == "old"
+        assert scene.git("rev-parse", "HEAD") == later
+        assert scene.capture(job) == change
+
+    def test_a_check_leaves_nothing_in_the_workspace(self, scene: ExecutorSetup) -> None:
+        base = scene.commit_file("file", "old\n")
+        write = scene.make_worktree_job("echo new >file", base)
+        scene.executor.start(write)
+        assert scene.wait_for_end(write.attempt) == 0
+        change = scene.capture(write)
+        assert isinstance(change, CapturedChange)
+        name = Attempt("batch", "one", Step.VERIFY, 1)
+        check = replace(scene.make_worktree_job("cat file; echo changed >file", change.tip), attempt=name)
+        scene.executor.start(check)
+        assert scene.wait_for_end(name) == 0
+        assert scene.executor.open_transcript(name).tail(10) == b"new\n"
+        done: list[Exception | None] = []
+        scene.executor.workspaces.reset(name, change.tip, lambda: done.append(None), done.append)
+        assert scene.wait_until(lambda: bool(done))
+        assert done == [None]
+        preview = scene.executor.workspaces.preview_commit("batch", "one", base)
+        assert scene.git("rev-parse", f"{preview}^{{tree}}") == scene.git("rev-parse", f"{change.tip}^{{tree}}")
+
+    def test_a_gate_runs_on_exactly_its_commit(self, scene: ExecutorSetup) -> None:
+        commit = scene.commit_file("file", "merged\n")
+        scene.commit_file("file", "later\n")
+        name = make_gate_attempt("batch", 1)
+        path = scene.executor.workspaces.path(name)
+        job = scene.make_worktree_job("cat file; exit 3", commit)
+        scene.executor.start(replace(job, attempt=name, kind=AttemptKind.GATE, workspace=path))
+        assert scene.wait_for_end(name) == 3
+        assert scene.executor.open_transcript(name).tail(20) == b"merged\n"
+
+    def test_a_workspace_is_set_up_before_the_command(self, scene: ExecutorSetup) -> None:
+        base = scene.commit_file("file", "old\n")
+        job = scene.make_worktree_job("cat made", base)
+        scene.executor.start(replace(job, setup=WorkspaceSetup(setup="echo made >made")))
+        assert scene.wait_for_end(job.attempt) == 0
+        assert scene.executor.open_transcript(job.attempt).tail(5) == b"made\n"
+        assert scene.executor.workspaces.find_setup_failure(job.attempt) is None
+        other = scene.make_worktree_job("true", base, "two")
+        scene.executor.start(replace(other, setup=WorkspaceSetup(setup="exit 9")))
+        assert scene.wait_for_end(other.attempt) not in {0, 9}
+        assert "9" in (scene.executor.workspaces.find_setup_failure(other.attempt) or "")
+
+    def test_a_workspace_that_cannot_be_prepared_is_reported(self, scene: ExecutorSetup) -> None:
+        scene.commit_file("file", "old\n")
+        job = scene.make_worktree_job("true", "0" * 40)
+        scene.executor.start(job)
+        assert "0" * 40 in str(scene.wait_for_end(job.attempt))
+        assert scene.callbacks.launches == []
+        assert scene.executor.adopt(job.attempt) is None
+
+    def test_one_that_is_ended_while_its_workspace_is_prepared_never_starts(self, scene: ExecutorSetup) -> None:
+        base = scene.commit_file("file", "old\n")
+        job = scene.make_worktree_job("true", base)
+        scene.executor.start(job)
+        scene.executor.terminate(job.attempt, at_once=False)
+        assert scene.callbacks.ends == {job.attempt: "it was never launched"}
+        assert isinstance(scene.capture(job), CapturedChange)  # after the preparation, in the same order
+        assert scene.callbacks.launches == []
 
     def test_closing_twice_is_closing(self, scene: ExecutorSetup) -> None:
         scene.executor.close()
