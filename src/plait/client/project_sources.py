@@ -112,6 +112,6 @@ def _build_path_aliases(place: RepoLocation, entries: Sequence[SourceEntry], con
     """Git is asked for its files only if some name could be short for one of them."""
     if config.sources.file_conflicts is FileConflicts.OFF:
         return PathAliases(())
-    said = {path for entry in entries for path in (*entry.task.touches, *entry.mentions)}
-    short = any(not path.endswith("/") and not os.path.exists(place.top / path) for path in said)  # noqa: PTH110 - no name is too long for it
+    named = {path for entry in entries for path in (*entry.task.touches, *entry.mentions)}
+    short = any(not path.endswith("/") and not os.path.exists(place.top / path) for path in named)  # noqa: PTH110 - no name is too long for it
     return PathAliases.from_entries(entries, list_repo_files(place) if short else ())

@@ -66,8 +66,8 @@ def examine_source(location: RepoLocation, name: str) -> FoundSource:
         return FoundSource(name, formats, sum(not entry.status.is_closed for entry in tasks), len(tasks))
     problems = [problem for source in found for problem in source.reading.problems]
     worst = min(problems, key=lambda problem: list(Severity).index(problem.severity), default=None)
-    said = f"{worst.at}: {worst.message}" if worst else "there is no task in it"
-    return FoundSource(name, formats, problem=said)
+    value = f"{worst.at}: {worst.message}" if worst else "there is no task in it"
+    return FoundSource(name, formats, problem=value)
 
 
 def _is_storable_name(name: str) -> bool:

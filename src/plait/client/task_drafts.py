@@ -38,13 +38,13 @@ class TaskDraft:
     @property
     def lists(self) -> dict[str, list[str]]:
         """The lists that are set, by front matter key."""
-        said = {"needs": self.needs, "touches": self.touches}
-        return {name: list(dict.fromkeys(value)) for name, value in said.items() if value is not None}
+        fields = {"needs": self.needs, "touches": self.touches}
+        return {name: list(dict.fromkeys(value)) for name, value in fields.items() if value is not None}
 
     @property
     def words(self) -> dict[str, str]:
         """The values that are set, by front matter key."""
-        said = {
+        fields = {
             "phase": self.phase,
             "priority": self.priority,
             "weight": self.weight,
@@ -53,7 +53,7 @@ class TaskDraft:
             "verify": self.verify,
             "run": self.run,
         }
-        return {name: str(value).strip() for name, value in said.items() if value is not None}
+        return {name: str(value).strip() for name, value in fields.items() if value is not None}
 
 
 def validate_draft(draft: TaskDraft) -> TaskDraft:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,11 +75,11 @@ def find_running_copies(source_set: SourceSet, located: LocatedTask, state: Stat
     """A batch has the texts of its tasks from when it was submitted."""
     if state is None:
         return []
-    ((mine, _),) = iter_task_keys([located.entry.task], [str(source) for source in source_set.sources])
+    ((own, _),) = iter_task_keys([located.entry.task], [str(source) for source in source_set.sources])
     found = []
     for batch in state.open.values():
         left = (task.task for task in batch.tasks if task.status is None and task.task.entrant is None)
-        if any(name == mine for name, _ in iter_task_keys(left, batch.sources)):
+        if any(name == own for name, _ in iter_task_keys(left, batch.sources)):
             message = f"batch {batch.id} has its own copy of {located.entry.task.id}, and goes on with that"
             found.append(Problem(Severity.INFO, message, hint="The next batch has what is written now."))
     return found
@@ -97,30 +97,30 @@ def check_written_task(
 
     `before`: how the file's task was, if it was one. `unknown`: needs that no task answered to.
     """
-    told = find_task_of_file(survey.pile, file)
-    if told is None:
+    located = find_task_of_file(survey.pile, file)
+    if located is None:
         raise FieldError(
             f"{file} is not read as a task by the sources of this repository",
             field=_likely_field(draft),
             hint="Look at [sources] paths, format and exclude in the settings.",
         )
-    if told.source.format != (FOLDER_FORMAT if before is None else before.source.format):
-        message = f"all of {told.source.path} would be read in the format {told.source.format}"
+    if located.source.format != (FOLDER_FORMAT if before is None else before.source.format):
+        message = f"all of {located.source.path} would be read in the format {located.source.format}"
         raise FieldError(message, field=_likely_field(draft), hint="Look at the keys of its front matter.")
-    if told.source_entry.status is SourceStatus.UNREADABLE and (
+    if located.source_entry.status is SourceStatus.UNREADABLE and (
         before is None or before.source_entry.status is not SourceStatus.UNREADABLE
     ):
         raise _make_field_error(
             _likely_field(draft), _find_file_problems(survey, file), f"{file} would be no task that can be run"
         )
-    _check_values(survey, told, draft)
-    task = told.source_entry.task
+    _check_values(survey, located, draft)
+    task = located.source_entry.task
     if draft.title is not None and task.title != draft.title:
         raise FieldError(f"the title would be read as {task.title!r}", field="title", hint="Say it in other words.")
-    _check_lists(told, draft)
+    _check_lists(located, draft)
     if draft.needs:
-        _check_known(survey, told, unknown)
-    return told
+        _check_known(survey, located, unknown)
+    return located
 
 
 def _check_values(survey: LoadedSources, located: LocatedTask, draft: TaskDraft) -> None:
@@ -135,17 +135,17 @@ def _check_values(survey: LoadedSources, located: LocatedTask, draft: TaskDraft)
 
 def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
     task = located.source_entry.task
-    said = {
+    read_back = {
         "needs": {need.on: str(need.at or located.file) for need in task.needs},
         "touches": dict.fromkeys(task.touches, located.file),
     }
     for name, asked in draft.lists.items():
-        missing = [item for item in asked if item not in said[name]]
+        missing = [item for item in asked if item not in read_back[name]]
         if missing:
             raise FieldError(f"{name}: {missing[0]} would not be read as such", field=name, hint="Spell it out.")
-        more = [item for item in said[name] if item not in asked]
+        more = [item for item in read_back[name] if item not in asked]
         if more:
-            where = said[name][more[0]]
+            where = read_back[name][more[0]]
             message = f"{name}: {more[0]} is said at another place too ({where})"
             raise FieldError(message, field=name, hint="Change it there, or edit the whole text.")
 
@@ -160,8 +160,8 @@ def _check_known(survey: LoadedSources, located: LocatedTask, unknown: Collectio
 
 def _likely_field(draft: TaskDraft) -> str:
     """The field that the trouble is most likely with."""
-    said = ("text", "run", "verify", "body", "title")
-    return next((name for name in said if getattr(draft, name) is not None), "title")
+    fields = ("text", "run", "verify", "body", "title")
+    return next((name for name in fields if getattr(draft, name) is not None), "title")
 
 
 def _find_file_problems(survey: LoadedSources, file: str) -> list[Problem]:
@@ -187,19 +187,17 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
     folder = find_task_folder(location, config, before)
     needs = spell_needs(before, location.relative_name(folder), draft.needs or ())
     draft = replace(draft, needs=needs.needs or None)
-    text = apply_draft(
-        FOLDER_FORMAT,
-        "new.md",
-        compose_task_file(draft.title or "", draft.body or ""),
-        replace(draft, title=None, body=None),
-    )
+    text = compose_task_file(draft.title or "", draft.body or "")
+    text = apply_draft(FOLDER_FORMAT, "new.md", text, replace(draft, title=None, body=None))
     made = [each for each in (folder, *folder.parents) if not each.exists()]  # the inner ones first
-    with _remove_folders_on_error(made):
+    with ExitStack() as undo:
+        undo.callback(_remove_empty_folders, made)
         path = _create_file(location, folder, draft, text, before)
-        with _remove_on_error(path, text):
-            seen = read_sources(location, config)
-            told = check_written_task(seen, location.relative_name(path), draft, unknown=needs.unknown)
-    return make_saved_task(seen, told, text)
+        undo.callback(_remove_file, path, text)
+        seen = read_sources(location, config)
+        located = check_written_task(seen, location.relative_name(path), draft, unknown=needs.unknown)
+        undo.pop_all()
+    return make_saved_task(seen, located, text)
 
 
 def _require_title(draft: TaskDraft) -> TaskDraft:
@@ -207,8 +205,8 @@ def _require_title(draft: TaskDraft) -> TaskDraft:
         raise FieldError("a new task is made of title and body", field="text", hint="Leave it out.")
     if draft.title is None:
         raise FieldError("a task needs a title", field="title", hint="Say in a few words what is to be done.")
-    said = {name: word for name, word in draft.words.items() if word}
-    return TaskDraft(draft.title, draft.body, draft.needs or None, draft.touches or None, **said)
+    words = {name: word for name, word in draft.words.items() if word}
+    return TaskDraft(draft.title, draft.body, draft.needs or None, draft.touches or None, **words)
 
 
 def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet | None:
@@ -225,8 +223,8 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
         naming_lock = location.state / LOCKS_FOLDER / "naming.lock"
         with hold_file_lock(naming_lock, folder, time.sleep, "no file was made"):
             folder.mkdir(parents=True, exist_ok=True)
-            there = [each.name for each in folder.iterdir()]
-            for name in iter_file_names(there, draft.title or "", ids):
+            existing = [each.name for each in folder.iterdir()]
+            for name in iter_file_names(existing, draft.title or "", ids):
                 with suppress(FileExistsError):
                     create_file(folder / name, text.encode(), mode=0o666, durable=True)
                     return folder / name
@@ -238,28 +236,17 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
     raise WorldError(f"no name is left for this task in {folder}", hint="Give it another title.")
 
 
-@contextmanager
-def _remove_on_error(path: Path, text: str) -> Iterator[None]:
-    """Remove a file that is not as asked for, unless it was changed meanwhile."""
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            if path.read_bytes() == text.encode():
-                path.unlink()
-        raise
+def _remove_file(path: Path, text: str) -> None:
+    """Unless it was changed meanwhile."""
+    with suppress(OSError):
+        if path.read_bytes() == text.encode():
+            path.unlink()
 
 
-@contextmanager
-def _remove_folders_on_error(folders: Sequence[Path]) -> Iterator[None]:
-    """So do folders that were made for it, if nothing else is in them."""
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            for each in folders:
-                each.rmdir()
-        raise
+def _remove_empty_folders(folders: Sequence[Path]) -> None:
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 CHANGED_STATE = "changed"
@@ -272,18 +259,18 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
     """
     draft = validate_draft(draft)
     seen = read_sources(location, config)
-    told = find_located_task(seen.pile, name)
-    path = get_own_file(location, told)
-    text = read_task_file(path, told.file)
+    located = find_located_task(seen.pile, name)
+    path = get_own_file(location, located)
+    text = read_task_file(path, located.file)
     if hash_version(text) != version:
-        raise _changed_error(told)
-    needs = spell_needs(seen.pile, told.source.path, draft.needs or ())
+        raise _changed_error(located)
+    needs = spell_needs(seen.pile, located.source.path, draft.needs or ())
     draft = draft if draft.needs is None else replace(draft, needs=needs.needs)
-    new = _make_new_text(told, text, draft)
-    after = read_sources(location, config, overrides={told.file: new})
-    then = check_written_task(after, told.file, draft, before=told, unknown=needs.unknown)
+    new = _make_new_text(located, text, draft)
+    after = read_sources(location, config, overrides={located.file: new})
+    then = check_written_task(after, located.file, draft, before=located, unknown=needs.unknown)
     if new != text and not replace_file_text(path, text, new, locks=location.state / LOCKS_FOLDER):
-        raise _changed_error(told)
+        raise _changed_error(located)
     return make_saved_task(after, then, new)
 
 

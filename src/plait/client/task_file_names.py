@@ -110,14 +110,14 @@ def find_task_folder(location: RepoLocation, config: Config, source_set: SourceS
 
 def _list_configured_folders(config: Config) -> Iterator[str]:
     """The folders among the sources of the settings: also those that patterns of task files are about."""
-    for said in config.sources.paths:
-        parts = PurePosixPath(said).parts
+    for value in config.sources.paths:
+        parts = PurePosixPath(value).parts
         plain = [part for part in parts if not glob.has_magic(part)]
         pattern = len(plain) < len(parts)
-        if pattern and parts[: len(plain)] == tuple(plain) and said.endswith(".md"):
+        if pattern and parts[: len(plain)] == tuple(plain) and value.endswith(".md"):
             yield "/".join(plain)
-        elif not pattern and not PurePosixPath(said).suffix:
-            yield said
+        elif not pattern and not PurePosixPath(value).suffix:
+            yield value
 
 
 def _resolve_folder(location: RepoLocation, name: str) -> Path | None:

@@ -55,9 +55,9 @@ def set_key(path: str, text: str, names: Sequence[str], value: str | Sequence[st
 
 def format_key(name: str, value: str | Sequence[str], eol: str = "\n") -> str:
     """A key and its value, as lines."""
-    said = value if isinstance(value, str) else list(value)
+    plain = value if isinstance(value, str) else list(value)
     lines = yaml.dump(
-        {name: said}, Dumper=_KeyDumper, allow_unicode=True, default_flow_style=False, width=1 << 30, sort_keys=False
+        {name: plain}, Dumper=_KeyDumper, allow_unicode=True, default_flow_style=False, width=1 << 30, sort_keys=False
     )
     return lines.replace("\n", eol)
 
@@ -85,11 +85,11 @@ _KeyDumper.add_representer(list, _represent_list)
 def _make_change(text: str, pair: _KeyValue, value: str | Sequence[str]) -> TextEdit:
     eol = TextLines(text).eol
     lines = format_key("k", value, eol).removesuffix(eol)
-    said = lines.removeprefix("k:").removeprefix(" ")
-    if pair.is_replaceable and eol not in said:
+    scalar = lines.removeprefix("k:").removeprefix(" ")
+    if pair.is_replaceable and eol not in scalar:
         start, stop = pair.value
         gap = "" if text[start - 1 : start] in {" ", "\t"} else " "
-        return TextEdit(start, stop, gap + said)
+        return TextEdit(start, stop, gap + scalar)
     return TextEdit(*pair.lines, f"{text[slice(*pair.key)]}:{lines.removeprefix('k:')}{eol}")
 
 
@@ -128,9 +128,9 @@ def _make_pair(document: Document, first: int, key: yaml.ScalarNode, value: yaml
     end = max(begin, begin + len(document.text[begin:end].rstrip()))
     if start != lines.starts[lines.line_at(start)]:
         raise _unsupported_error(document.path)
-    said = document.text[begin:end]
-    plain = "\n" not in said and "\r" not in said and not said.startswith(("&", "*", "!", "|", ">"))
-    if not said:  # nothing is there, be the next key right below
+    text = document.text[begin:end]
+    plain = "\n" not in text and "\r" not in text and not text.startswith(("&", "*", "!", "|", ">"))
+    if not text:  # nothing is there, be the next key right below
         begin = end = stop + 1
         plain = document.text[stop:end] == ":"
     last = lines.starts[lines.line_at(max(begin, end - 1)) + 1]
@@ -288,9 +288,9 @@ def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str
 def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
     """Check that the value is read back as it was given."""
     found = [
-        said
-        for said in read_front_matter_keys(path, text).values.values()
-        if value in (said.text.strip(), list(said.items))
+        entry
+        for entry in read_front_matter_keys(path, text).values.values()
+        if value in (entry.text.strip(), list(entry.items))
     ]
     if value and not found:
         raise FieldError(f"{name} would be read as something else", field=name, hint="Say it in plain letters.")
@@ -300,11 +300,11 @@ def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
     """Change the heading, the key, or both, so that the title is read back."""
     format_ = load_format(format_name)
     names = format_.keys.get("title")
-    said = read_front_matter_keys(path, text).text(names[0]) if names else None
-    if said is None and format_.title_in_heading:
+    value = read_front_matter_keys(path, text).text(names[0]) if names else None
+    if value is None and format_.title_in_heading:
         text = replace_heading(path, text, title)
         if not names or heading_of(Document(path, to_printable(text))) == title:
             return text
-    elif said is not None and split_parts(path, text).head and heading_of(Document(path, to_printable(text))) == said:
+    elif value is not None and split_parts(path, text).head and heading_of(Document(path, to_printable(text))) == value:
         text = replace_heading(path, text, title)
     return set_key(path, text, names or (), title)

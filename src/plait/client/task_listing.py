@@ -38,20 +38,22 @@ def task_list_json(seen: LoadedSources, state: State | None) -> Json:
 
 def tasks_json(seen: LoadedSources, state: State | None) -> list[Json]:
     editable, runs = EditableCheck(seen.place), find_newest_runs(seen.pile, state)
-    return [_task_json(seen.pile, told, editable, state, runs.get(name)) for told, name in _iter_with_keys(seen.pile)]
+    return [
+        _task_json(seen.pile, located, editable, state, runs.get(name)) for located, name in _iter_with_keys(seen.pile)
+    ]
 
 
 def task_json(seen: LoadedSources, name: str, state: State | None) -> Json:
     """One task with its texts. `version` is the one that an edit of its file goes by. Raises UnknownError or StateError."""
-    told = find_located_task(seen.pile, name)
-    return _full_task_json(seen, told, state, (*seen.problems, *seen.pile.problems))
+    located = find_located_task(seen.pile, name)
+    return _full_task_json(seen, located, state, (*seen.problems, *seen.pile.problems))
 
 
 def saved_task_json(saved: SavedTask, state: State | None) -> Json:
     """A task that was made or edited, and what a person should know of it."""
-    told = _full_task_json(saved.survey, saved.located, state, ())
+    body = _full_task_json(saved.survey, saved.located, state, ())
     problems = (*find_running_copies(saved.survey.pile, saved.located, state), *saved.problems)
-    return {**told, "version": saved.version, "problems": [problem_json(problem) for problem in problems]}
+    return {**body, "version": saved.version, "problems": [problem_json(problem) for problem in problems]}
 
 
 def _full_task_json(seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]) -> Json:
@@ -140,8 +142,8 @@ def find_newest_runs(
 def _iter_with_keys(pile: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:
     sources = [str(source) for source in pile.sources]
     names = iter_task_keys((entry.task for entry in pile.entries), sources)
-    for told, (name, _) in zip(iter_located_tasks(pile), names, strict=True):
-        yield told, name
+    for located, (name, _) in zip(iter_located_tasks(pile), names, strict=True):
+        yield located, name
 
 
 def _find_task_key(pile: SourceSet, task: Task) -> TaskKey:

@@ -42,12 +42,12 @@ def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
 
 def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
     """By its id, or else by another name that no other task has. Raises UnknownError or StateError."""
-    by_id = [told for told in iter_located_tasks(source_set) if told.entry.task.id == name]
-    found = by_id or [told for told in iter_located_tasks(source_set) if name in told.entry.aliases]
+    by_id = [located for located in iter_located_tasks(source_set) if located.entry.task.id == name]
+    found = by_id or [located for located in iter_located_tasks(source_set) if name in located.entry.aliases]
     if not found:
         raise NotFoundError(f"no source has a task {name}", hint="It may have been renamed, or taken out of its file.")
     if len(found) > 1:
-        places = " and ".join(str(told.entry.task.origin or told.source.path) for told in found)
+        places = " and ".join(str(located.entry.task.origin or located.source.path) for located in found)
         hint = "Give each of them an id of its own."
         raise StateError(f"{len(found)} tasks are called {name}: {places}", state=DUPLICATE, hint=hint)
     return found[0]
@@ -55,7 +55,7 @@ def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
 
 def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
     """The task of a file that holds one."""
-    return next((told for told in iter_located_tasks(source_set) if told.file == file), None)
+    return next((located for located in iter_located_tasks(source_set) if located.file == file), None)
 
 
 def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
@@ -137,7 +137,9 @@ class SpelledNeeds:
 
 def spell_needs(source_set: SourceSet | None, source: str, ids: Sequence[str]) -> SpelledNeeds:
     """How a file of the source at this path names these tasks."""
-    by_id = {told.entry.task.id: told for told in iter_located_tasks(source_set)} if source_set is not None else {}
+    by_id = (
+        {located.entry.task.id: located for located in iter_located_tasks(source_set)} if source_set is not None else {}
+    )
     names = {name: _spell_need(by_id[name], source) if name in by_id else name for name in ids}
     unknown = frozenset(name for name in ids if name not in by_id)
     return SpelledNeeds(tuple(dict.fromkeys(names.values())), unknown)

@@ -36,20 +36,20 @@ _HEAD_END = re.compile(r"\s*:(?!=)(?P<rest>[^#]*)")
 
 def has_make_target(text: str, target: str) -> bool:
     """Whether a rule for it has a recipe or names what it needs; that it is `.PHONY` makes no rule."""
-    prefix, mine, defining = "\t", False, False
+    prefix, own, defining = "\t", False, False
     for line in _CONTINUED.sub(" ", text).split("\n"):
         if defining or _DEFINE.match(line):
             defining = not _ENDEF.match(line)
         elif line.startswith(prefix):
-            if mine and line.strip():
+            if own and line.strip():
                 return True
         elif found := _PREFIX.match(line):
             prefix = found[1] or "\t"
         elif rule := _RULE.match(line):
             if _VARIABLE.match(rule["rest"]):  # a variable for this target alone
                 continue
-            mine = _lists_target(rule["targets"], target)
-            if mine and rule["rest"].partition("#")[0].strip():
+            own = _lists_target(rule["targets"], target)
+            if own and rule["rest"].partition("#")[0].strip():
                 return True
     return False
 
@@ -248,8 +248,8 @@ def _suggest_node(top: Path) -> CommandSuggestion | None:
     script = get_nested(package, "scripts", "test")
     if not isinstance(script, str) or not script.strip() or _PLACEHOLDER in script or _WATCH_FLAG.search(script):
         return None
-    said = get_nested(package, "packageManager")
-    wanted = said.partition("@")[0] if isinstance(said, str) else ""
+    value = get_nested(package, "packageManager")
+    wanted = value.partition("@")[0] if isinstance(value, str) else ""
     if wanted in _NODE_TEST_COMMANDS:
         return CommandSuggestion(_NODE_TEST_COMMANDS[wanted], f"package.json has a script test, and asks for {wanted}")
     lock = safe_read.find_first(top, _NODE_LOCK_FILES)

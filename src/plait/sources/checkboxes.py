@@ -197,9 +197,9 @@ def _update_groups(sheet: CheckboxFile, marks: dict[int, SourceStatus]) -> Itera
         spot = sheet.boxes[place]
         if not any(part in marks for part in spot.parts):
             continue
-        said = {marks.get(part, sheet.boxes[part].status) for part in spot.parts}
-        mark = SourceStatus.TODO if said == {SourceStatus.TODO} else SourceStatus.DOING
-        mark = SourceStatus.DONE if all(part.is_closed for part in said) else mark
+        statuses = {marks.get(part, sheet.boxes[part].status) for part in spot.parts}
+        mark = SourceStatus.TODO if statuses == {SourceStatus.TODO} else SourceStatus.DOING
+        mark = SourceStatus.DONE if all(part.is_closed for part in statuses) else mark
         mark = mark if mark in sheet.characters else SourceStatus.TODO
         if mark is not spot.status:
             marks[place] = mark

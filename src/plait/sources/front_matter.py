@@ -111,12 +111,12 @@ def _read_pairs(node: yaml.MappingNode, document: Document, first: int) -> Front
 def _find_span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple[int, int] | None:
     """Not for blocks, several lines, anchors, tags and aliases."""
     start, stop = first + value.start_mark.index, first + value.end_mark.index
-    said = text[start:stop]
-    if not isinstance(value, yaml.ScalarNode) or not said.isprintable():
+    words = text[start:stop]
+    if not isinstance(value, yaml.ScalarNode) or not words.isprintable():
         return None
-    if said.startswith(("&", "!", "|", ">")):  # an alias is the node it stands for, which has an anchor
+    if words.startswith(("&", "!", "|", ">")):  # an alias is the node it stands for, which has an anchor
         return None
-    if not said and text[first + key.end_mark.index : start].strip(" \t") != ":":
+    if not words and text[first + key.end_mark.index : start].strip(" \t") != ":":
         return None
     return start, stop
 
@@ -250,7 +250,7 @@ class FrontMatterKeys:
 
     def paths(self, *keys: str) -> list[str]:
         """The files that these keys name."""
-        return list(dict.fromkeys(said.text for said in self._pieces(keys, _COMMAS.split)))
+        return list(dict.fromkeys(value.text for value in self._pieces(keys, _COMMAS.split)))
 
     def _pieces(self, keys: Collection[str], split: _SplitFunction) -> list[NamedReference]:
         found: list[NamedReference] = []

@@ -78,15 +78,15 @@ def read_status_key(document: Document, keys: FrontMatterKeys, required: str) ->
         keys.problems.append(make_warning(document, 0, message, f"Give it {required}."))
     if keys.front_matter.is_broken or not keys.front_matter.is_present:
         return SourceStatus.UNREADABLE, ""
-    said = keys.text(_KEY) or ""
-    mark = vocabulary.parse_status(said)
-    if mark is None and said:
-        message = f"{said[:60]} is not a status that is known here; the task counts as not started"
+    value = keys.text(_KEY) or ""
+    mark = vocabulary.parse_status(value)
+    if mark is None and value:
+        message = f"{value[:60]} is not a status that is known here; the task counts as not started"
         keys.problems.append(make_warning(document, keys.line(_KEY), message))
     if not keys.has(_KEY):
         message = "there is no status; the task counts as not started, and no status can be written"
         keys.problems.append(make_warning(document, keys.line(_KEY), message, "Put a line status: into it."))
-    return mark or SourceStatus.TODO, said
+    return mark or SourceStatus.TODO, value
 
 
 def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:

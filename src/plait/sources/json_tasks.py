@@ -62,8 +62,8 @@ def render_sections(node: JsonNode, titles: Mapping[str, str]) -> str:
     """The description, then each of these keys with a value, under its title."""
     parts = [render_value(node.get("description"))]
     for key, heading in titles.items():
-        said = render_value(node.get(key))
-        parts.append(f"## {heading}\n\n{said}" if said else "")
+        value = render_value(node.get(key))
+        parts.append(f"## {heading}\n\n{value}" if value else "")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -102,10 +102,10 @@ def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode 
 
 def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
     """The tasks that a list of ids names; anything that is not an id is reported and ignored."""
-    said = node.get(key)
-    if said is not None and not isinstance(said, list):
+    value = node.get(key)
+    if value is not None and not isinstance(value, list):
         reader.warn(node[key], f"{key} is not a list; ignored", f'Write "{key}": [1, 2].')
-    for item in node[key].items if said and isinstance(said, list) else ():
+    for item in node[key].items if value and isinstance(value, list) else ():
         if on := parse_id(item):
             yield Need(on, reason=f"{key}: {on}", at=reader.origin(item))
         else:

@@ -6,7 +6,7 @@ Only the block structure is parsed (markdown-it-py); text inside a line stays as
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 from enum import Enum, auto
 from functools import cache, cached_property
@@ -39,6 +39,14 @@ class BlockKind(Enum):
     RULE = auto()
     TABLE = auto()
     HTML = auto()
+
+
+_LEAVES = {
+    "fence": BlockKind.FENCE,
+    "code_block": BlockKind.FENCE,
+    "hr": BlockKind.RULE,
+    "html_block": BlockKind.HTML,
+}
 
 
 @dataclass(slots=True)
@@ -138,37 +146,45 @@ def _parser() -> MarkdownIt:
 
 
 class _BlockBuilder:
-    """From the parser's tokens to blocks."""
+    """Blocks from the parser's tokens."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
         self._items: list[Block] = []
         self._quotes = 0
         self._table: Block | None = None
-        self._by_type: dict[str, Callable[[Token, int], Block | None]] = {
-            "list_item_open": self._item,
-            "list_item_close": self._end_of_item,
-            "blockquote_open": self._quote,
-            "blockquote_close": self._quote,
-            "paragraph_open": self._paragraph,
-            "fence": self._code,
-            "code_block": self._code,
-            "hr": lambda token, _: self._block(BlockKind.RULE, token),
-            "html_block": lambda token, _: self._block(BlockKind.HTML, token, token.content),
-            "table_open": self._open_table,
-            "tr_open": self._row,
-            "inline": self._cell,
-            "table_close": self._close_table,
-        }
 
     def __iter__(self) -> Iterator[Block]:
         for place, token in enumerate(self._tokens):
-            if token.type == "heading_open":
-                yield from self._heading(token, self._tokens[place + 1].content)
-            elif token.type in self._by_type:
-                block = self._by_type[token.type](token, place)
-                if block is not None:
-                    yield block
+            match token.type:
+                case "paragraph_open":
+                    block = self._block(BlockKind.PARAGRAPH, token, self._tokens[place + 1].content)
+                    # An item's first paragraph is the item's own text.
+                    if block.parent is None or block.parent.head != block.start:
+                        yield block
+                case "list_item_open":
+                    yield self._item(token, place)
+                case "list_item_close":
+                    self._items.pop()
+                case "heading_open":
+                    yield from self._heading(token, self._tokens[place + 1].content)
+                case "blockquote_open" | "blockquote_close":
+                    self._quotes += token.nesting
+                case leaf if leaf in _LEAVES:
+                    yield self._block(_LEAVES[leaf], token, token.content)
+                case _:
+                    yield from self._table_part(token)
+
+    def _table_part(self, token: Token) -> Iterator[Block]:
+        if token.type == "table_open":
+            self._table = self._block(BlockKind.TABLE, token)
+            yield self._table
+        elif token.type == "table_close":
+            self._table = None
+        elif self._table is not None and token.type == "tr_open":
+            self._table.rows.append([])
+        elif self._table is not None and token.type == "inline":
+            self._table.rows[-1].append(token.content.strip())
 
     def _block(self, kind: BlockKind, token: Token, text: str = "") -> Block:
         start, stop = token.map or (0, 0)
@@ -186,37 +202,8 @@ class _BlockBuilder:
         self._items.append(block)
         return block
 
-    def _end_of_item(self, _token: Token, _place: int) -> None:
-        self._items.pop()
-
-    def _quote(self, token: Token, _place: int) -> None:
-        self._quotes += token.nesting
-
-    def _paragraph(self, token: Token, place: int) -> Block | None:
-        """An item's first paragraph is the item's own text, and no block of its own."""
-        block = self._block(BlockKind.PARAGRAPH, token, self._tokens[place + 1].content)
-        return block if block.parent is None or block.parent.head != block.start else None
-
-    def _code(self, token: Token, _place: int) -> Block:
-        return self._block(BlockKind.FENCE, token, token.content)
-
-    def _open_table(self, token: Token, _place: int) -> Block:
-        self._table = self._block(BlockKind.TABLE, token)
-        return self._table
-
-    def _row(self, _token: Token, _place: int) -> None:
-        if self._table is not None:
-            self._table.rows.append([])
-
-    def _cell(self, token: Token, _place: int) -> None:
-        if self._table is not None:
-            self._table.rows[-1].append(token.content.strip())
-
-    def _close_table(self, _token: Token, _place: int) -> None:
-        self._table = None
-
     def _heading(self, token: Token, text: str) -> Iterator[Block]:
-        """A line of dashes under a field or under several lines is meant as a rule, not as the mark of a heading."""
+        """A line of dashes under a field or under several lines is meant as a rule, not as a heading."""
         if token.markup == "-" and (text.startswith("**") or "\n" in text):
             paragraph = self._block(BlockKind.PARAGRAPH, token, text)
             paragraph.stop -= 1

@@ -112,13 +112,13 @@ class PhaseBuilder:
         """The phases that have tasks, counted over these entries; groups don't count."""
         total: Counter[str | None] = Counter()
         settled: Counter[str | None] = Counter()
-        there = set()
+        existing = set()
         for entry in entries:
-            there.add(entry.task.phase)
+            existing.add(entry.task.phase)
             if entry.task.gating and not entry.parts:
                 total[entry.task.phase] += 1
                 settled[entry.task.phase] += entry.status.is_closed
-        keys = [key for key in self._headings if key in there]
+        keys = [key for key in self._headings if key in existing]
         return tuple(
             self._phase(key, tuple(keys[max(0, n - _MAX_EARLIER_PHASES) : n]), total[key], settled[key])
             for n, key in enumerate(keys)

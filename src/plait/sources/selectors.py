@@ -159,8 +159,8 @@ class _Selector:
         keys = {phase.key for phase in self.pile.phases if key in {phase.key, _strip_source(phase.key)}}
         found = [entry.task.id for entry in self.pile.entries if entry.task.phase in keys and not entry.parts]
         if not key or not keys:
-            there = ", ".join(phase.key for phase in self.pile.phases) or "none"
-            self._error(f"there is no phase {key or 'without a name'}", f"The phases: {there}.")
+            existing = ", ".join(phase.key for phase in self.pile.phases) or "none"
+            self._error(f"there is no phase {key or 'without a name'}", f"The phases: {existing}.")
         elif not found:
             self._warn(f"phase {key} has no tasks")
         self._add(found)
@@ -183,8 +183,8 @@ class _Selector:
         }
         self._add(numbers)
         if len(low) == len(high) == 1 and high[0] - low[0] < _MAX_LISTED_RANGE:
-            there = {number[0] for number in numbers.values()}
-            gone = (number for number in range(low[0], high[0] + 1) if number not in there)
+            existing = {number[0] for number in numbers.values()}
+            gone = (number for number in range(low[0], high[0] + 1) if number not in existing)
             self.missing += [f"{source}{prefix}{number}" for number in gone]
         elif not numbers:
             self.missing.append(token)
@@ -219,8 +219,8 @@ class _Selector:
             if all(word in f"{entry.task.id} {entry.task.title}".lower() for word in lowered)
         ]
         if not found:
-            said = " ".join(words)
-            self._error(f"no task is called {said}, and no title says it", self._suggest(said))
+            value = " ".join(words)
+            self._error(f"no task is called {value}, and no title says it", self._suggest(value))
         self._add(found)
 
     def _add(self, ids: Iterable[str]) -> None:

@@ -154,17 +154,17 @@ def combine_sources(
         for name, reading in zip(short, readings, strict=True)
     )
     ids = [{entry.task.id for entry in source.reading.entries} for source in sources]
-    known = Counter(name for mine in ids for name in mine)
+    known = Counter(name for own in ids for name in own)
     keys = Counter(phase.key for source in sources for phase in source.reading.phases)
     elsewhere = {
         f"{source.name}:{name}": name if known[name] == 1 else f"{source.name}:{name}"
-        for source, mine in zip(sources, ids, strict=True)
-        for name in (mine if len(sources) > 1 else ())
+        for source, own in zip(sources, ids, strict=True)
+        for name in (own if len(sources) > 1 else ())
     }
     entries: list[SourceEntry] = []
     phases: list[Phase] = []
-    for source, mine in zip(sources, ids, strict=True):
-        renamed = elsewhere | {name: f"{source.name}:{name}" for name in mine if known[name] > 1}
+    for source, own in zip(sources, ids, strict=True):
+        renamed = elsewhere | {name: f"{source.name}:{name}" for name in own if known[name] > 1}
         rekeyed = {phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1}
         prefix = f"{source.name}:" if len(sources) > 1 else None
         entries += (_rename_entry(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)

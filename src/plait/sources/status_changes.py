@@ -46,13 +46,13 @@ class TaskIndex(Generic[T]):
         for change in changes:
             task = self.find(change)
             if task is None:
-                problems.append(_report_missing_task(change))
+                problems.append(report_missing_task(change))
             else:
                 matched[id(task)] = (task, change)
         return list(matched.values()), tuple(problems)
 
 
-def _report_missing_task(change: StatusChange) -> Problem:
+def report_missing_task(change: StatusChange) -> Problem:
     return Problem(
         Severity.WARNING,
         f"{change.id} was removed from the file or is ambiguous: status {change.status} not written",

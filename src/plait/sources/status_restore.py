@@ -51,8 +51,8 @@ class _StatusRestorer:
 
     def restore(self, base: str, new: str) -> str:
         after = self._entries(new)
-        there = _index_entries(after)
-        known = [entry for entry in self._entries(base) if there.find(self._make_change(entry)) is not None]
+        existing = _index_entries(after)
+        known = [entry for entry in self._entries(base) if existing.find(self._make_change(entry)) is not None]
         if not known:
             return new
         for marks in _NORMALIZATIONS:
@@ -60,7 +60,7 @@ class _StatusRestorer:
             for way in (base, *_merge_candidates(flat, base, level)):
                 if self._normalize(way, known, marks) == level and self._has_expected_statuses(way, known, after):
                     return way
-        moved = [entry for entry in known if _get_status(there.find(self._make_change(entry))) is not entry.status]
+        moved = [entry for entry in known if _get_status(existing.find(self._make_change(entry))) is not entry.status]
         return self._write_statuses(
             self._write_statuses(new, moved, SourceStatus.TODO), moved
         )  # in the writer's own spelling
@@ -68,9 +68,9 @@ class _StatusRestorer:
     def _has_expected_statuses(self, text: str, known: Sequence[SourceEntry], after: Sequence[SourceEntry]) -> bool:
         """Whether each task of the base has its old status, and every other one that of the new text."""
         entries = self._entries(text)
-        there = _index_entries(entries)
+        existing = _index_entries(entries)
         for entry in known:
-            if _get_status(there.find(self._make_change(entry))) is not entry.status:
+            if _get_status(existing.find(self._make_change(entry))) is not entry.status:
                 return False
         ours = {entry.task.id for entry in known}
         others = {entry.task.id: entry.status for entry in after if entry.task.id not in ours}

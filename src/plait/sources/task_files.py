@@ -73,10 +73,10 @@ _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 def read_task_title(document: Document, otherwise: str | None = None) -> str:
     """The first top-level heading without `Task 04:`, else `otherwise`, else the words of the file's name."""
-    said = _read_heading(document)
-    found = _TASK_PREFIX.match(said)
-    if said[found.end() if found else 0 :]:
-        return said[found.end() if found else 0 :]
+    value = _read_heading(document)
+    found = _TASK_PREFIX.match(value)
+    if value[found.end() if found else 0 :]:
+        return value[found.end() if found else 0 :]
     return " ".join((otherwise or "").split()) or split_stem(document.stem)
 
 

@@ -202,23 +202,23 @@ class _OwnershipScanner:
             self._forbidden_section = 0
         if block.level <= self._own_section:
             self._own_section = 0
-        said = " ".join(_LETTERS.findall(block.text.lower()))
+        value = " ".join(_LETTERS.findall(block.text.lower()))
         if not self._forbidden_section and _FORBIDDING.search(block.text):
             self._forbidden_section = block.level
-        elif said.startswith(("owned paths", "owned files")):
+        elif value.startswith(("owned paths", "owned files")):
             self._own_section = block.level
             self.owns = True
             return block.text
-        self.owns = bool(self._own_section) and bool(_OWNING.search(said))
+        self.owns = bool(self._own_section) and bool(_OWNING.search(value))
         return None if self._forbidden_section else block.text
 
     def _paragraph(self, text: str) -> str:
         """A paragraph that is not a sentence may be the label of the list below it."""
-        said = text.rstrip("* \t")
+        value = text.rstrip("* \t")
         forbids = _FORBIDDING.search(text) is not None
-        self._forbidden_list = forbids and not said.endswith((".", "!", ","))
+        self._forbidden_list = forbids and not value.endswith((".", "!", ","))
         if self._own_section:
-            self.owns = not forbids and (_OWNING.search(text) is not None if said.endswith(":") else self.owns)
+            self.owns = not forbids and (_OWNING.search(text) is not None if value.endswith(":") else self.owns)
         return _without_forbidden(text) if forbids else text
 
     def _in_forbidden_item(self, block: Block) -> bool:

@@ -60,8 +60,8 @@ def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs
 def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
     """Lines that occur once in each, as many of them as stand in the same order in both."""
     a, a_end, b, b_end = span
-    here, there = Counter(one[a:a_end]), Counter(other[b:b_end])
-    where = {other[place]: place for place in range(b, b_end) if there[other[place]] == 1}
+    here, existing = Counter(one[a:a_end]), Counter(other[b:b_end])
+    where = {other[place]: place for place in range(b, b_end) if existing[other[place]] == 1}
     unique = [(i, where[one[i]]) for i in range(a, a_end) if here[one[i]] == 1 and one[i] in where]
     return find_longest_rising(unique)
 
@@ -164,10 +164,10 @@ def _merge_lines(ours: list[str], theirs: list[str], once: set[str]) -> list[str
     same = find_longest_rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
     merged: list[str] = []
     i = j = 0
-    for here, there in [*same, (len(ours), len(theirs))]:
-        merged += _concatenate(ours[i:here], theirs[j:there])
+    for here, existing in [*same, (len(ours), len(theirs))]:
+        merged += _concatenate(ours[i:here], theirs[j:existing])
         merged += ours[here : here + 1]
-        i, j = here + 1, there + 1
+        i, j = here + 1, existing + 1
     return merged
 
 

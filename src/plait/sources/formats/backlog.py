@@ -51,16 +51,16 @@ def read(source: SourceFiles) -> Reading:
 
 def _read_id(document: Document, keys: FrontMatterKeys | None = None) -> str:
     """The id in the front matter; else the one that the file's name begins with."""
-    said = (keys or FrontMatterKeys(document)).text("id")
+    value = (keys or FrontMatterKeys(document)).text("id")
     found = _FILE.match(document.stem)
-    return " ".join((said or (found["id"] if found else document.stem)).split())
+    return " ".join((value or (found["id"] if found else document.stem)).split())
 
 
 def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
-    said = (keys or FrontMatterKeys(document)).text("title")
+    value = (keys or FrontMatterKeys(document)).text("title")
     found = _FILE.match(document.stem)
     named = split_stem(found["title"]) if found and found["title"] else None
-    return " ".join(said.split()) if said else read_task_title(document, named)
+    return " ".join(value.split()) if value else read_task_title(document, named)
 
 
 _STATUS_KEY = front_matter_status.StatusKey("To Do", "In Progress", "Done", _read_id, _read_title)
@@ -104,33 +104,33 @@ class _TaskFile:
 
     def build_entry(self, ids: _IdResolver) -> SourceEntry:
         keys, document = self.keys, self._document
-        said = find_task_paths(document)
+        paths = find_task_paths(document)
         task = Task(
             self.id,
             _read_title(document, keys),
             read_task_body(document),
             needs=tuple(self._read_needs(ids)),
-            touches=tuple(dict.fromkeys(said.owned)),
+            touches=tuple(dict.fromkeys(paths.owned)),
             priority=1 if (priority := keys.priority("priority")) is None else priority,
             origin=Origin(document.path, 1),
         )
         mark, status = front_matter_status.read_status_key(document, keys, "id, title and status")
         return SourceEntry(
-            task, mark, status, said.undeclared(task.touches), aliases=_list_aliases(self.id, document.stem)
+            task, mark, status, paths.undeclared(task.touches), aliases=_list_aliases(self.id, document.stem)
         )
 
     def _read_needs(self, ids: _IdResolver) -> Iterator[Need]:
-        for said in self.keys.names("dependencies"):
-            at = Origin(self._document.path, said.line + 1)
-            yield Need(ids.find(said.text), reason=said.reason, at=at)
+        for reference in self.keys.names("dependencies"):
+            at = Origin(self._document.path, reference.line + 1)
+            yield Need(ids.find(reference.text), reason=reference.reason, at=at)
 
     def find_parent(self, ids: _IdResolver) -> tuple[str, Need] | None:
         """The task that this one is a part of, which comes after it."""
-        said = self.keys.text("parent_task_id")
-        if said is None:
+        value = self.keys.text("parent_task_id")
+        if value is None:
             return None
         at = Origin(self._document.path, self.keys.line("parent_task_id") + 1)
-        return ids.find(said), Need(self.id, reason=f"parent_task_id: {said[:60]}", at=at)
+        return ids.find(value), Need(self.id, reason=f"parent_task_id: {value[:60]}", at=at)
 
 
 def _add_part_needs(

@@ -136,14 +136,14 @@ def parse_issue_status(status: object) -> SourceStatus | None:
 
 def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
     """The edits of its line that make it so: the status, and the times that go with it."""
-    told = parse_issue_status(_STATUSES.get(change.status)) or issue.status
+    written = parse_issue_status(_STATUSES.get(change.status)) or issue.status
     finished_meanwhile = issue.status is SourceStatus.DONE and change.status is SourceStatus.DOING
-    if issue.status in {change.status, told} or finished_meanwhile:
+    if issue.status in {change.status, written} or finished_meanwhile:
         return
     node, now = issue.node, vocabulary.ensure_utc(change.at).isoformat().replace("+00:00", "Z")
     yield set_key(node, "status", _STATUSES[change.status], ("title", "id"))
     yield set_key(node, "updated_at", now, ("status", "title", "id"))
-    if told is SourceStatus.DONE:
+    if written is SourceStatus.DONE:
         yield set_key(node, "closed_at", now, ("updated_at", "status", "title", "id"))
     elif "closed_at" in node.members:
         yield remove_key(node, "closed_at")
@@ -233,10 +233,10 @@ class _IssueReader:
 
     def _iter_dependencies(self, issue: Issue) -> Iterator[tuple[str, str, str]]:
         """Waiting issue, awaited issue and kind; older files without a kind mean `blocks`."""
-        said = issue.node.get("dependencies")
-        if said is not None and not isinstance(said, list):
+        value = issue.node.get("dependencies")
+        if value is not None and not isinstance(value, list):
             self._warn(issue.number, f"{issue.id}: dependencies is not a list; ignored")
-        for item in said if isinstance(said, list) else ():
+        for item in value if isinstance(value, list) else ():
             on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
             if not on:
                 message = f"{issue.id}: a dependency without a depends_on_id; ignored"
@@ -269,11 +269,11 @@ class _IssueReader:
 
     def _read_priority(self, issue: Issue) -> int:
         """0 is critical, 2 the middle, 4 some day."""
-        said = issue.node.get("priority")
-        if isinstance(said, int) and not isinstance(said, bool) and 0 <= said <= 2 * _DEFAULT_PRIORITY:
-            return said - 1
-        found = vocabulary.parse_priority(said) if isinstance(said, str) else None
-        if said is not None and found is None:
+        value = issue.node.get("priority")
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2 * _DEFAULT_PRIORITY:
+            return value - 1
+        found = vocabulary.parse_priority(value) if isinstance(value, str) else None
+        if value is not None and found is None:
             message = f"{issue.id}: priority is not a number from 0 to 4; ignored"
             self._warn(issue.number, message)
         return _DEFAULT_PRIORITY - 1 if found is None else found

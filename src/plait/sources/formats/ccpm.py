@@ -55,8 +55,8 @@ def _is_task(document: Document) -> bool:
 
 
 def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
-    said = (keys or FrontMatterKeys(document)).text("name")
-    return " ".join(said.split()) if said else read_task_title(document)
+    value = (keys or FrontMatterKeys(document)).text("name")
+    return " ".join(value.split()) if value else read_task_title(document)
 
 
 _STATUS_KEY = front_matter_status.StatusKey(
@@ -80,7 +80,7 @@ def _normalize_id(value: str) -> str:
 
 
 def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str]) -> SourceEntry:
-    said = find_task_paths(document)
+    paths = find_task_paths(document)
     needs = {
         names.get(_normalize_id(need.text), need.text): (need.reason, need.line) for need in keys.names("depends_on")
     }
@@ -92,13 +92,13 @@ def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str
         needs=tuple(
             Need(on, reason=reason, at=Origin(document.path, line + 1)) for on, (reason, line) in needs.items()
         ),
-        touches=tuple(dict.fromkeys(said.owned)),
+        touches=tuple(dict.fromkeys(paths.owned)),
         conflicts_with=tuple(dict.fromkeys(others)),
         exclusive=SERIAL_GROUP if keys.flag("parallel") is False else None,
         origin=Origin(document.path, 1),
     )
     mark, status = front_matter_status.read_status_key(document, keys, "name and status")
-    return SourceEntry(task, mark, status, said.undeclared(task.touches))
+    return SourceEntry(task, mark, status, paths.undeclared(task.touches))
 
 
 FORMAT = Format(detect, read, _STATUS_KEY.writers, keys={"title": ("name",), "needs": ("depends_on",)})

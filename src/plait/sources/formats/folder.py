@@ -117,32 +117,32 @@ class _TableReader:
         found = self._names.find(row.name) if row.name else ()
         if len(found) < 2:
             return found[0] if found else None
-        said = _split_words(row.cells.get("description", ""))
-        shared = {task: len(said & _split_words(self._titles.get(task, ""))) for task in found[:_MAX_CANDIDATES]}
+        words = _split_words(row.cells.get("description", ""))
+        shared = {task: len(words & _split_words(self._titles.get(task, ""))) for task in found[:_MAX_CANDIDATES]}
         best, second = sorted(shared.values(), reverse=True)[:2]
-        if best > second and best * 2 >= len(said):
+        if best > second and best * 2 >= len(words):
             return max(shared, key=lambda task: shared[task])
         self.content.problems.append(report_ambiguous(self._document, row.line, row.cells["task"], found))
         return None
 
     def _add_status(self, row: TableRow, task: str) -> None:
-        said = row.cells.get("status", "")
+        value = row.cells.get("status", "")
         if task in self.content.statuses:
             message = f"there are two rows about {task}; the second one counts"
             self.content.problems.append(make_warning(self._document, row.line, message))
-        mark = _parse_cell_status(said)
+        mark = _parse_cell_status(value)
         if mark is not None:
-            self.content.statuses[task] = (mark, said)
-        elif vocabulary.split_list(said):
-            message = f"{said[:60]} is not a status that is known; {task} counts as not started"
+            self.content.statuses[task] = (mark, value)
+        elif vocabulary.split_list(value):
+            message = f"{value[:60]} is not a status that is known; {task} counts as not started"
             self.content.problems.append(make_warning(self._document, row.line, message, "Write TODO or DONE."))
 
     def _add_needs(self, row: TableRow, task: str, by_name: Mapping[str, Mapping[str, None]]) -> None:
         at = Origin(self._document.path, row.line + 1)
-        for other, said in self._find_named(row, "blocked by", by_name):
-            self.content.needs.setdefault(task, []).append(Need(other, reason=f"Blocked By: {said}", at=at))
-        for other, said in self._find_named(row, "blocks", by_name):
-            reason = f"{row.name[:60]} Blocks: {said}"
+        for other, value in self._find_named(row, "blocked by", by_name):
+            self.content.needs.setdefault(task, []).append(Need(other, reason=f"Blocked By: {value}", at=at))
+        for other, value in self._find_named(row, "blocks", by_name):
+            reason = f"{row.name[:60]} Blocks: {value}"
             self.content.needs.setdefault(other, []).append(Need(task, reason=reason, at=at))
 
     def _find_named(

@@ -146,31 +146,33 @@ def _find_header_fields(document: Document) -> Iterator[BoldField]:
         yield waiting
 
 
-def _apply_field(found: BoldHeader, said: BoldField) -> None:
-    match said.key:
+def _apply_field(header: BoldHeader, bold_field: BoldField) -> None:
+    match bold_field.key:
         case "priority":
-            found.priority = vocabulary.parse_priority(said.value)
+            header.priority = vocabulary.parse_priority(bold_field.value)
         case "complexity" | "weight":
-            found.weight = vocabulary.parse_weight(said.value)
+            header.weight = vocabulary.parse_weight(bold_field.value)
         case "time estimate" | "estimated time" | "estimate":
-            found.estimate = vocabulary.parse_duration(said.value)
+            header.estimate = vocabulary.parse_duration(bold_field.value)
         case "status":
-            found.status, found.status_text = vocabulary.parse_status(said.value), said.value
+            header.status, header.status_text = vocabulary.parse_status(bold_field.value), bold_field.value
         case "files":
-            found.files += [path for piece in _LIST_SEPARATOR.split(said.value) for path in find_declared_paths(piece)]
+            header.files += [
+                path for piece in _LIST_SEPARATOR.split(bold_field.value) for path in find_declared_paths(piece)
+            ]
         case "depends on" | "dependencies" | "needs" | "blocked by":
-            found.needs += _split_references(said)
+            header.needs += _split_references(bold_field)
         case "enables" | "blocks":
-            found.enables += _split_references(said)
+            header.enables += _split_references(bold_field)
         case _:
             pass
 
 
-def _split_references(said: BoldField) -> Iterator[NamedReference]:
-    label = said.key.capitalize()
-    for line in said.value.split("\n"):
+def _split_references(bold_field: BoldField) -> Iterator[NamedReference]:
+    label = bold_field.key.capitalize()
+    for line in bold_field.value.split("\n"):
         for piece in vocabulary.split_list(line):
-            yield NamedReference(piece, f"{label}: {piece[:60]}", said.line)
+            yield NamedReference(piece, f"{label}: {piece[:60]}", bold_field.line)
 
 
 NEEDS_KEYS = ("needs", "depends_on", "dependencies")
@@ -231,11 +233,11 @@ def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
 
 
 def _read_id(keys: FrontMatterKeys) -> str | None:
-    said = keys.text("id")
-    if said is not None and (len(said) > _MAX_ID_LENGTH or not said.isprintable()):
+    value = keys.text("id")
+    if value is not None and (len(value) > _MAX_ID_LENGTH or not value.isprintable()):
         keys.warn("id", "is more than one line, or too long; the file's name is the id", "Give it a short one.")
         return None
-    return said
+    return value
 
 
 def _normalize_phase(value: str | None) -> str | None:
@@ -247,27 +249,27 @@ def _normalize_phase(value: str | None) -> str | None:
 
 
 def build_entry(
-    draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need], told: tuple[SourceStatus, str] | None
+    draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need], recorded: tuple[SourceStatus, str] | None
 ) -> SourceEntry:
-    """Build the task. `needs` and `told` come from other files; the file's own status takes precedence."""
+    """Build the task. `needs` and `recorded` come from other files; the file's own status takes precedence."""
     task = _build_task(draft, names, needs)
-    mark, said = _resolve_status(draft, told)
+    mark, status_text = _resolve_status(draft, recorded)
     if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
         hint = "Write into it what is to be done."
         draft.problems.append(make_warning(draft.document, 0, "empty task file: it can't be run", hint))
         mark = SourceStatus.UNREADABLE
-    return SourceEntry(task, mark, said, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
+    return SourceEntry(task, mark, status_text, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
 
 
-def _resolve_status(draft: ParsedTaskFile, told: tuple[SourceStatus, str] | None) -> tuple[SourceStatus, str]:
+def _resolve_status(draft: ParsedTaskFile, recorded: tuple[SourceStatus, str] | None) -> tuple[SourceStatus, str]:
     if draft.keys.front_matter.is_broken:
         return SourceStatus.UNREADABLE, ""
-    said = draft.keys.text("status") or ""
-    mark = vocabulary.parse_status(said)
+    status_text = draft.keys.text("status") or ""
+    mark = vocabulary.parse_status(status_text)
     if mark is not None:
-        return mark, said
-    if told is not None:
-        return told
+        return mark, status_text
+    if recorded is not None:
+        return recorded
     return (draft.header.status, draft.header.status_text) if draft.header.status else (SourceStatus.TODO, "")
 
 
@@ -299,8 +301,8 @@ def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Nee
     )
 
 
-def _first_given(otherwise: T, *said: T | None) -> T:
-    return next((value for value in said if value is not None), otherwise)
+def _first_given(otherwise: T, *values: T | None) -> T:
+    return next((value for value in values if value is not None), otherwise)
 
 
 def _deduplicate_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
@@ -312,43 +314,43 @@ def _deduplicate_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
 
 
 def _read_command(keys: FrontMatterKeys, name: str) -> str | None:
-    said = keys.text(name)
-    if said is not None and said.lower() in {"true", "false", "yes", "no"}:
-        keys.warn(name, f"is not a command: {said}", f"Write it as {name}: make test.")
+    value = keys.text(name)
+    if value is not None and value.lower() in {"true", "false", "yes", "no"}:
+        keys.warn(name, f"is not a command: {value}", f"Write it as {name}: make test.")
         return None
-    return said
+    return value
 
 
 def read_exclusive_group(keys: FrontMatterKeys) -> str | None:
     """The group whose tasks run one at a time: the named one, or that of `parallel: false`."""
-    said = keys.text("exclusive")
+    value = keys.text("exclusive")
     alone = keys.flag("parallel") is False
-    if said is None or said.lower() in {"true", "false", "yes", "no"}:
-        return SERIAL_GROUP if alone or (said or "").lower() in {"true", "yes"} else None
+    if value is None or value.lower() in {"true", "false", "yes", "no"}:
+        return SERIAL_GROUP if alone or (value or "").lower() in {"true", "yes"} else None
     if alone:
-        keys.warn("parallel", f"is ignored: the task is in the group {said}", "A task has one group.")
-    return said
+        keys.warn("parallel", f"is ignored: the task is in the group {value}", "A task has one group.")
+    return value
 
 
 def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need]:
-    for said in draft.keys.names(*NEEDS_KEYS):
-        yield from _resolve_need(draft, names, said)
-    for said in draft.header.needs:
-        if " " in clean_reference(said.text) and not names.find(said.text, draft.id):
-            note = f"{said.reason}: this names no task, so nothing waits for it"
-            draft.problems.append(make_info(draft.document, said.line, note))
+    for reference in draft.keys.names(*NEEDS_KEYS):
+        yield from _resolve_need(draft, names, reference)
+    for reference in draft.header.needs:
+        if " " in clean_reference(reference.text) and not names.find(reference.text, draft.id):
+            note = f"{reference.reason}: this names no task, so nothing waits for it"
+            draft.problems.append(make_info(draft.document, reference.line, note))
         else:
-            yield from _resolve_need(draft, names, said)
+            yield from _resolve_need(draft, names, reference)
 
 
-def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, said: NamedReference) -> Iterator[Need]:
+def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, reference: NamedReference) -> Iterator[Need]:
     """A name that no task has stays as it is written: what that means is the plan's business."""
-    found = names.find(said.text, draft.id)
+    found = names.find(reference.text, draft.id)
     if len(found) > 1:
-        draft.problems.append(report_ambiguous(draft.document, said.line, said.text, found))
+        draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
     else:
-        on = found[0] if found else said.text
-        yield Need(on, reason=said.reason, at=Origin(draft.document.path, said.line + 1))
+        on = found[0] if found else reference.text
+        yield Need(on, reason=reference.reason, at=Origin(draft.document.path, reference.line + 1))
 
 
 def report_ambiguous(document: Document, line: int, value: str, found: Sequence[str]) -> Problem:
@@ -358,18 +360,18 @@ def report_ambiguous(document: Document, line: int, value: str, found: Sequence[
 
 def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[str, Need]]:
     """Other tasks, by id, that wait for this one because its header says so."""
-    for said in draft.header.enables:
-        found = names.find(said.text, draft.id)
+    for reference in draft.header.enables:
+        found = names.find(reference.text, draft.id)
         if len(found) > 1:
-            draft.problems.append(report_ambiguous(draft.document, said.line, said.text, found))
+            draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, found))
         elif found:
-            yield found[0], Need(draft.id, reason=said.reason, at=Origin(draft.document.path, said.line + 1))
+            yield found[0], Need(draft.id, reason=reference.reason, at=Origin(draft.document.path, reference.line + 1))
         else:
-            note = f"{said.reason}: this names no task here, so nothing waits because of it"
-            draft.problems.append(make_info(draft.document, said.line, note))
+            note = f"{reference.reason}: this names no task here, so nothing waits because of it"
+            draft.problems.append(make_info(draft.document, reference.line, note))
 
 
 def _resolve_conflicts(draft: ParsedTaskFile, names: TaskNameIndex) -> tuple[str, ...]:
     """A name that several tasks could have keeps all of them apart: that is never wrong, only slower."""
-    found = ((names.find(said.text, draft.id), said.text) for said in draft.keys.names("conflicts_with"))
-    return tuple(dict.fromkeys(name for ids, said in found for name in ids or (said,)))
+    found = ((names.find(reference.text, draft.id), reference.text) for reference in draft.keys.names("conflicts_with"))
+    return tuple(dict.fromkeys(name for ids, reference in found for name in ids or (reference,)))

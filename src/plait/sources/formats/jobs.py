@@ -14,8 +14,8 @@ from plait.sources.formats.folder_task import IGNORED_KEYS
 from plait.sources.formats.jobs_status import (
     STATUS_FILE,
     JobStatuses,
-    read_job_statuses as read_statuses,
-    write_job_statuses as write_statuses,
+    read_job_statuses,
+    write_job_statuses,
 )
 from plait.sources.front_matter import FrontMatterKeys
 from plait.sources.source_model import (
@@ -61,18 +61,18 @@ class FileDependency:
     dropped: bool = False
 
 
-def infer_dependencies(jobs: Sequence[FileUse], said: Mapping[str, Container[str]]) -> Iterator[FileDependency]:
+def infer_dependencies(jobs: Sequence[FileUse], declared: Mapping[str, Container[str]]) -> Iterator[FileDependency]:
     """A job waits for those that make what it reads or changes, and for those that change what it only reads.
 
     Jobs that change the same file run one after another in any order. If two wait for each other, the first one goes first,
-    unless one of them declares the dependency (`said`).
+    unless one of them declares the dependency (`declared`).
     """
     found = {(edge.job, edge.on): edge for edge in _find_dependencies(jobs)}
     place = {use.job: number for number, use in enumerate(jobs)}
     for (job, on), edge in found.items():
-        if job in said.get(on, ()):
+        if job in declared.get(on, ()):
             continue
-        if (on, job) in found and on not in said.get(job, ()) and place[job] < place[on]:
+        if (on, job) in found and on not in declared.get(job, ()) and place[job] < place[on]:
             yield FileDependency(job, on, edge.file, dropped=True)
         else:
             yield edge
@@ -126,7 +126,7 @@ def read(source: SourceFiles) -> Reading:
     if not documents:
         return Reading(problems=(report_no_tasks(source, "jobs"),))
     near = [document for document in source.companions.values() if document.name == STATUS_FILE]
-    statuses = read_statuses(near[0] if near else None)
+    statuses = read_job_statuses(near[0] if near else None)
     drafts = [_parse_job(document) for document in documents]
     needs = _collect_needs(drafts, statuses)
     entries = [_build_entry(job, needs[job.id], statuses) for job in drafts]
@@ -136,8 +136,8 @@ def read(source: SourceFiles) -> Reading:
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
     """One for each folder: the statuses of its jobs are in one file."""
-    told = dict.fromkeys(get_sibling_path(file, STATUS_FILE) for file in list_changed_files(get_folder(path), changes))
-    return [StatusFileWriter(file, partial(write_statuses, file), creates=True) for file in told]
+    files = dict.fromkeys(get_sibling_path(file, STATUS_FILE) for file in list_changed_files(get_folder(path), changes))
+    return [StatusFileWriter(file, partial(write_job_statuses, file), creates=True) for file in files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +146,6 @@ class _ParsedJob:
     keys: FrontMatterKeys
     use: FileUse
     job: ModelJob | None
-
-    @property
-    def is_readable(self) -> bool:
-        return self.job is not None
 
     @property
     def id(self) -> str:
@@ -167,10 +163,10 @@ def _parse_job(document: Document) -> _ParsedJob:
     for key in missing:
         hint = f"Put {key}: into the front matter at the top of the file."
         keys.problems.append(make_warning(document, 0, f"{key} is missing: this job can't be run", hint))
-    said = (keys.text("mode") or "replace").lower()
-    mode = _MODES.get(said)
+    word = (keys.text("mode") or "replace").lower()
+    mode = _MODES.get(word)
     if mode is None:
-        keys.warn("mode", f"is not known: {said[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}.")
+        keys.warn("mode", f"is not known: {word[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}.")
     files = _read_files(keys)
     readable = not missing and mode is not None and not keys.front_matter.is_broken
     use = _collect_file_use(document, files, mode or ModelJobMode.REPLACE)
@@ -264,15 +260,15 @@ def _find_key(job: _ParsedJob, file: str) -> str:
 
 def _read_declared_needs(job: _ParsedJob, known: set[str], statuses: JobStatuses) -> Iterator[Need]:
     """A dependency that has passed needs no file; an unknown one is an error."""
-    for said in job.keys.names("depends_on"):
-        name = said.text.removesuffix(".md")
+    for reference in job.keys.names("depends_on"):
+        name = reference.text.removesuffix(".md")
         status = statuses.by_id.get(name)
         if name in known:
-            yield Need(name, reason=said.reason, at=Origin(job.document.path, said.line + 1))
+            yield Need(name, reason=reference.reason, at=Origin(job.document.path, reference.line + 1))
         elif status is None or status.status is not SourceStatus.DONE:
             state = f"has no file and has not passed ({status.status_text})" if status else "is not the id of any job"
             message = f"{job.id} depends on {name[:60]}, which {state}"
-            job.problems.append(make_error(job.document, said.line, message, "Correct the id, or take it out."))
+            job.problems.append(make_error(job.document, reference.line, message, "Correct the id, or take it out."))
 
 
 def _build_entry(job: _ParsedJob, needs: dict[str, Need], statuses: JobStatuses) -> SourceEntry:
@@ -292,7 +288,7 @@ def _build_entry(job: _ParsedJob, needs: dict[str, Need], statuses: JobStatuses)
     mark = status.status if status else SourceStatus.TODO
     return SourceEntry(
         task,
-        mark if job.is_readable or mark.is_closed else SourceStatus.UNREADABLE,
+        mark if job.job is not None or mark.is_closed else SourceStatus.UNREADABLE,
         status.status_text if status else "",
         find_task_paths(document).undeclared(task.touches),
         since=status.since if status else None,

@@ -76,11 +76,11 @@ def read_job_statuses(document: Document | None) -> JobStatuses:
 
 
 def _parse_job_status(node: JsonNode) -> JobStatus | None:
-    said = node.get("status")
-    if not isinstance(said, str):
+    value = node.get("status")
+    if not isinstance(value, str):
         return None
-    mark = SourceStatus.STUCK if said.startswith("pending") else _STATUS_BY_WORD.get(said)
-    return None if mark is None else JobStatus(mark, said, vocabulary.parse_time(node.get("updated_at")))
+    mark = SourceStatus.STUCK if value.startswith("pending") else _STATUS_BY_WORD.get(value)
+    return None if mark is None else JobStatus(mark, value, vocabulary.parse_time(node.get("updated_at")))
 
 
 def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
@@ -113,10 +113,14 @@ def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) ->
 
 def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
     """The status to write, None to keep the old one. Blocked and skipped have no word: the job counts as not started."""
-    told = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
+    current = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
-        return SourceStatus.TODO if told is SourceStatus.DOING else None
-    if asked not in _WORD_BY_STATUS or asked is told or (asked is SourceStatus.DOING and told is SourceStatus.DONE):
+        return SourceStatus.TODO if current is SourceStatus.DOING else None
+    if (
+        asked not in _WORD_BY_STATUS
+        or asked is current
+        or (asked is SourceStatus.DOING and current is SourceStatus.DONE)
+    ):
         return None
     return asked
 

@@ -29,8 +29,8 @@ from plait.sources.formats.plan_outline import (
 from plait.sources.formats.plan_status import (
     STATUS_FILE,
     RecordedStatus,
-    read_status_json as read_status,
-    write_status_json as apply_record,
+    read_status_json,
+    write_status_json,
 )
 from plait.sources.references import TaskIds, TaskRange
 from plait.sources.source_model import (
@@ -47,7 +47,7 @@ from plait.sources.source_model import (
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.task_paths import find_mentions
 
-# So many pairs of a task and one that verifies it are told one by one; of more, the first that verifies stands for all.
+# Above this many pairs of task and verifying task, the first verifying task stands for all.
 _MAX_VERIFY_PAIRS = 20_000
 # Ranges can name more than anybody means.
 _MAX_EDGES = 500_000
@@ -187,20 +187,20 @@ class PlanOrder:
         self._verify_needs |= dict.fromkeys(tasks[1:], others) | {tasks[0]: needs}
 
     def _set_opening_task(self, heading: PhaseHeading) -> None:
-        said = heading.pipeline_start
-        if said is None:
+        start = heading.pipeline_start
+        if start is None:
             return
-        if not said.task:
+        if not start.task:
             hint = 'Write "pipeline-start: when 1.3 completes".'
-            self._warn(said.line, f"this pipeline start names no task: {said.text}", hint)
-        elif self._tasks.get(said.task) is None:
-            message = f"phase {heading.key} opens with {said.task}, and there is no such task"
-            self._warn(said.line, message, "It waits for the earlier phases.")
-        elif said.task in self._members[heading.key]:
-            message = f"phase {heading.key} can't open with {said.task}, which is one of its own tasks"
-            self._warn(said.line, message, "It waits for the earlier phases.")
+            self._warn(start.line, f"this pipeline start names no task: {start.text}", hint)
+        elif self._tasks.get(start.task) is None:
+            message = f"phase {heading.key} opens with {start.task}, and there is no such task"
+            self._warn(start.line, message, "It waits for the earlier phases.")
+        elif start.task in self._members[heading.key]:
+            message = f"phase {heading.key} can't open with {start.task}, which is one of its own tasks"
+            self._warn(start.line, message, "It waits for the earlier phases.")
         else:
-            self.opening_tasks[heading.key] = said.task
+            self.opening_tasks[heading.key] = start.task
 
     def _exceeds_edge_limit(self, references: Iterable[TaskRange], line: int) -> bool:
         before = self._edges
@@ -235,8 +235,8 @@ def companions(path: str) -> tuple[str, ...]:
 
 
 def read(source: SourceFiles) -> Reading:
-    told, problems = _read_recorded(source)
-    reading = read_single_file(partial(_read_document, told), source)
+    recorded, problems = _read_recorded(source)
+    reading = read_single_file(partial(_read_document, recorded), source)
     return replace(reading, problems=(*reading.problems, *problems))
 
 
@@ -245,26 +245,26 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
     (status,) = companions(path)
     return [
         StatusFileWriter(path, partial(checkboxes.write_checkboxes, _parse_checkbox_file, path)),
-        StatusFileWriter(status, partial(apply_record, path, status), creates=True),
+        StatusFileWriter(status, partial(write_status_json, path, status), creates=True),
     ]
 
 
 def _read_recorded(source: SourceFiles) -> tuple[dict[str, RecordedStatus], list[Problem]]:
     (path,) = companions(source.path)
     status = source.companions.get(path)
-    return ({}, []) if status is None else read_status(status)
+    return ({}, []) if status is None else read_status_json(status)
 
 
-def _read_document(told: dict[str, RecordedStatus], document: Document) -> Reading:
+def _read_document(recorded: dict[str, RecordedStatus], document: Document) -> Reading:
     seen = read_outline(document)
     ordered = PlanOrder(document, seen)
-    entries = tuple(_build_entries(document, seen, ordered, told))
+    entries = tuple(_build_entries(document, seen, ordered, recorded))
     problems = (*seen.problems, *ordered.problems, *_find_problems(document, seen))
     return Reading(entries, tuple(_build_phases(document, seen, ordered, entries)), problems)
 
 
 def _build_entries(
-    document: Document, seen: PlanOutline, ordered: PlanOrder, told: dict[str, RecordedStatus]
+    document: Document, seen: PlanOutline, ordered: PlanOrder, recorded: dict[str, RecordedStatus]
 ) -> Iterator[SourceEntry]:
     urgencies = {key: parse_urgency(heading.text) for key, heading in seen.phases.items()}
     for item in seen.items:
@@ -280,17 +280,17 @@ def _build_entries(
             priority=next(value for value in urgent if value is not None),
             origin=Origin(document.path, item.start + 1),
         )
-        yield _build_entry(task, item, ordered, told.get(item.id))
+        yield _build_entry(task, item, ordered, recorded.get(item.id))
 
 
-def _build_entry(task: Task, item: PlanItem, ordered: PlanOrder, told: RecordedStatus | None) -> SourceEntry:
+def _build_entry(task: Task, item: PlanItem, ordered: PlanOrder, recorded: RecordedStatus | None) -> SourceEntry:
     """A box that is ticked or crossed out is the last word on its task; any other leaves it to status.json."""
-    mark, said = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
-    if told is not None and not mark.is_closed:
-        mark, said = told.status, told.status_text
-    since, tries = (told.since, told.tries) if told else (None, 0)
+    mark, status_text = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
+    if recorded is not None and not mark.is_closed:
+        mark, status_text = recorded.status, recorded.status_text
+    since, tries = (recorded.since, recorded.tries) if recorded else (None, 0)
     chain = ordered.chains.get(item.id)
-    return SourceEntry(task, mark, said, find_mentions(task.body), chain=chain, since=since, tries=tries)
+    return SourceEntry(task, mark, status_text, find_mentions(task.body), chain=chain, since=since, tries=tries)
 
 
 def _build_phases(

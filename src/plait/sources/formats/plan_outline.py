@@ -1,4 +1,4 @@
-"""The outline of a plan: its phases, their tasks, and what is said about both."""
+"""The outline of a plan: its phases, their tasks, and the statements about both."""
 
 from __future__ import annotations
 
@@ -191,16 +191,16 @@ def read_outline(document: Document) -> PlanOutline:
 def _iter_in_order(markdown: Markdown) -> Iterator[Block | PlanStatement]:
     """Headings, items and the statements between them; a heading comes before the statement in it."""
     waiting = find_statements(markdown)
-    said = next(waiting, None)
+    statement = next(waiting, None)
     for block in markdown.blocks:
         if block.quoted or block.kind not in (BlockKind.HEADING, BlockKind.ITEM):
             continue
-        while said is not None and said.line < block.start:
-            yield said
-            said = next(waiting, None)
+        while statement is not None and statement.line < block.start:
+            yield statement
+            statement = next(waiting, None)
         yield block
-    if said is not None:
-        yield said
+    if statement is not None:
+        yield statement
     yield from waiting
 
 
@@ -235,22 +235,26 @@ class _OutlineBuilder:
     def _enter_phase(self, block: Block, found: re.Match[str]) -> None:
         name, title = normalize_number(found[1]), block.text[found.end() :]
         start = _START.search(title)
-        said = next(parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
-        if start and said:
+        pipeline_start = next(parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
+        if start and pipeline_start:
             title = title[: start.start()]
         heading = PhaseHeading(name, make_title(title.strip(" \t*-\u2013\u2014")), block.text.strip(), block.start)
         self._again = block.start if name in self.outline.phases else None
         self.phase = self.outline.phases.setdefault(name, heading)
-        self.phase.pipeline_start, self._waiting = said or self._waiting or self.phase.pipeline_start, None
+        self.phase.pipeline_start, self._waiting = pipeline_start or self._waiting or self.phase.pipeline_start, None
         self._fresh = True
 
-    def add_pipeline_start(self, said: PipelineStart) -> None:
+    def add_pipeline_start(self, statement: PipelineStart) -> None:
         """Right below a heading it is about that phase, unless it names one of its tasks; else about the next one."""
         phase = self.phase
-        if phase is not None and self._fresh and not (said.task and phase.key in _candidate_phases(said.task)):
-            phase.pipeline_start = said
+        if (
+            phase is not None
+            and self._fresh
+            and not (statement.task and phase.key in _candidate_phases(statement.task))
+        ):
+            phase.pipeline_start = statement
         else:
-            self._waiting = said
+            self._waiting = statement
 
     def add_item(self, block: Block) -> None:
         if block.parent is not None:

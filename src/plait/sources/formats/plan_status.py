@@ -48,18 +48,18 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
         root = validate_root(document.text, parse_json(document.text).value)
     except JsonSyntaxError as flaw:
         return {}, [report_unreadable(document.path, flaw, "the boxes of the plan count")]
-    told: dict[str, RecordedStatus] = {}
+    recorded: dict[str, RecordedStatus] = {}
     strange: list[str] = []
     for record in iter_task_records(root):
-        name, said = str(record["id"]), str(record.get("status", "pending"))
-        mark = STATUS_JSON_WORDS.get(said) or parse_status(said)
+        name, word = str(record["id"]), str(record.get("status", "pending"))
+        mark = STATUS_JSON_WORDS.get(word) or parse_status(word)
         if mark is None:
-            strange.append(f"{name}: {said[:40]}")
+            strange.append(f"{name}: {word[:40]}")
         else:
-            told[name] = RecordedStatus(
-                mark, _format_status_text(said, record), _find_since(mark, record), _read_retry_count(record)
+            recorded[name] = RecordedStatus(
+                mark, _format_status_text(word, record), _find_since(mark, record), _read_retry_count(record)
             )
-    return told, [_report_unknown_statuses(document.path, strange)] if strange else []
+    return recorded, [_report_unknown_statuses(document.path, strange)] if strange else []
 
 
 def validate_root(text: str, root: object) -> Record:
@@ -93,8 +93,8 @@ def _find_since(status: SourceStatus, record: Record) -> datetime | None:
 
 
 def _read_retry_count(record: Record) -> int:
-    said = record.get("retryCount")
-    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else 0
+    value = record.get("retryCount")
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _format_status_text(value: str, record: Record) -> str:
@@ -103,11 +103,11 @@ def _format_status_text(value: str, record: Record) -> str:
     return f"{value}: {' '.join(error.split())}" if value == "failed" and isinstance(error, str) and error else value
 
 
-def _report_unknown_statuses(path: str, said: list[str]) -> Problem:
-    count = "a task has a status" if len(said) == 1 else f"{len(said)} tasks have a status"
+def _report_unknown_statuses(path: str, unknown: list[str]) -> Problem:
+    count = "a task has a status" if len(unknown) == 1 else f"{len(unknown)} tasks have a status"
     return Problem(
         Severity.WARNING,
-        f"{count} that is not known ({said[0]}); the boxes of the plan count",
+        f"{count} that is not known ({unknown[0]}); the boxes of the plan count",
         Origin(path),
         f"The statuses are {', '.join(STATUS_JSON_WORDS)}.",
     )
@@ -161,8 +161,8 @@ def _load_root(text: str) -> Record:
 
 def _new_root(plan: str) -> Record:
     name = Document(plan, "").stem
-    told: Record = {"planPath": plan, "planName": name, "lastUpdatedAt": "", "currentPhase": ""}
-    return told | {"tasks": [], "runs": [], "summary": {}}
+    fields: Record = {"planPath": plan, "planName": name, "lastUpdatedAt": "", "currentPhase": ""}
+    return fields | {"tasks": [], "runs": [], "summary": {}}
 
 
 def _apply_changes(root: Record, changes: Iterable[StatusChange]) -> list[StatusChange]:
@@ -208,37 +208,37 @@ def _task_number(task: object) -> Number:
 
 def _is_change(task: Record, change: StatusChange) -> bool:
     """A task that is completed is not begun again by a change that comes late."""
-    was, said = task.get("status"), _WORD_BY_STATUS[change.status]
-    if was != said:
-        return not (was == "completed" and said == "in_progress")
+    was, word = task.get("status"), _WORD_BY_STATUS[change.status]
+    if was != word:
+        return not (was == "completed" and word == "in_progress")
     if change.tries and task.get("retryCount") != change.tries:
         return True
-    return said == "failed" and bool(change.reason) and task.get("error") != change.reason
+    return word == "failed" and bool(change.reason) and task.get("error") != change.reason
 
 
 def _update_task(task: Record, change: StatusChange) -> None:
     """Change only the status keys, each in its place."""
-    told = dict(_status_fields(task, change))
+    fields = dict(_status_fields(task, change))
     for key in _STATUS_KEYS:
-        if key in told:
-            task[key] = told[key]
+        if key in fields:
+            task[key] = fields[key]
         else:
             task.pop(key, None)
 
 
 def _status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
-    said, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
-    yield "status", said
-    if said == "in_progress":
+    word, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
+    yield "status", word
+    if word == "in_progress":
         yield "startedAt", format_time(at, "milliseconds")
-    elif said in _ENDED:
+    elif word in _ENDED:
         if "startedAt" in task:
             yield "startedAt", task["startedAt"]
         yield "completedAt", format_time(at, "milliseconds")
         started = parse_time(task.get("startedAt"))
         if started is not None and started <= at:
             yield "duration", (at - started) // timedelta(milliseconds=1)
-    if said == "failed" and change.reason:
+    if word == "failed" and change.reason:
         yield "error", change.reason
     if change.tries or "retryCount" in task:
         yield "retryCount", change.tries or task["retryCount"]
@@ -248,7 +248,7 @@ def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
     """What follows from the tasks: when, where, how many, and by which runs."""
     listed = list(iter_task_records(root))
     root["lastUpdatedAt"] = format_time(max(ensure_utc(change.at) for change in changed), "milliseconds")
-    unfinished = [task for said in ("in_progress", "pending") for task in listed if task.get("status") == said]
+    unfinished = [task for word in ("in_progress", "pending") for task in listed if task.get("status") == word]
     if unfinished:
         root["currentPhase"] = unfinished[0].get("phase")
     runs = root.setdefault("runs", [])
@@ -259,7 +259,7 @@ def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
     summary = root.setdefault("summary", {})
     if isinstance(summary, dict):
         counts = Counter(map(_get_status_word, listed))
-        summary |= {"totalTasks": len(listed), **{said: counts[said] for said in STATUS_JSON_WORDS}}
+        summary |= {"totalTasks": len(listed), **{word: counts[word] for word in STATUS_JSON_WORDS}}
 
 
 def _update_run(runs: list[object], batch: str, moments: list[datetime], listed: list[Record]) -> None:
@@ -277,5 +277,5 @@ def _update_run(runs: list[object], batch: str, moments: list[datetime], listed:
 
 
 def _get_status_word(task: Record) -> str:
-    said = task.get("status")
-    return said if isinstance(said, str) and said in STATUS_JSON_WORDS else "pending"
+    word = task.get("status")
+    return word if isinstance(word, str) and word in STATUS_JSON_WORDS else "pending"

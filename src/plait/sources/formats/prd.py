@@ -88,7 +88,7 @@ def _read_priority(reader: JsonReader, node: JsonNode) -> int:
     match node.get("priority"):
         case None:
             return 1
-        case str() as said if (found := vocabulary.parse_priority(said)) is not None:
+        case str() as text if (found := vocabulary.parse_priority(text)) is not None:
             return found
         case (int() | float()) as number if abs(number) < 1e6 and not isinstance(number, bool):
             return math.floor(number) - 1

@@ -212,9 +212,9 @@ class SpecKitNeeds:
         other = self._places.get(on)
         if other is None or other == place:
             return False
-        mine, its = self.ranks[place], self.ranks[other]
-        if mine != its:
-            return mine is not None and its is not None and its > mine
+        own, its = self.ranks[place], self.ranks[other]
+        if own != its:
+            return own is not None and its is not None and its > own
         between = self._points[other] - self._points[place] + (not self.tasks[other].parallel)
         return other > place and between > 0
 

@@ -93,8 +93,8 @@ def parse_orders(text: str, *, fenced: bool = False, subject: str = "") -> Itera
     `subject`: the task of a text that begins with a verb.
     """
     about = [_Token("ref", 0, TaskRange(subject))] if subject else []
-    for line, said, clause in _split_clauses(text, fenced=fenced):
-        shown = shorten(said.strip("-*_ \n"), _MAX_SHOWN_LENGTH)
+    for line, clause_text, clause in _split_clauses(text, fenced=fenced):
+        shown = shorten(clause_text.strip("-*_ \n"), _MAX_SHOWN_LENGTH)
         for earlier, later in _parse_statements([*about, *clause]):
             yield OrderStatement(tuple(earlier), tuple(later), line, shown)
         about = []

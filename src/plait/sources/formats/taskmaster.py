@@ -107,10 +107,10 @@ def make_status_edits(asked: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEd
     """The edits that make it so, and that keep each task in step with its subtasks."""
     new: dict[TreeTask, SourceStatus] = {}
     for place, mark in asked.items():
-        told = vocabulary.parse_status(_STATUSES.get(mark, "")) or place.status
+        written = vocabulary.parse_status(_STATUSES.get(mark, "")) or place.status
         finished_meanwhile = place.status is SourceStatus.DONE and mark is SourceStatus.DOING
-        if place.status not in {mark, told} and not finished_meanwhile:
-            new[place] = told
+        if place.status not in {mark, written} and not finished_meanwhile:
+            new[place] = written
     wholes = {place.parent: None for place in new if place.parent is not None and place.parent not in asked}
     for whole in wholes:
         becomes = _parent_status(whole, new)
@@ -185,9 +185,9 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
         # A part waits for what the whole waits for; that the whole waits for its own parts goes without saying.
         inherited = tuple(need for need in needs if need.on not in place.part_ids)
         for part in place.parts:
-            mine = tuple(_read_task_needs(reader, part))
-            known = {need.on for need in mine} | {part.id}
-            both = mine + tuple(need for need in inherited if need.on not in known)
+            own = tuple(_read_task_needs(reader, part))
+            known = {need.on for need in own} | {part.id}
+            both = own + tuple(need for need in inherited if need.on not in known)
             yield _build_entry(reader, part, both, _read_priority(reader, part.node, otherwise=priority))
 
 
@@ -250,10 +250,10 @@ def _read_task_needs(reader: JsonReader, task: TreeTask) -> Iterator[Need]:
 
 
 def _read_priority(reader: JsonReader, node: JsonNode, otherwise: int) -> int:
-    said = node.get("priority")
-    found = vocabulary.parse_priority(said) if isinstance(said, str) else None
-    if said is not None and found is None:
-        message = f"{json_tasks.collapse_whitespace(str(said))[:40]} is no priority; ignored"
+    value = node.get("priority")
+    found = vocabulary.parse_priority(value) if isinstance(value, str) else None
+    if value is not None and found is None:
+        message = f"{json_tasks.collapse_whitespace(str(value))[:40]} is no priority; ignored"
         reader.warn(node["priority"], message, "Write high, medium or low.")
     return otherwise if found is None else found
 

@@ -143,14 +143,14 @@ class TodoNeeds:
 
     def _find_named(self, item: TodoItem, placed: PlacedField, ref: TaskRange, number: int) -> Iterator[str]:
         """The tasks that a number means. One that the text calls finished only counts if the file has it as unfinished."""
-        there = self._numbers.get(number, ())
-        if not there:
+        existing = self._numbers.get(number, ())
+        if not existing:
             if not ref.is_settled:
                 yield str(number)
             return
-        for other in there:
+        for other in existing:
             if other is item:
-                if ref.first == ref.last and len(there) == 1:
+                if ref.first == ref.last and len(existing) == 1:
                     self._warn(placed, f"{item.id} is said to need itself")
             elif not (ref.is_settled and get_current_status(other).is_closed):
                 yield other.id
@@ -282,13 +282,13 @@ def _find_since(item: TodoItem) -> datetime | None:
     """The time of its status, else the day it was started."""
     status = item.find(STATUS_FIELD)
     key = DATE_FIELDS.get(get_current_status(item), DATE_FIELDS[SourceStatus.DOING])
-    said = _field_value(item, key.lower())
+    value = _field_value(item, key.lower())
     noted = (
         re.search(rf"\b{key}\s*:\s*(.*)", status.text[:_MAX_SEARCH_LENGTH], re.IGNORECASE)
-        if status and not said
+        if status and not value
         else None
     )
-    found = _DATE_TIME.match(said or (noted[1] if noted else ""))
+    found = _DATE_TIME.match(value or (noted[1] if noted else ""))
     return vocabulary.parse_time(found[0]) if found else None
 
 

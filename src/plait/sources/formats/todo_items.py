@@ -142,11 +142,11 @@ def find_items(markdown: Markdown) -> list[TodoItem]:
         if block.kind is BlockKind.HEADING and _is_top_level(block):
             if block.level < _LEVEL and ends == block.start:
                 section = block
-            said = parse_heading(block.text) if block.level == _LEVEL else None
-            if said is not None:
-                times[said.number] = times.get(said.number, 0) + 1
-                again = f".{times[said.number]}" if times[said.number] > 1 else ""
-                current = TodoItem(said.number + again, said, block.start, section, len(markdown.lines))
+            heading = parse_heading(block.text) if block.level == _LEVEL else None
+            if heading is not None:
+                times[heading.number] = times.get(heading.number, 0) + 1
+                again = f".{times[heading.number]}" if times[heading.number] > 1 else ""
+                current = TodoItem(heading.number + again, heading, block.start, section, len(markdown.lines))
                 found.append(current)
             deeper = deeper or block.level > _LEVEL
         elif current is not None and not deeper:
@@ -201,13 +201,15 @@ def _find_fields(markdown: Markdown, item: TodoItem) -> Iterator[PlacedField]:
         if not found:
             continue
         stops = [following.line for following in found[1:]] + [_find_block_end(markdown, block)]
-        for said, stop in zip(found, stops, strict=True):
-            line = markdown.lines.strip_end(said.line)
+        for bold_field, stop in zip(found, stops, strict=True):
+            line = markdown.lines.strip_end(bold_field.line)
             spot = _SPOT.match(line)
             if spot:
                 own = line[spot.end() :].rstrip()
                 style = FieldStyle(spot[1], spot[2], spot[3], line[spot.end() + len(own) :])
-                yield PlacedField(said, block, stop, own, markdown.lines.starts[said.line] + spot.end(), style)
+                yield PlacedField(
+                    bold_field, block, stop, own, markdown.lines.starts[bold_field.line] + spot.end(), style
+                )
 
 
 def _parse_fields(block: Block) -> Iterator[BoldField]:

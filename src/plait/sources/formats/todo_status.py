@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum, auto
 from typing import TypeVar
@@ -68,16 +68,13 @@ class LetterCase(Enum):
     SENTENCE = auto()
     LOWER = auto()
 
-    def convert(self, text: str) -> str:
-        match self:
-            case LetterCase.UPPER:
-                return text.upper()
-            case LetterCase.TITLE:
-                return text.title()
-            case LetterCase.SENTENCE:
-                return text.capitalize()
-            case LetterCase.LOWER:
-                return text
+
+_CONVERT: Mapping[LetterCase, Callable[[str], str]] = {
+    LetterCase.UPPER: str.upper,
+    LetterCase.TITLE: str.title,
+    LetterCase.SENTENCE: str.capitalize,
+    LetterCase.LOWER: str,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +108,8 @@ def _detect_case(letters: list[str]) -> LetterCase | None:
 class StatusSpeller:
     """Spells statuses as the file does."""
 
-    def __init__(self, said: Iterable[str]) -> None:
-        values = [value[:_MAX_STATUS_LENGTH] for value in said]
+    def __init__(self, statuses: Iterable[str]) -> None:
+        values = [value[:_MAX_STATUS_LENGTH] for value in statuses]
         spellings = [spelling for value in values if (spelling := StatusSpelling.detect(value))]
         self._bracketed = _most_common(spelling.bracketed for spelling in spellings)
         self._case = _most_common(spelling.case for spelling in spellings if spelling.case)
@@ -133,7 +130,7 @@ class StatusSpeller:
                 self._case if self._case in {LetterCase.TITLE, LetterCase.SENTENCE} else LetterCase.TITLE
             )
         joint = (own.separator if own else None) or self._joint or " "
-        token = case.convert(word).replace(" ", joint)
+        token = _CONVERT[case](word).replace(" ", joint)
         return f"[{token}]" if bracketed else token
 
 
@@ -242,19 +239,23 @@ class _TodoEditor:
         yield from self._remove_reason(item, mark)
         status = item.find(STATUS_FIELD)
         day = change.at.date().isoformat()
-        told = _status_lines(change, day)
+        new_fields = _status_lines(change, day)
         if status is None:
             if mark is not SourceStatus.TODO:
-                yield from self._update_fields(item, told)
-                yield self._insert_status(item, [("Status", self._speller.spell(mark)), *_missing_fields(item, told)])
+                yield from self._update_fields(item, new_fields)
+                yield self._insert_status(
+                    item, [("Status", self._speller.spell(mark)), *_missing_fields(item, new_fields)]
+                )
             return
         value = self._raw_value(status)
         if parse_status_value(status.text) is not mark:
             value = replace_status(value, self._speller.spell(mark, status.text), mark, day)
             yield self._set_value(status, value)
-        yield from self._update_fields(item, told)
+        yield from self._update_fields(item, new_fields)
         new = [
-            _format_field(status.style, *line) for line in _missing_fields(item, told) if not _is_noted(value, *line)
+            _format_field(status.style, *line)
+            for line in _missing_fields(item, new_fields)
+            if not _is_noted(value, *line)
         ]
         if new:
             above = status if mark is SourceStatus.DOING else _last_status_field(item, status)
@@ -267,23 +268,23 @@ class _TodoEditor:
         open_ = line.rstrip("#")
         line = open_.rstrip() if open_ != line and open_[-1:].isspace() else line
         hashes = _HASHES.match(line)
-        said = parse_heading(line[hashes.end() :]) if hashes else None
-        if hashes is None or said is None:
+        heading = parse_heading(line[hashes.end() :]) if hashes else None
+        if hashes is None or heading is None:
             return
-        if status is SourceStatus.DONE and not said.is_ticked:
+        if status is SourceStatus.DONE and not heading.is_ticked:
             yield TextEdit(start + len(line), start + len(line), _TICK)
-        elif status is not SourceStatus.DONE and said.is_ticked:
-            title = f"{said.number}.{said.gap}{said.title}" if said.title else f"{said.number}."
+        elif status is not SourceStatus.DONE and heading.is_ticked:
+            title = f"{heading.number}.{heading.gap}{heading.title}" if heading.title else f"{heading.number}."
             yield TextEdit(start + hashes.end(), start + len(line), title)
 
-    def _update_fields(self, item: TodoItem, told: list[tuple[str, str]]) -> Iterator[TextEdit]:
+    def _update_fields(self, item: TodoItem, new_fields: list[tuple[str, str]]) -> Iterator[TextEdit]:
         """Lines that are there get the new value; what people wrote behind a date stays."""
-        for key, value in told:
-            there = item.find(key.lower())
-            if there is not None:
-                old = self._raw_value(there)
+        for key, value in new_fields:
+            existing = item.find(key.lower())
+            if existing is not None:
+                old = self._raw_value(existing)
                 date = _DATE.match(old)
-                yield self._set_value(there, value + old[date.end() :] if date and key != REASON_FIELD else value)
+                yield self._set_value(existing, value + old[date.end() :] if date and key != REASON_FIELD else value)
 
     def _remove_reason(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
         """What was in the way of a task that is done now is not any more; a reason of several lines is a person's."""
@@ -292,20 +293,20 @@ class _TodoEditor:
             starts = self._lines.starts
             yield TextEdit(starts[reason.field.line], starts[reason.stop], "")
 
-    def _insert_status(self, item: TodoItem, told: list[tuple[str, str]]) -> TextEdit:
+    def _insert_status(self, item: TodoItem, new_fields: list[tuple[str, str]]) -> TextEdit:
         """A status where there was none: above the first field, else under the heading, as the file usually does."""
         first = item.fields[0] if item.fields else None
         if first is not None and first.field.key in _TOP_FIELDS:
             at = self._lines.starts[first.field.line]
             eol = self._lines.line_end(first.field.line) or self._lines.eol
-            return TextEdit(at, at, "".join(f"{_format_field(first.style, *line)}{eol}" for line in told))
+            return TextEdit(at, at, "".join(f"{_format_field(first.style, *line)}{eol}" for line in new_fields))
         below = (self._lines.strip_end(number) for number in range(item.line + 1, item.stop))
         following = next((line for line in below if line.strip()), "")
         style = self._style
         # An indented line below would become part of a bullet.
         if following[:1].isspace() or not _BULLET.match(style.bullet):
             style = replace(style, bullet="")
-        new = [_format_field(style, *line) for line in told]
+        new = [_format_field(style, *line) for line in new_fields]
         if item.line + 1 < len(self._lines) and self._lines.strip_end(item.line + 1).strip():
             new.append("")
         return self._insert_lines(item.line, new)
@@ -327,15 +328,15 @@ class _TodoEditor:
 
 def _status_lines(change: StatusChange, day: str) -> list[tuple[str, str]]:
     """The lines below a status."""
-    told = []
+    new_fields = []
     if change.status in DATE_FIELDS:
-        told.append((DATE_FIELDS[change.status], day))
+        new_fields.append((DATE_FIELDS[change.status], day))
     reason = " ".join(to_printable(change.reason).split())
     if reason and change.status in {SourceStatus.BLOCKED, SourceStatus.FAILED}:
-        told.append(
+        new_fields.append(
             (REASON_FIELD, f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if len(reason) > _MAX_REASON_LENGTH else reason)
         )
-    return told
+    return new_fields
 
 
 def _last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
@@ -348,8 +349,8 @@ def _last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
     return last
 
 
-def _missing_fields(item: TodoItem, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(key, value) for key, value in told if item.find(key.lower()) is None]
+def _missing_fields(item: TodoItem, new_fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in new_fields if item.find(key.lower()) is None]
 
 
 def _is_noted(value: str, key: str, day: str) -> bool:
