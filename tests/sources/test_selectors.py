@@ -84,7 +84,7 @@ def test_ids_of_a_plan_phases_and_words(text: str, ids: list[str]) -> None:
         ("67-65", "67-65 runs backwards"),
         ("63-", "63- is a range with one end"),
         ("-63", "-63 is a range with one end"),
-        ("abc", "no task is called abc, and no title says it"),
+        ("abc", "no task is called abc, and no title contains it"),
         ("63, abc", "abc is neither a task nor a range, a phase or a pattern"),
         ("", "nothing is selected"),
         (" , ", "nothing is selected"),

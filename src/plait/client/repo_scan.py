@@ -26,7 +26,7 @@ class FoundSource:
     problem: str | None = None
 
 
-# Those that plait takes without being told to, the first that is there.
+# The default agent is the first of these that is installed.
 PREFERRED_AGENTS = ("claude", "codex", "gemini", "opencode", "aider")
 
 

@@ -19,7 +19,7 @@ from plait.sources.source_model import Document, Reading, SourceFiles
 
 SETTLED_SECONDS = 3.0  # seconds after a change; the coarsest clocks of file systems tick every two
 MAX_FILES = 20_000  # files of which something is kept
-MAX_CHARACTERS = 8 << 20  # characters of all of their texts; what is made of them takes many times that
+MAX_CHARACTERS = 8 << 20  # of all texts; parsed, they take many times that
 K = TypeVar("K")
 V = TypeVar("V")
 Signature = tuple[int, ...]

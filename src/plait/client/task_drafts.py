@@ -78,7 +78,7 @@ def _validate_title(value: str | None) -> str | None:
         return None
     title = " ".join(value.split())
     if not title:
-        raise FieldError("a task needs a title", field="title", hint="Say in a few words what is to be done.")
+        raise FieldError("a task needs a title", field="title", hint="Describe the task in a few words.")
     _check_value("title", title, MAX_TITLE_LENGTH)
     return title
 
@@ -88,10 +88,10 @@ def _validate_whole_text(draft: TaskDraft) -> str | None:
         return None
     if draft.title is not None or draft.body is not None or draft.lists or draft.words:
         raise FieldError(
-            "text is the whole file: nothing else can be said beside it", field="text", hint="Leave the others out."
+            "text is the whole file: no other field can be set", field="text", hint="Leave the others out."
         )
     if not draft.text.strip():
-        raise FieldError("an empty file is no task", field="text", hint="Write into it what is to be done.")
+        raise FieldError("the file is empty", field="text", hint="Describe the task in it.")
     return _normalize_text("text", draft.text)
 
 

@@ -116,7 +116,7 @@ def check_written_task(
     _check_values(survey, located, draft)
     task = located.source_entry.task
     if draft.title is not None and task.title != draft.title:
-        raise FieldError(f"the title would be read as {task.title!r}", field="title", hint="Say it in other words.")
+        raise FieldError(f"the title would be read as {task.title!r}", field="title", hint="Choose another title.")
     _check_lists(located, draft)
     if draft.needs:
         _check_known(survey, located, unknown)
@@ -204,7 +204,7 @@ def _require_title(draft: TaskDraft) -> TaskDraft:
     if draft.text is not None:
         raise FieldError("a new task is made of title and body", field="text", hint="Leave it out.")
     if draft.title is None:
-        raise FieldError("a task needs a title", field="title", hint="Say in a few words what is to be done.")
+        raise FieldError("a task needs a title", field="title", hint="Describe the task in a few words.")
     words = {name: word for name, word in draft.words.items() if word}
     return TaskDraft(draft.title, draft.body, draft.needs or None, draft.touches or None, **words)
 

@@ -24,7 +24,7 @@ _NUMBERED = re.compile(
     r"(?P<prefix>(?:task|writer-prompt)-)?(?P<number>\d{1,6})(?P<between>[-_. ])(?=\D)", re.IGNORECASE
 )
 _DATE = re.compile(r"(?:19|20)\d\d[-_.]\d\d")
-# They tell of a folder, and are no tasks.
+# Files about the folder.
 _RESERVED_STEMS = frozenset({"readme", "phases"})
 _MAX_NAMES = 1000
 

@@ -207,7 +207,7 @@ def compose_task_file(title: str, body: str) -> str:
     if own.head and not own.front and heading_of(Document("new.md", body)) == title:
         return body
     text = f"{format_heading(title)}\n\n{body}" if body else f"{format_heading(title)}\n"
-    if heading_of(Document("new.md", text)) != title:  # `# Task 4: x`, `# C #`: the heading alone says something else
+    if heading_of(Document("new.md", text)) != title:  # `# Task 4: x` and `# C #` read as another title
         text = f"---\n{format_key('title', title)}---\n\n{text}"
     return text
 
@@ -278,7 +278,7 @@ def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str
     for name, value in (*draft.lists.items(), *draft.words.items()):
         names = load_format(format_name).keys.get(name)
         if names is None:
-            hint = "Say it in its text."
+            hint = "Put it into the task's text."
             raise FieldError(f"files of the format {format_name} have no key for {name}", field=name, hint=hint)
         text = set_key(path, text, names, value)
         _check_written(path, text, name, value)
@@ -293,7 +293,7 @@ def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) 
         if value in (entry.text.strip(), list(entry.items))
     ]
     if value and not found:
-        raise FieldError(f"{name} would be read as something else", field=name, hint="Say it in plain letters.")
+        raise FieldError(f"{name} would be read as something else", field=name, hint="Use plain letters.")
 
 
 def _replace_title(format_name: str, path: str, text: str, title: str) -> str:

@@ -124,7 +124,7 @@ def _explain_shared(located: LocatedTask) -> str | None:
 
 
 def _explain_outside(located: LocatedTask) -> str:
-    return f"{located.file} is no regular file inside this checkout"
+    return f"{located.file} is not a regular file inside this checkout"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,10 @@ def read_status_key(document: Document, keys: FrontMatterKeys, required: str) ->
     value = keys.text(_KEY) or ""
     mark = vocabulary.parse_status(value)
     if mark is None and value:
-        message = f"{value[:60]} is not a status that is known here; the task counts as not started"
+        message = f"{value[:60]} is not a known status; the task counts as not started"
         keys.problems.append(make_warning(document, keys.line(_KEY), message))
     if not keys.has(_KEY):
-        message = "there is no status; the task counts as not started, and no status can be written"
+        message = "no status; the task counts as not started, and no status can be written"
         keys.problems.append(make_warning(document, keys.line(_KEY), message, "Put a line status: into it."))
     return mark or SourceStatus.TODO, value
 

@@ -30,7 +30,7 @@ _ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)", re.DOTALL
 )
 
-# What the decoder says, in our words; `{}` is what stands there.
+# Plain wording for the decoder's messages; `{}` is the character found.
 _DECODER_MESSAGES = (
     ("Expecting value", "a value is expected here, not {}"),
     ("Expecting property name", "a name in double quotes is expected here, not {}"),
@@ -263,6 +263,6 @@ class JsonStyle:
         text = json.dumps(
             value, indent=self.indent, separators=(comma, self.colon), ensure_ascii=self.escaped, allow_nan=False
         )
-        # Half a character can be told only as an escape. Line ends inside strings are escapes already.
+        # A lone surrogate needs an escape. Line ends inside strings are escapes already.
         text = _SURROGATE_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
         return f"{self.before}{text.replace(chr(10), self.eol)}{self.after}"

@@ -220,7 +220,7 @@ class _Selector:
         ]
         if not found:
             value = " ".join(words)
-            self._error(f"no task is called {value}, and no title says it", self._suggest(value))
+            self._error(f"no task is called {value}, and no title contains it", self._suggest(value))
         self._add(found)
 
     def _add(self, ids: Iterable[str]) -> None:

@@ -24,12 +24,12 @@ class SourceStatus(StrEnum):
     TODO = "pending"
     DOING = "in_progress"
     DONE = "completed"
-    SKIPPED = "skipped"  # abandoned, cancelled, deferred: not wanted any more, and not waited for
+    SKIPPED = "skipped"  # abandoned, cancelled, deferred: nothing waits for it
     FAILED = "failed"
     BLOCKED = "blocked"
     PARTIAL = "partial"
-    STUCK = "stuck"  # begun by another run, and taken up again only on request
-    UNREADABLE = "unreadable"  # known by name only, so that nobody takes it for finished
+    STUCK = "stuck"  # started by another run; run again only on request
+    UNREADABLE = "unreadable"  # only its name is known; never counts as finished
 
     @property
     def is_closed(self) -> bool:

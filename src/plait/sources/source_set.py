@@ -16,7 +16,7 @@ from plait.sources.formats import load_format
 from plait.sources.source_model import Reading, SourceEntry
 
 _ADDRESS = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
-# Files whose own name says nothing; the folder they lie in does.
+# Generic file names: the folder's name is better.
 _GENERIC_STEMS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
 
 

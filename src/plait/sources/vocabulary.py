@@ -10,7 +10,7 @@ from functools import lru_cache
 from plait.core.lazy_pattern import pattern
 from plait.sources.source_model import SourceStatus
 
-# Smaller goes first; a task that says nothing is of middle priority (Task.priority).
+# Smaller goes first; the default is 1 (Task.priority).
 _PRIORITIES = {"critical": -1, "urgent": -1, "high": 0, "medium": 1, "normal": 1, "low": 2}
 _WEIGHTS = {"low": 1.0, "small": 1.0, "medium": 2.0, "high": 4.0, "large": 4.0}
 _UNIT_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}

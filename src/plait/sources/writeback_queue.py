@@ -22,7 +22,7 @@ from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceAddress, make_source_names
 from plait.sources.status_changes import StatusChange
 
-# What a status of the batch means to the source. Cancelled and interrupted work is open again for whoever comes next.
+# The status for the source; cancelled tasks are to do again.
 _STATUS_BY_TASK_STATUS = {
     TaskStatus.DONE: SourceStatus.DONE,
     TaskStatus.FAILED: SourceStatus.FAILED,
@@ -153,7 +153,7 @@ class WritebackQueue:
         known = account.tasks.get(task) if account is not None else None
         if account is None or known is None:
             return
-        if known.entrant is not None:  # no source knows of it: its task is what is being done
+        if known.entrant is not None:  # a contest entrant is not in a source, but its task is
             self._add_pending(batch, known.entrant, SourceStatus.DOING, "", record)
             return
         account.start_counts[task] = account.start_counts.get(task, 0) + 1

@@ -111,7 +111,7 @@ class TestReading:
         reading = SUBJECT.read(line("status: Waiting for Godot"))
         assert get_single(reading).status is SourceStatus.TODO
         assert format_problems(reading, Severity.WARNING) == [
-            f"{PATH}:4: Waiting for Godot is not a status that is known here; the task counts as not started"
+            f"{PATH}:4: Waiting for Godot is not a known status; the task counts as not started"
         ]
 
     def test_dependencies_are_found_in_any_spelling(self) -> None:

@@ -335,8 +335,8 @@ class TestHeaderLines:
         reading = read({"a.md": "# A\n\n**Depends on:** Stable code\n**Enables:** Everything\n"})
         assert get_single(reading).task.needs == ()
         assert format_problems(reading, Severity.INFO) == [
-            "tasks/a.md:4: Enables: Everything: this names no task here, so nothing waits because of it",
-            "tasks/a.md:3: Depends on: Stable code: this names no task, so nothing waits for it",
+            "tasks/a.md:4: Enables: Everything: not a task here; ignored",
+            "tasks/a.md:3: Depends on: Stable code: not a task; ignored",
         ]
 
     def test_nothing_is_said_by_none(self) -> None:
@@ -509,8 +509,8 @@ class TestPhasesTable:
 
     def test_prose_and_rows_without_a_file_are_notes(self) -> None:
         assert format_problems(read(ROWS | {"PHASES.md": TABLE})) == [
-            "tasks/PHASES.md:7: Blocked By: All refactoring names no task, so nothing waits because of it",
-            "tasks/PHASES.md:10: there is no task file for 09: nothing waits for what has none",
+            "tasks/PHASES.md:7: Blocked By: All refactoring is not a task; ignored",
+            "tasks/PHASES.md:10: there is no task file for 09: dependencies on them are ignored",
         ]
 
     def test_a_number_of_several_files_needs_a_description_that_tells_them_apart(self) -> None:
@@ -550,7 +550,7 @@ class TestPhasesTable:
     def test_a_status_that_is_not_known_is_a_warning(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("✅ DONE", "sort of")})
         assert format_problems(reading, Severity.WARNING) == [
-            "tasks/PHASES.md:5: sort of is not a status that is known; 01-setup counts as not started"
+            "tasks/PHASES.md:5: sort of is not a known status; 01-setup counts as not started"
         ]
 
 

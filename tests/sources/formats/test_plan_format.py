@@ -158,7 +158,7 @@ class TestTasks:
         assert ids("## Phase 1: A\n- [ ] 1.1 a\n- [ ] 1.1 b\n") == ["1.1", "1.1"]
 
     def test_without_a_text_are_reported(self) -> None:
-        assert said(read("## Phase 1: A\n- [ ] 1.1\n")) == [(2, "1.1 does not say what is to be done")]
+        assert said(read("## Phase 1: A\n- [ ] 1.1\n")) == [(2, "1.1 has no text")]
 
     def test_go_on_with_bullets_that_are_indented_by_less_than_markdown_asks_for(self) -> None:
         text = "## Phase 1: A\n- [ ] 1.1 a\n - detail\n - more\n- [ ] 1.2 b\n"

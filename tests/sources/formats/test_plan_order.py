@@ -123,12 +123,12 @@ class TestSequentialNotes:
     def test_name_what_is_not_there_and_are_reported(self) -> None:
         reading = read(phase(1, "**Execution Note:** Tasks 1.1, 1.2, 1.7 are [SEQUENTIAL] - x", boxes("1.1", "1.2")))
         assert needs(reading) == {"1.2": ["1.1"]}
-        assert messages(reading) == [(3, "this note names 1.7, and there is no such task")]
+        assert messages(reading) == [(3, "this note names 1.7, but there is no such task")]
         assert reading.problems[0].severity is Severity.WARNING
 
     def test_that_run_backwards_are_reported(self) -> None:
         reading = read(phase(1, "**Execution Note:** Tasks 1.2-1.1 are [SEQUENTIAL] - x", boxes("1.1", "1.2")))
-        assert messages(reading) == [(3, "this note names 1.2-1.1, and there is no such task")]
+        assert messages(reading) == [(3, "this note names 1.2-1.1, but there is no such task")]
 
     @pytest.mark.parametrize(
         "line",
@@ -180,7 +180,7 @@ class TestParallelNotes:
 
     def test_name_what_is_not_there_and_are_reported(self) -> None:
         reading = read("**Execution Note:** Phases 1-7 are [PARALLEL] - x\n\n" + phase(1, boxes("1.1")))
-        assert messages(reading) == [(1, "this note names 7, and there is no such phase")]
+        assert messages(reading) == [(1, "this note names 7, but there is no such phase")]
 
     def test_of_tasks_say_nothing_new(self) -> None:
         reading = read(phase(1, "**Execution Note:** Tasks 1.1-1.2 are [PARALLEL]", boxes("1.1", "1.2")))
@@ -356,7 +356,7 @@ class TestPipelineStarts:
     def test_name_what_is_not_there_and_are_reported(self) -> None:
         reading = read(phase(1, boxes("1.1"), "**pipeline-start:** when 1.9 completes") + phase(2, boxes("2.1")))
         assert reading.phases[1].opens_with is None
-        assert messages(reading) == [(4, "phase 2 opens with 1.9, and there is no such task")]
+        assert messages(reading) == [(4, "phase 2 opens with 1.9, but there is no such task")]
 
     def test_that_can_not_be_read_are_reported(self) -> None:
         reading = read(phase(1, boxes("1.1"), "**pipeline-start:** 60% of Phase 1") + phase(2, boxes("2.1")))

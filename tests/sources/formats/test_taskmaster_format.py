@@ -309,7 +309,7 @@ def test_the_only_tag_is_read_if_nobody_asked_for_another() -> None:
     reading = read(text)
     assert [entry.task.id for entry in reading.entries] == ["1"]
     assert [(p.severity, p.message) for p in reading.problems] == [
-        (Severity.INFO, "there is no tag master: the only one there is, v2, was read")
+        (Severity.INFO, "no tag master; reading the only one, v2")
     ]
     assert read(text, tag="v1").problems[0].severity is Severity.ERROR
     changed = SUBJECT.write(text, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "t", tag="master")])

@@ -314,11 +314,11 @@ def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
         line("**Dependencies**: Requires Layer"): "read as a note, not as a dependency: Requires Layer 0 completion",
         line(
             "**Status**: DOCUMENTED"
-        ): "the status of 82 is not known, and taken as not started: DOCUMENTED LIMITATION",
+        ): "the status of 82 is unknown; taken as not started: DOCUMENTED LIMITATION",
         line("**Priority**: whenever"): "not a priority: whenever",
         line("**Priority**: whenever")
         + 1: f"83 has a second status; the one on line {line('**Status**: [PLANNED]')} counts",
-        first + 1: "86 is ticked, so it is taken as done, but its status says [IN PROGRESS]",
+        first + 1: "86 is ticked, so it counts as done, but its status is [IN PROGRESS]",
         second: f"duplicate id 86 (first on line {first}); using 86.2",
         second + 2: "84-83 runs backwards; ignored",
         line("**Dependencies**: Benefits"): "read as a note, not as a dependency: Benefits from Task 73",

@@ -37,7 +37,7 @@ _STATUSES = {
     SourceStatus.SKIPPED: "deferred",
 }
 
-# Words of its own: pinned issues stay open for ever and are nobody's work; hooked ones hang at an agent.
+# Beads' own: pinned issues stay open forever and are not work; hooked ones are assigned to an agent.
 _EXTRA_STATUSES = {"pinned": SourceStatus.SKIPPED, "hooked": SourceStatus.DOING}
 # Records that are kept as issues and are no work.
 _NON_TASK_TYPES = ("agent", "event", "message", "rig", "role")
@@ -249,7 +249,7 @@ class _IssueReader:
         status = node.get("status")
         if status is not None and parse_issue_status(status) is None:
             message = (
-                f"{issue.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is no status, so it is taken for open"
+                f"{issue.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is not a known status; taken as open"
             )
             self._warn(issue.number, message)
         body = json_tasks.render_sections(node, _SECTIONS)

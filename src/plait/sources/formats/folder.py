@@ -134,7 +134,7 @@ class _TableReader:
         if mark is not None:
             self.content.statuses[task] = (mark, value)
         elif vocabulary.split_list(value):
-            message = f"{value[:60]} is not a status that is known; {task} counts as not started"
+            message = f"{value[:60]} is not a known status; {task} counts as not started"
             self.content.problems.append(make_warning(self._document, row.line, message, "Write TODO or DONE."))
 
     def _add_needs(self, row: TableRow, task: str, by_name: Mapping[str, Mapping[str, None]]) -> None:
@@ -160,7 +160,7 @@ class _TableReader:
             elif found:
                 yield found[0], piece[:60]
             elif not known and " " in name:
-                note = f"{column.title()}: {piece[:60]} names no task, so nothing waits because of it"
+                note = f"{column.title()}: {piece[:60]} is not a task; ignored"
                 self.content.problems.append(make_info(self._document, row.line, note))
             elif not known and column == "blocked by":
                 yield name, piece[:60]
@@ -174,7 +174,7 @@ class _TableReader:
         ]
         if open_rows:
             names = ", ".join(row.name[:60] for row in open_rows[:20])
-            note = f"there is no task file for {names}: nothing waits for what has none"
+            note = f"there is no task file for {names}: dependencies on them are ignored"
             self.content.problems.append(make_info(self._document, open_rows[0].line, note))
 
 

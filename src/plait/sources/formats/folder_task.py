@@ -177,7 +177,7 @@ def _split_references(bold_field: BoldField) -> Iterator[NamedReference]:
 
 NEEDS_KEYS = ("needs", "depends_on", "dependencies")
 TOUCHES_KEYS = ("touches", "files", "target_files", "output_file", "output_files")
-SERIAL_GROUP = "serial"  # the exclusive group of all that say `parallel: false`
+SERIAL_GROUP = "serial"  # the exclusive group of `parallel: false`
 TASK_KEYS = (
     "id", "title", *NEEDS_KEYS, *TOUCHES_KEYS, "conflicts_with", "exclusive", "parallel", "phase", "priority", "weight",
     "complexity", "estimate", "slots", "allow_empty", "agent", "model", "recipe", "verify", "timeout", "retries", "env", "run",
@@ -255,7 +255,7 @@ def build_entry(
     task = _build_task(draft, names, needs)
     mark, status_text = _resolve_status(draft, recorded)
     if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
-        hint = "Write into it what is to be done."
+        hint = "Describe the task in it."
         draft.problems.append(make_warning(draft.document, 0, "empty task file: it can't be run", hint))
         mark = SourceStatus.UNREADABLE
     return SourceEntry(task, mark, status_text, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
@@ -337,7 +337,7 @@ def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need
         yield from _resolve_need(draft, names, reference)
     for reference in draft.header.needs:
         if " " in clean_reference(reference.text) and not names.find(reference.text, draft.id):
-            note = f"{reference.reason}: this names no task, so nothing waits for it"
+            note = f"{reference.reason}: not a task; ignored"
             draft.problems.append(make_info(draft.document, reference.line, note))
         else:
             yield from _resolve_need(draft, names, reference)
@@ -367,7 +367,7 @@ def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[
         elif found:
             yield found[0], Need(draft.id, reason=reference.reason, at=Origin(draft.document.path, reference.line + 1))
         else:
-            note = f"{reference.reason}: this names no task here, so nothing waits because of it"
+            note = f"{reference.reason}: not a task here; ignored"
             draft.problems.append(make_info(draft.document, reference.line, note))
 
 

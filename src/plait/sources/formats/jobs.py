@@ -94,7 +94,7 @@ def _find_dependencies(jobs: Sequence[FileUse]) -> Iterator[FileDependency]:
             yield from (FileDependency(use.job, other, path) for other in before if other != use.job)
 
 
-SEQUENTIAL_GROUP = "sequential"  # the exclusive group of all that say so
+SEQUENTIAL_GROUP = "sequential"  # the exclusive group of all sequential jobs
 JOB_AGENT = "model"
 _REQUIRED = ("output_dir", "output_file")
 _MODES = {"replace": ModelJobMode.REPLACE, "create": ModelJobMode.REPLACE} | {mode.value: mode for mode in ModelJobMode}
@@ -242,7 +242,7 @@ def _collect_needs(jobs: Sequence[_ParsedJob], statuses: JobStatuses) -> dict[st
         key = _find_key(job, edge.file)
         if edge.dropped:
             note = f"{edge.job} and {edge.on} use each other's files ({edge.file}): {edge.job} goes first"
-            hint = "Say depends_on in one of them to have it otherwise."
+            hint = "Set depends_on in one of them to change that."
             job.problems.append(make_info(job.document, job.keys.line(key), note, hint))
         else:
             at = Origin(job.document.path, job.keys.line(key) + 1)

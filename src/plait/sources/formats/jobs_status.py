@@ -70,7 +70,7 @@ def read_job_statuses(document: Document | None) -> JobStatuses:
         if name and status is not None:
             found.by_id[name] = status
         else:
-            message = f"this says nothing of a job that is known: {node.source[:60]!r}"
+            message = f"not a job with a known status: {node.source[:60]!r}"
             found.problems.append(make_warning(document, lines.line_at(node.start), message))
     return found
 
@@ -95,7 +95,7 @@ def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) ->
     except JsonSyntaxError as flaw:
         return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
     if not isinstance(root.value, list):
-        message = "this is not a list of jobs any more; no status was written"
+        message = "not a list of jobs; no status written"
         return Rewrite(text, (Problem(Severity.WARNING, message, Origin(path, 1)),))
     known = {json_tasks.read_id(node): node for node in root.items}
     edits: list[TextEdit] = []

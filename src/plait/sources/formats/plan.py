@@ -49,7 +49,7 @@ from plait.sources.task_paths import find_mentions
 
 # Above this many pairs of task and verifying task, the first verifying task stands for all.
 _MAX_VERIFY_PAIRS = 20_000
-# Ranges can name more than anybody means.
+# A limit for ranges that are too wide.
 _MAX_EDGES = 500_000
 
 
@@ -105,9 +105,9 @@ class PlanOrder:
         if not reference.last and item.id in named:
             self._warn(depends.line, f"{item.id} can't depend on itself: {depends.text}", "Take it out.")
         elif not reference.last and not named:
-            return [reference.first]  # what an unknown task means is for whoever knows all sources
+            return [reference.first]  # unknown tasks are handled where all sources are known
         elif not named:
-            message = f"{item.id} depends on tasks that are not there: {depends.text}"
+            message = f"{item.id} depends on tasks that don't exist: {depends.text}"
             self._warn(depends.line, message, _DEPENDS_HINT)
         return [name for name in named if name != item.id]
 
@@ -118,7 +118,7 @@ class PlanOrder:
         if missing or empty:
             what = "phase" if known is self._phases else "task"
             names = ", ".join(dict.fromkeys(missing)) or note.name
-            message = f"this note names {names}, and there is no such {what}"
+            message = f"this note names {names}, but there is no such {what}"
             self._warn(note.line, message, "The others that it names are taken.")
         if note.order is NoteOrder.PARALLEL:
             self._add_parallel_group(note)
@@ -194,7 +194,7 @@ class PlanOrder:
             hint = 'Write "pipeline-start: when 1.3 completes".'
             self._warn(start.line, f"this pipeline start names no task: {start.text}", hint)
         elif self._tasks.get(start.task) is None:
-            message = f"phase {heading.key} opens with {start.task}, and there is no such task"
+            message = f"phase {heading.key} opens with {start.task}, but there is no such task"
             self._warn(start.line, message, "It waits for the earlier phases.")
         elif start.task in self._members[heading.key]:
             message = f"phase {heading.key} can't open with {start.task}, which is one of its own tasks"
@@ -241,7 +241,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    del changes  # both files tell of every task
+    del changes  # both files have every task
     (status,) = companions(path)
     return [
         StatusFileWriter(path, partial(checkboxes.write_checkboxes, _parse_checkbox_file, path)),
@@ -323,9 +323,9 @@ def _find_problems(document: Document, seen: PlanOutline) -> Iterator[Problem]:
         yield make_warning(document, 0, "there is no task in this plan", hint)
     for item in seen.items:
         if not item.title:
-            yield make_warning(document, item.start, f"{item.id} does not say what is to be done", "Give it a text.")
+            yield make_warning(document, item.start, f"{item.id} has no text", "Give it a text.")
         if item.box.character != " " and checkboxes.read_checkbox_status(item.box) is SourceStatus.TODO:
-            message = f"{item.id} is marked [{item.box.character}], which says nothing here: it is taken as not done"
+            message = f"{item.id} is marked [{item.box.character}], which is unknown: taken as not done"
             yield make_warning(document, item.start, message, "Use [ ] or [x].")
 
 

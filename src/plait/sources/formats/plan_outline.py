@@ -108,7 +108,7 @@ _START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
 _TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
 _MALFORMED_TASK = re.compile(r"\[[ xX]?\][ \t]*\**[0-9]{1,9}(?:\.[0-9]{1,9})+\**[.:)]?(?=\s|\Z)")
 _ITEM_END_PREFIXES = ("**", "VERIFY Phase", "Execution Note", "pipeline-start:")
-# Sections beside the phases whose boxes tell of the whole, even if they start with a number.
+# Sections whose boxes are not tasks, even if they start with a number.
 _NON_PHASE_SECTION = re.compile(
     r"\b(?:criteria|acceptance|definition of done|risks?|notes?|deferred|future|out of scope|examples?|appendix)\b",
     re.IGNORECASE,
@@ -290,7 +290,7 @@ class _OutlineBuilder:
         found = _TASK.match(box.text) if box is not None else None
         if box is None or found is None:
             if self.phase is not None and _MALFORMED_TASK.match(own):
-                message = f"this is not taken as a task: {make_title(own)}"
+                message = f"not a task: {make_title(own)}"
                 self._warn(block.start, message, 'Write it as "- [ ] 1.1 Text", or with an id such as 1.1.1.')
             return None
         words = " ".join(box.text[found.end() :].split())
@@ -325,7 +325,7 @@ class _OutlineBuilder:
             return
         item.phase = next((name for name in _candidate_phases(item.id) if name in self.outline.phases), None)
         if item.phase is None:
-            message = f"{item.id} lies in no phase, and there is no phase of its number: it is not taken as a task"
+            message = f"{item.id} is in no phase, and there is no phase of its number: not a task"
             self._warn(item.start, message, 'Put it below a heading "## Phase N: Title".')
         else:
             self.outline.items.append(item)

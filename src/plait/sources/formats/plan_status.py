@@ -153,7 +153,7 @@ def _report_left_alone(path: str, error: JsonSyntaxError) -> Problem:
 
 
 def _load_root(text: str) -> Record:
-    parse_json(text)  # it says best what is wrong
+    parse_json(text)  # for its better error messages
     if find_invalid_utf8_line(text) is not None:
         raise JsonSyntaxError(text, 0, "it holds bytes that are not UTF-8")
     return validate_root(text, json.loads(text.removeprefix(BOM)))

@@ -19,7 +19,7 @@ from plait.sources.text import apply_edits, to_printable
 
 _SECTIONS = {"acceptanceCriteria": "Acceptance criteria", "notes": "Notes"}
 _NEEDS = ("dependsOn", "dependencies")
-# A story passes or it does not; what is in between can't be told.
+# A story passes or doesn't; there is nothing in between.
 _PASSES = {SourceStatus.DONE: True, SourceStatus.TODO: False, SourceStatus.FAILED: False, SourceStatus.BLOCKED: False}
 
 
@@ -77,7 +77,7 @@ def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
     )
     passes = node.get("passes")
     if passes is not None and not isinstance(passes, bool):
-        reader.warn(node["passes"], f"{name}: passes must be true or false, so it is taken for pending")
+        reader.warn(node["passes"], f"{name}: passes must be true or false; taken as pending")
     return SourceEntry(
         task, SourceStatus.DONE if passes is True else SourceStatus.TODO, mentions=find_mentions(f"{title}\n{body}")
     )

@@ -67,7 +67,7 @@ _BEFORE = re.compile(r"\b(?:blocks|enables|unblocks|before)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"[*_`]")
 _LIST = re.compile(rf"({ID})\s*:\s*({ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{ID})*)", re.IGNORECASE)
 _MAX_ITEM_LENGTH = 400
-_MAX_SECTION_LENGTH = 200_000  # characters in all: what a section has beyond that was not written by anybody
+_MAX_SECTION_LENGTH = 200_000  # characters in all; the rest of a longer section is ignored
 
 
 def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> Iterator[OrderStatement]:

@@ -47,7 +47,7 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-# A new line goes on with the statement if it begins with an arrow; in prose, unless it begins with an id.
+# A line continues the statement above if it begins with an arrow; in prose, unless it begins with an id.
 _ARROW_NEXT = re.compile(rf"[ \t]*(?:{_ARROW})")
 _ID_NEXT = re.compile(rf"[ \t*_`>-]*{ID}(?!\w)", re.IGNORECASE)
 _VERB_FIRST = re.compile(rf"[\s*_`-]*(?:{_AFTER}|{_BEFORE})(?!\w)", re.IGNORECASE)

@@ -199,7 +199,7 @@ def _choose_list(root: JsonNode, tag: str, reader: JsonReader) -> JsonNode | Non
     if len(known) == 1 and tag == ReadOptions().tag:
         only, tasks = next(iter(known.items()))
         if only:
-            reader.report(Severity.INFO, tasks, f"there is no tag {tag}: the only one there is, {only}, was read")
+            reader.report(Severity.INFO, tasks, f"no tag {tag}; reading the only one, {only}")
         return tasks
     if not known:
         reader.report(Severity.ERROR, root, "this file has no list of tasks", "Is it Task Master's tasks.json?")
@@ -214,7 +214,7 @@ def _build_entry(reader: JsonReader, task: TreeTask, needs: tuple[Need, ...], pr
     status = task.node.get("status")
     if status is not None and (not isinstance(status, str) or vocabulary.parse_status(status) is None):
         message = (
-            f"{task.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is no status, so it is taken for pending"
+            f"{task.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is not a known status; taken as pending"
         )
         reader.warn(task.node["status"], message, "Task Master's are pending, in-progress, done, review, …")
     return SourceEntry(
@@ -253,7 +253,7 @@ def _read_priority(reader: JsonReader, node: JsonNode, otherwise: int) -> int:
     value = node.get("priority")
     found = vocabulary.parse_priority(value) if isinstance(value, str) else None
     if value is not None and found is None:
-        message = f"{json_tasks.collapse_whitespace(str(value))[:40]} is no priority; ignored"
+        message = f"{json_tasks.collapse_whitespace(str(value))[:40]} is not a priority; ignored"
         reader.warn(node["priority"], message, "Write high, medium or low.")
     return otherwise if found is None else found
 

@@ -75,7 +75,7 @@ def _is_path(word: str) -> bool:
     return "/" in word or "." in word.strip(".") or word.startswith(".")
 
 
-_MAX_RANGE = 1000  # nobody means to name more tasks than this with one range
+_MAX_RANGE = 1000  # a wider range is a mistake
 _MAX_EDGES = 500_000  # edges of one file: more are no list of tasks
 _MAX_SAME_NUMBER = 10  # tasks of one number that a reference may mean
 _MAX_FIELD_LENGTH = 20_000
@@ -98,7 +98,7 @@ class TodoNeeds:
             same = self._numbers[int(item.heading.number)]
             if len(same) < _MAX_SAME_NUMBER:
                 same.append(item)
-        # What a task says of itself comes first, so that it is the reason which is shown.
+        # A task's own fields come first, because the first reason is shown.
         for item in self._items:
             for placed, text in self._texts(item, "dependencies", "dependency", "depends on", "blocked by"):
                 self._report_note(item, placed, text, soft=self._add_dependencies(item, placed, text))
@@ -309,11 +309,11 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
     status = statuses[0]
     known = parse_status_value(status.text)
     if known is None and not item.heading.is_ticked:
-        message = f"the status of {item.id} is not known, and taken as not started: {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
+        message = f"the status of {item.id} is unknown; taken as not started: {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
         yield make_warning(document, status.field.line, message, hint)
     elif known is not SourceStatus.DONE and item.heading.is_ticked:
-        message = f"{item.id} is ticked, so it is taken as done, but its status says {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
+        message = f"{item.id} is ticked, so it counts as done, but its status is {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
         yield make_warning(document, status.field.line, message, "Take the tick off the title, or say COMPLETED.")
     for again in statuses[1:]:
         message = f"{item.id} has a second status; the one on line {status.field.line + 1} counts"

@@ -15,7 +15,7 @@ from plait.sources.markdown import Block, BlockKind, BoldField, Markdown, find_b
 from plait.sources.outline import make_title
 
 TICK_MARKS = "\u2705\u2713\u2714\u2611"
-_VARIATION_SELECTOR = "\ufe0f"  # says that the sign before it is to be shown in colour
+_VARIATION_SELECTOR = "\ufe0f"  # shows the character before it in colour
 _HEADING = re.compile(rf"[{TICK_MARKS}{_VARIATION_SELECTOR}\s]*([0-9]{{1,9}})\.(?:(\s+)(.*))?\Z", re.DOTALL)
 _NOTED = re.compile(r"\*\*([^*:\n]{1,60})\*\*[ \t]*\([^()\n]{0,200}\)[ \t]*:[ \t]*(.*)\Z")
 _SPOT = re.compile(r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)")

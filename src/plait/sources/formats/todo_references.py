@@ -116,7 +116,7 @@ _SOFT = _word_set(
 _HARD = _word_set("require requires need needs depends after blocked must")
 _NOT = _word_set("not no without")
 _OPTIONAL = _word_set("optional soft nice")
-# Behind a bare number: words about a task, and words that say what was counted.
+# After a bare number: words about a task, and words for what is counted.
 _ABOUT = _word_set("is are has must should needs before first for because as once when")
 _COUNTED = _word_set(
     "more other others day days hour hours minutes week weeks file files test tests items times of tasks"

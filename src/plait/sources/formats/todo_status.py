@@ -19,7 +19,7 @@ from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 T = TypeVar("T")
 
-# How each status is said, the usual way first. What a file says more often than that is said in that file.
+# Spellings of each status, the usual one first; a file's own most frequent one is preferred.
 _STATUS_SPELLINGS = {
     SourceStatus.TODO: ("not started", "todo", "to do", "pending", "open"),
     SourceStatus.DOING: ("in progress",),
@@ -183,7 +183,7 @@ def get_current_status(item: TodoItem) -> SourceStatus:
     return SourceStatus.TODO if status is None else parse_status_value(status.text) or SourceStatus.TODO
 
 
-# The line that tells when a task got its status; a failure has none.
+# The field with the date of a status; a failure has none.
 DATE_FIELDS = {
     SourceStatus.DOING: "Started",
     SourceStatus.DONE: "Completed",
