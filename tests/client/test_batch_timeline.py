@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from plait.client.batch_json import graph_json
-from plait.client.timeline import BatchTimeline, TaskHistory, TimelineSpan, build_timeline, timeline_json
+from plait.client.history import BatchHistory, TaskHistory, TimelineSpan, read_history
+from plait.client.timeline import timeline_json
 from plait.core.requests import CancelTask, Pause, Retry, Unpause
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
@@ -18,8 +19,8 @@ HISTORIES = Path(__file__).parents[1] / "histories"
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
 
-def of(script: Script) -> BatchTimeline:
-    return build_timeline(script.records, BATCH)
+def of(script: Script) -> BatchHistory:
+    return read_history(script.records, BATCH)
 
 
 def kinds(course: TaskHistory) -> list[tuple[str, int | None, str | None]]:
@@ -85,7 +86,7 @@ def test_pauses_are_spans_of_the_batch() -> None:
 def test_another_batch_is_not_in_it() -> None:
     script = Script("a", settings=ALONE)
     script.request(lambda name: CancelTask(name, BATCH, "a"))
-    assert build_timeline(script.records, "another") == BatchTimeline("another")
+    assert read_history(script.records, "another") == BatchHistory("another")
 
 
 def test_waits_are_what_work_leaves_of_a_life() -> None:
@@ -103,7 +104,7 @@ def test_old_histories_have_timelines(path: Path) -> None:
     records = [codec.decode_record(line) for line in path.read_bytes().splitlines()]
     batches = {name for record in records if isinstance(name := getattr(record.event, "batch", None), str)}
     for batch in batches:
-        told = timeline_json(build_timeline(records, batch))
+        told = timeline_json(read_history(records, batch))
         for task in told["tasks"]:  # type: ignore[attr-defined]
             for span in (*task["spans"], *task["waits"]):
                 assert span["completedAt"] is None or span["startedAt"] <= span["completedAt"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plait.client.history import GateHistory, GateRun, find_deciding_gate
+from plait.client.history import GateRun, read_history
 from plait.core.events import Record
 from plait.core.reports import MergeDone
 from plait.core.requests import Drop
@@ -15,10 +15,7 @@ GATED = Settings(gate="make test", max_parallel=0, retries=0)
 
 
 def gates(records: Iterable[Record], batch: str) -> list[GateRun]:
-    found = GateHistory(batch)
-    for record in records:
-        found.apply(record)
-    return found.runs
+    return read_history(records, batch).gates
 
 
 def gated(*names: str) -> Script:
@@ -49,20 +46,20 @@ def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_pa
     script.finish_gate(passed=False)  # both
     script.finish_gate(passed=True)  # the first alone: so it is the second
     assert script.status("b") == "failed"
-    found = find_deciding_gate(script.records, BATCH, "b")
+    found = read_history(script.records, BATCH).find_deciding_gate("b")
     assert found is not None
     assert (found.decision.n, found.passed) == (1, False)
-    good = find_deciding_gate(script.records, BATCH, "a")
+    good = read_history(script.records, BATCH).find_deciding_gate("a")
     assert good is not None
     assert (good.decision.n, good.passed) == (2, True)
 
 
 def test_who_has_not_ended_or_ended_otherwise_ended_by_no_gate() -> None:
     script = gated("a", "b")
-    assert find_deciding_gate(script.records, BATCH, "a") is None
+    assert read_history(script.records, BATCH).find_deciding_gate("a") is None
     script.request(lambda name: Drop(name, BATCH, "b"))
     assert script.status("b") == "skipped"
-    assert find_deciding_gate(script.records, BATCH, "b") is None
+    assert read_history(script.records, BATCH).find_deciding_gate("b") is None
 
 
 def test_what_ran_while_the_branch_changed_means_nothing() -> None:

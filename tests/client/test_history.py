@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from plait.client.history import HistoryIndex, find_attempts, find_deciding_gate
-from plait.client.timeline import build_timeline, timeline_json
+from plait.client.history import HistoryIndex, read_history
+from plait.client.timeline import timeline_json
 from plait.core.events import Record
 from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Pause
@@ -33,10 +33,9 @@ def test_it_says_of_each_batch_what_its_records_say(seed: int) -> None:
     assert state.batches
     for batch in state.batches.values():
         found = chronicle.get_batch(batch.id)
-        assert timeline_json(found.timeline) == timeline_json(build_timeline(records, batch.id))
-        for task in batch.index:
-            assert found.attempts.list_attempts(task) == find_attempts(records, batch.id, task)
-            assert found.gates.find_deciding(task) == find_deciding_gate(records, batch.id, task)
+        alone = read_history(records, batch.id)
+        assert found == alone
+        assert timeline_json(found) == timeline_json(alone)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -44,7 +43,7 @@ def test_each_attempt_has_its_outcome_and_where_it_began(seed: int) -> None:
     chronicle, state, _ = told(seed)
     for batch in state.batches.values():
         for task in batch.tasks:
-            made = chronicle.get_batch(batch.id).attempts.list_attempts(task.task.id)
+            made = chronicle.get_batch(batch.id).list_attempts(task.task.id)
             assert len(made) == sum(task.attempt_counts.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
             assert [each.attempt for each in made if each.outcome is None] == list(task.alive)
             if task.last is not None:
@@ -58,12 +57,11 @@ def test_what_was_answered_is_not_kept() -> None:
     for record in script.records:
         chronicle.apply(record)
     assert not chronicle._unanswered
-    assert not any(chronicle.get_batch(batch).timeline._requests for batch in (BATCH, "nobody"))
 
 
 def test_of_a_batch_that_nobody_knows_nothing_is_told() -> None:
     found = HistoryIndex().get_batch("nobody")
-    assert (found.attempts.list_attempts("a"), found.gates.find_deciding("a"), found.timeline.tasks) == (
+    assert (found.list_attempts("a"), found.find_deciding_gate("a"), found.tasks) == (
         [],
         None,
         {},

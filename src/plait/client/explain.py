@@ -12,12 +12,10 @@ from dataclasses import replace
 from plait.client.conflicts import ConflictView, conflict_json, view_conflict
 from plait.client.contest_results import ContestView, contest_json, view_contest
 from plait.client.history import (
-    AttemptHistory,
-    ConflictHistory,
-    GateHistory,
     GateRun,
     MergeConflict,
     PastAttempt,
+    read_history,
 )
 from plait.client.json_encoding import to_iso, to_iso_or_none
 from plait.client.next_step import suggest_next_step
@@ -67,16 +65,12 @@ def build_explanation(  # noqa: PLR0913, PLR0917 - all that is told of it
 def _read_history(
     place: RepoLocation, batch: str, task: str
 ) -> tuple[Sequence[PastAttempt], GateRun | None, MergeConflict | None]:
-    past, gates, clashes = AttemptHistory(batch), GateHistory(batch), ConflictHistory(batch)
     try:
         with closing(project_files.open_project_journal(place)) as reader:
-            for record in reader.read():
-                past.apply(record)
-                gates.apply(record)
-                clashes.apply(record)
+            history = read_history(reader.read(), batch)
     except JournalMissingError:
         return (), None, None
-    return past.list_attempts(task), gates.find_deciding(task), clashes.find_last(task)
+    return history.list_attempts(task), history.find_deciding_gate(task), history.find_conflict(task)
 
 
 def _find_changed_files(past: Sequence[PastAttempt]) -> Sequence[str]:

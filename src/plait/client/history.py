@@ -1,12 +1,6 @@
-"""What tasks have been through: their attempts, in order, as the journal tells them.
+"""What the state forgets: attempts, gates, conflicts and the timeline of each batch, folded from the journal.
 
-The gates of a batch as the journal tells them: on what each ran, how it ended, and which one decided about a task.
-
-The conflicts of a batch as the journal tells them: which change met which commit of the branch, and in which files.
-
-The chronicle: what the state forgets and people ask for, of every batch, folded as records come.
-
-It grows with attempts, gates and tasks, not with records; whoever asks for one task pays for that task.
+Memory grows with attempts, gates and tasks, not with records.
 """
 
 from __future__ import annotations
@@ -14,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field, replace
 
-from plait.client.timeline import BatchTimeline
 from plait.core.decisions import (
     AttemptEnding,
     AttemptStarted,
+    BatchEnded,
+    BatchPaused,
+    BatchUnpaused,
     Change,
     GateEnding,
     GateStarted,
     MergeStarted,
+    PublishStarted,
     RebuildStarted,
     RequestGranted,
     RequestRefused,
@@ -29,7 +26,7 @@ from plait.core.decisions import (
     TaskEnded,
 )
 from plait.core.errors import UserError, WorldError
-from plait.core.events import Record
+from plait.core.events import Event, Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import (
     AttemptExited,
@@ -38,18 +35,41 @@ from plait.core.reports import (
     GateLost,
     MergeConflicted,
     MergeDone,
+    MergeFailed,
     Outcome,
+    PublishDone,
+    PublishFailed,
     RebuildDone,
+    RebuildFailed,
 )
-from plait.core.requests import Request
+from plait.core.requests import Feedback, Pause, Request, Resume, Retry, Stop, Submit, Unpause
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus
 from plait.core.task import Attempt
 
 
+@dataclass(slots=True)
+class TimelineSpan:
+    """From `start` to `end`; None: it hasn't ended. `result` says in a word how it ended, `detail` in a sentence."""
+
+    kind: str
+    start: float
+    end: float | None = None
+    n: int | None = None
+    agent: str | None = None
+    result: str | None = None
+    detail: str = ""
+    why: EndWhy | None = None
+
+    def close(self, at: float, result: str | None = None, detail: str = "") -> None:
+        """The first report counts. A clock may be set back, but nothing ends before it starts."""
+        if self.end is None:
+            self.end, self.result, self.detail = max(at, self.start), result, detail or self.detail
+
+
 @dataclass(frozen=True, slots=True)
 class PastAttempt:
-    """`base` is the commit it began from. `outcome` None: it is at work. `then` says why the task went again after it."""
+    """`base` is the commit it started from. `outcome` None: it is running. `then` says why the task was retried after it."""
 
     attempt: Attempt
     agent: str
@@ -60,48 +80,12 @@ class PastAttempt:
     then: str = ""
     base: str = ""
 
-
-class AttemptHistory:
-    """The attempts of one batch; records of others pass by."""
-
-    def __init__(self, batch: str) -> None:
-        self._batch = batch
-        self._attempts: dict[Attempt, PastAttempt] = {}
-        self._names: dict[str, list[Attempt]] = {}
-
-    def list_attempts(self, task: str) -> list[PastAttempt]:
-        return [self._attempts[name] for name in self._names.get(task, ())]
-
-    def apply(self, record: Record) -> None:
-        tries = self._attempts
-        match record.event:
-            case AttemptStarted(attempt=name) as event if name.batch == self._batch and name not in tries:
-                tries[name] = PastAttempt(name, event.agent, record.at, base=event.base)
-                self._names.setdefault(name.task, []).append(name)
-            case AttemptEnding(attempt=name, why=why) if name in tries:
-                tries[name] = replace(tries[name], ending=tries[name].ending or why)
-            case AttemptExited(attempt=name, outcome=outcome) if name in tries:
-                self._apply_exit(record.at, name, outcome)
-            case AttemptLost(attempt=name, why=why) if name in tries:
-                self._apply_exit(record.at, name, Outcome(Category.LOST, detail=why))
-            case RetryGranted(batch=self._batch, task=task, why=why) if task in self._names:
-                last = self._names[task][-1]
-                tries[last] = replace(tries[last], then=why)
-            case _:
-                pass
-
-    def _apply_exit(self, at: float, name: Attempt, outcome: Outcome) -> None:
-        """A report may come twice; the first one counted."""
-        known = self._attempts[name]
-        if known.outcome is None:
-            self._attempts[name] = replace(known, ended_at=at, outcome=outcome)
-
-
-def find_attempts(records: Iterable[Record], batch: str, task: str) -> list[PastAttempt]:
-    past = AttemptHistory(batch)
-    for record in records:
-        past.apply(record)
-    return past.list_attempts(task)
+    def to_span(self) -> TimelineSpan:
+        attempt = self.attempt
+        span = TimelineSpan(attempt.step.value, self.started_at, n=attempt.n, agent=self.agent, why=self.ending)
+        if self.ended_at is not None and self.outcome is not None:
+            span.close(self.ended_at, self.outcome.category.value, self.outcome.detail)
+        return span
 
 
 def format_attempt_label(attempt: Attempt) -> str:
@@ -111,193 +95,344 @@ def format_attempt_label(attempt: Attempt) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """`passed` None: it runs, it was lost, or the branch changed under it."""
+    """`verdict` None: it runs, or it was lost. `dropped`: the branch changed under it, so its verdict means nothing."""
 
     decision: GateStarted
     started_at: float
     ended_at: float | None = None
-    passed: bool | None = None
+    verdict: bool | None = None
     detail: str = ""
     dropped: bool = False
 
+    @property
+    def passed(self) -> bool | None:
+        return None if self.dropped else self.verdict
+
+    def to_span(self) -> TimelineSpan:
+        span = TimelineSpan("gate", self.started_at, n=self.decision.n)
+        if self.ended_at is not None:
+            span.close(self.ended_at, "passed" if self.verdict else "failed", self.detail)
+        return span
+
 
 def choose_gate(batch: BatchState, number: int | None) -> int:
-    """The newest one, or the one of this number. Raises WorldError or UserError if there is none."""
+    """The newest gate, or the one with this number. Raises WorldError or UserError if there is none."""
     if not batch.gates:
-        none = "no gate is set" if batch.settings.gate is None else "its gate has not run yet"
-        raise WorldError(f"batch {batch.id}: {none}, so there is nothing to read")
+        why = "no gate is set" if batch.settings.gate is None else "its gate hasn't run yet"
+        raise WorldError(f"batch {batch.id}: {why}, so there is nothing to read")
     if number is not None and not 1 <= number <= batch.gates:
         ran = "once" if batch.gates == 1 else f"{batch.gates} times"
         raise UserError(f"batch {batch.id} has no gate {number}", hint=f"Its gate ran {ran}.")
     return number or batch.gates
 
 
-class GateHistory:
-    """Those of one batch; records of others pass by."""
-
-    def __init__(self, batch: str) -> None:
-        self._batch = batch
-        self._runs: dict[int, GateRun] = {}
-        self._deciding: dict[str, GateRun] = {}
-
-    @property
-    def runs(self) -> list[GateRun]:
-        return list(self._runs.values())
-
-    def find_deciding(self, task: str) -> GateRun | None:
-        """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
-        return self._deciding.get(task)
-
-    def apply(self, record: Record) -> None:
-        runs = self._runs
-        match record.event:
-            case GateStarted(batch=self._batch) as order:
-                runs[order.n] = GateRun(order, record.at)
-            case GateEnding(batch=self._batch, n=n, why=why) if n in runs:
-                runs[n] = replace(runs[n], dropped=why is EndWhy.DROP)
-            case GateDone(batch=self._batch, n=n) as done if self._is_open(n):
-                passed = None if runs[n].dropped else done.passed
-                runs[n] = replace(runs[n], ended_at=record.at, passed=passed, detail=done.detail)
-            case GateLost(batch=self._batch, n=n, why=why) if self._is_open(n):
-                runs[n] = replace(runs[n], ended_at=record.at, detail=why)
-            case TaskEnded(batch=self._batch) as end:
-                self._apply_task_end(end)
-            case _:
-                pass
-
-    def _is_open(self, n: int) -> bool:
-        """A report may come twice; the first one counted."""
-        return n in self._runs and self._runs[n].ended_at is None
-
-    def _apply_task_end(self, end: TaskEnded) -> None:
-        passed = _gate_verdict(end)
-        fitting = (run for run in reversed(self._runs.values()) if run.passed is passed)
-        decided = None if passed is None else next(fitting, None)
-        if decided is not None:
-            self._deciding[end.task] = decided
-        else:
-            self._deciding.pop(end.task, None)
-
-
-def find_deciding_gate(records: Iterable[Record], batch: str, task: str) -> GateRun | None:
-    found = GateHistory(batch)
-    for record in records:
-        found.apply(record)
-    return found.find_deciding(task)
-
-
-def _gate_verdict(end: TaskEnded) -> bool | None:
-    if end.status is TaskStatus.DONE:
-        return True
-    return False if end.category is Category.GATE else None
-
-
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """`onto` is what the change was put onto; "": the batch's base."""
+    """`onto` is the commit that the change was merged onto; "": the batch's base."""
 
     change: Change
     onto: str
     files: tuple[str, ...]
 
 
-class ConflictHistory:
-    """Those of one batch; records of others pass by."""
-
-    def __init__(self, batch: str) -> None:
-        self._batch = batch
-        self._merges: dict[str, MergeStarted] = {}
-        self._rebuild: RebuildStarted | None = None
-        self._last: dict[str, MergeConflict] = {}
-
-    def find_last(self, task: str) -> MergeConflict | None:
-        return self._last.get(task)
-
-    def apply(self, record: Record) -> None:
-        match record.event:
-            case MergeStarted(batch=self._batch) as order:
-                self._merges[order.task] = order
-            case MergeConflicted(batch=self._batch, task=task, n=n, files=files):
-                tried = self._merges.get(task)
-                if tried is not None and tried.n == n:
-                    self._last[task] = MergeConflict(Change(task, tried.base, tried.tip), tried.onto, files)
-            case MergeDone(batch=self._batch, task=task):
-                self._last.pop(task, None)
-            case RebuildStarted(batch=self._batch) as anew:
-                self._rebuild = anew
-            case RebuildDone(batch=self._batch, n=n) as done if self._rebuild and self._rebuild.n == n:
-                self._apply_rebuild(self._rebuild, done)
-            case _:
-                pass
-
-    def _apply_rebuild(self, order: RebuildStarted, done: RebuildDone) -> None:
-        commits = {merged.task: merged.commit for merged in done.line}
-        clashes = {clash.task: clash.files for clash in done.clashes}
-        head = ""
-        for change in order.line:
-            if change.task in clashes:
-                self._last[change.task] = MergeConflict(change, head, clashes[change.task])
-            else:
-                head = commits.get(change.task, head)
-
-
 def has_conflict(task: TaskState) -> bool:
-    """It ended so, or is about to, or is being repaired."""
+    """Whether it ended so, is about to, or is being repaired."""
     return task.status is TaskStatus.CONFLICTED or task.conflict_files is not None or task.change_to_repair is not None
 
 
 def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, Change]:
-    """The changes that the branch had then, as far as it still has them, by task and in their order."""
+    """The changes that the branch had at the conflict and still has, by task and in their order."""
     place = next((n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges))
     line = (entry.change for entry in batch.merges[:place] if conflict.onto)
     return {change.task: change for change in line if change.task != conflict.change.task}
 
 
 @dataclass(frozen=True, slots=True)
+class TimelineRetry:
+    """The task is retried, not before `retry_at`."""
+
+    at: float
+    retry_at: float
+    why: str
+    category: Category
+    counted: bool
+
+
+@dataclass(slots=True)
+class TaskHistory:
+    """One task. `lifetimes`: from when it could have run until it ended, and so again after each retry by a person.
+
+    `entries` are its attempts and merges in order.
+    """
+
+    task: str
+    title: str = ""
+    lifetimes: list[TimelineSpan] = field(default_factory=list)
+    entries: list[Attempt | TimelineSpan] = field(default_factory=list)
+    attempts: dict[Attempt, PastAttempt] = field(default_factory=dict)
+    retries: list[TimelineRetry] = field(default_factory=list)
+    status: TaskStatus | None = None
+    merge: MergeStarted | None = None
+    conflict: MergeConflict | None = None
+    gate: GateRun | None = None
+
+    @property
+    def spans(self) -> list[TimelineSpan]:
+        return [self.attempts[entry].to_span() if isinstance(entry, Attempt) else entry for entry in self.entries]
+
+    def list_waits(self) -> list[tuple[float, float | None]]:
+        """When it could have run and nothing of it was running."""
+        busy = sorted(self.spans, key=lambda span: span.start)
+        return [gap for lifetime in self.lifetimes for gap in _find_gaps(lifetime, busy)]
+
+
+def _find_gaps(lifetime: TimelineSpan, busy: Iterable[TimelineSpan]) -> list[tuple[float, float | None]]:
+    """The parts of a lifetime in which nothing was running; the last one is open if the lifetime is."""
+    gaps: list[tuple[float, float | None]] = []
+    at: float | None = lifetime.start
+    for span in busy:
+        if at is None or (lifetime.end is not None and span.start >= lifetime.end):
+            break
+        if span.end is not None and span.end <= at:
+            continue
+        if span.start > at:
+            gaps.append((at, span.start))
+        at = span.end if span.end is None else max(at, span.end)
+    if at is not None and (lifetime.end is None or at < lifetime.end):
+        gaps.append((at, lifetime.end))
+    return gaps
+
+
+@dataclass(slots=True)
 class BatchHistory:
-    """Of one batch: its attempts, its gates, its conflicts, its timeline."""
+    """One batch. Reports may come twice: the first one counts."""
 
-    attempts: AttemptHistory
-    gates: GateHistory
-    conflicts: ConflictHistory
-    timeline: BatchTimeline
+    batch: str
+    start: float | None = None
+    end: float | None = None
+    tasks: dict[str, TaskHistory] = field(default_factory=dict)
+    _entries: list[int | TimelineSpan] = field(default_factory=list)  # numbers of gates; pauses, rebuilds, publishing
+    _gates: dict[int, GateRun] = field(default_factory=dict)
+    _open: dict[object, TimelineSpan] = field(default_factory=dict)
+    _rebuild: RebuildStarted | None = None
 
-    @classmethod
-    def make_empty(cls, batch: str) -> BatchHistory:
-        return cls(AttemptHistory(batch), GateHistory(batch), ConflictHistory(batch), BatchTimeline(batch))
+    @property
+    def gates(self) -> list[GateRun]:
+        return list(self._gates.values())
 
-    def apply(self, record: Record) -> None:
-        self.attempts.apply(record)
-        self.gates.apply(record)
-        self.conflicts.apply(record)
-        self.timeline.apply(record)
+    @property
+    def spans(self) -> list[TimelineSpan]:
+        """Those of the whole batch: gates, pauses, rebuilds, publishing."""
+        return [self._gates[entry].to_span() if isinstance(entry, int) else entry for entry in self._entries]
+
+    def list_attempts(self, task: str) -> list[PastAttempt]:
+        return list(self.tasks[task].attempts.values()) if task in self.tasks else []
+
+    def find_deciding_gate(self, task: str) -> GateRun | None:
+        """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
+        return self.tasks[task].gate if task in self.tasks else None
+
+    def find_conflict(self, task: str) -> MergeConflict | None:
+        """The task's last conflict, unless it was merged since."""
+        return self.tasks[task].conflict if task in self.tasks else None
+
+    def apply(self, record: Record, request: Request | None) -> None:
+        """Fold a record of this batch; `request` is the one that it answers."""
+        at, event = record.at, record.event
+        match event:
+            case RequestGranted():
+                self._apply_granted(at, event, request)
+            case AttemptStarted() | AttemptEnding() | AttemptExited() | AttemptLost():
+                self._apply_attempt(at, event)
+            case MergeStarted() | MergeDone() | MergeConflicted() | MergeFailed():
+                self._apply_merge(at, event)
+            case GateStarted() | GateEnding() | GateDone() | GateLost():
+                self._apply_gate(at, event)
+            case RetryGranted():
+                self._apply_retry(at, event)
+            case TaskEnded():
+                self._end_task(at, event)
+            case BatchEnded():
+                self.end = at
+                self._close("pause", at)
+            case _:
+                self._apply_batch_step(at, event)
+
+    def _apply_granted(self, at: float, granted: RequestGranted, request: Request | None) -> None:
+        match request:
+            case Submit():
+                self.start = at
+                for task in request.plan.tasks:
+                    self.tasks[task.id] = TaskHistory(task.id, task.title, [TimelineSpan("life", at)])
+            case Pause() | Stop():
+                self._begin("pause", TimelineSpan("pause", at, detail="by a person"))
+            case Unpause() | Resume():
+                self._close("pause", at)
+            case Retry() | Feedback():
+                for history in map(self._get_task, granted.tasks):
+                    if history.lifetimes and history.lifetimes[-1].end is not None:
+                        history.lifetimes.append(TimelineSpan("life", at))
+                        history.status = self.end = None
+            case _:
+                pass
+
+    def _apply_attempt(self, at: float, event: AttemptStarted | AttemptEnding | AttemptExited | AttemptLost) -> None:
+        name = event.attempt
+        known = self.tasks[name.task].attempts.get(name) if name.task in self.tasks else None
+        if isinstance(event, AttemptStarted):
+            if known is None:
+                task = self._get_task(name.task)
+                task.attempts[name] = PastAttempt(name, event.agent, at, base=event.base)
+                task.entries.append(name)
+            return
+        if known is None:
+            return
+        if isinstance(event, AttemptEnding):
+            known = replace(known, ending=known.ending or event.why)
+        elif known.outcome is None:
+            outcome = event.outcome if isinstance(event, AttemptExited) else Outcome(Category.LOST, detail=event.why)
+            known = replace(known, ended_at=at, outcome=outcome)
+        self.tasks[name.task].attempts[name] = known
+
+    def _apply_retry(self, at: float, event: RetryGranted) -> None:
+        task = self._get_task(event.task)
+        task.retries.append(TimelineRetry(at, event.at, event.why, event.category, event.counted))
+        if task.attempts:
+            last = next(reversed(task.attempts))
+            task.attempts[last] = replace(task.attempts[last], then=event.why)
+
+    def _end_task(self, at: float, event: TaskEnded) -> None:
+        task = self._get_task(event.task)
+        task.status = event.status
+        for lifetime in task.lifetimes[-1:]:
+            lifetime.close(at, event.status.value, event.reason)
+        passed = event.status is TaskStatus.DONE
+        by_gate = passed or event.category is Category.GATE
+        runs = (run for run in reversed(self._gates.values()) if by_gate and run.passed is passed)
+        task.gate = next(runs, None)
+
+    def _apply_merge(self, at: float, event: MergeStarted | MergeDone | MergeConflicted | MergeFailed) -> None:
+        key = ("merge", event.task)
+        if isinstance(event, MergeStarted):
+            self._get_task(event.task).merge = event
+            self._begin(key, TimelineSpan("merge", at, n=event.n), event.task)
+            return
+        task = self.tasks.get(event.task)
+        match event:
+            case MergeDone():
+                self._close(key, at, "merged")
+                if task is not None:
+                    task.conflict = None
+            case MergeConflicted():
+                self._close(key, at, "conflicted", ", ".join(event.files))
+                merge = task.merge if task is not None else None
+                if task is not None and merge is not None and merge.n == event.n:
+                    task.conflict = MergeConflict(Change(event.task, merge.base, merge.tip), merge.onto, event.files)
+            case MergeFailed():
+                self._close(key, at, "failed", event.why)
+
+    def _apply_gate(self, at: float, event: GateStarted | GateEnding | GateDone | GateLost) -> None:
+        gate = self._gates.get(event.n)
+        if isinstance(event, GateStarted):
+            if gate is None:
+                self._gates[event.n] = GateRun(event, at)
+                self._entries.append(event.n)
+            return
+        if gate is None:
+            return
+        if isinstance(event, GateEnding):
+            self._gates[event.n] = replace(gate, dropped=event.why is EndWhy.DROP)
+        elif gate.ended_at is None:
+            verdict, detail = (event.passed, event.detail) if isinstance(event, GateDone) else (None, event.why)
+            self._gates[event.n] = replace(gate, ended_at=at, verdict=verdict, detail=detail)
+
+    def _apply_batch_step(self, at: float, event: Event) -> None:
+        match event:
+            case BatchPaused():
+                self._begin("pause", TimelineSpan("pause", at, detail=event.why))
+            case BatchUnpaused():
+                self._close("pause", at)
+            case RebuildStarted():
+                self._rebuild = event
+                self._begin("rebuild", TimelineSpan("rebuild", at, n=event.n))
+            case RebuildDone():
+                if self._rebuild is not None and self._rebuild.n == event.n:
+                    self._apply_rebuild(self._rebuild, event)
+                self._close("rebuild", at, "done")
+            case RebuildFailed():
+                self._close("rebuild", at, "failed", event.why)
+            case PublishStarted():
+                self._begin("publish", TimelineSpan("publish", at, n=event.n))
+            case PublishDone():
+                self._close("publish", at, "done", event.url)
+            case PublishFailed():
+                self._close("publish", at, "failed", event.why)
+            case _:
+                pass
+
+    def _apply_rebuild(self, started: RebuildStarted, done: RebuildDone) -> None:
+        commits = {merged.task: merged.commit for merged in done.line}
+        clashes = {clash.task: clash.files for clash in done.clashes}
+        head = ""
+        for change in started.line:
+            if change.task in clashes:
+                self._get_task(change.task).conflict = MergeConflict(change, head, clashes[change.task])
+            else:
+                head = commits.get(change.task, head)
+
+    def _get_task(self, task: str) -> TaskHistory:
+        if task not in self.tasks:
+            self.tasks[task] = TaskHistory(task)
+        return self.tasks[task]
+
+    def _begin(self, key: object, span: TimelineSpan, task: str | None = None) -> None:
+        """A decision that is performed again after a crash is the same one."""
+        known = self._open.get(key)
+        if known is not None and known.n == span.n and known.end is None:
+            return
+        self._open[key] = span
+        if task is None:
+            self._entries.append(span)
+        else:
+            self._get_task(task).entries.append(span)
+
+    def _close(self, key: object, at: float, result: str | None = None, detail: str = "") -> None:
+        span = self._open.pop(key, None)
+        if span is not None:
+            span.close(at, result, detail)
 
 
 @dataclass(slots=True)
 class HistoryIndex:
-    """It follows from the records alone, from the first one on."""
+    """The histories of all batches, or of the batch `only`. It follows from the records alone, from the first one on."""
 
+    only: str | None = None
     _batches: dict[str, BatchHistory] = field(default_factory=dict)
-    _unanswered: dict[str, str] = field(default_factory=dict)  # requests that are not answered, and their batches
+    _unanswered: dict[str, tuple[str, Request]] = field(default_factory=dict)  # with their batches
 
     def get_batch(self, batch: str) -> BatchHistory:
-        """Of a batch that nothing is told of, an empty one."""
-        return self._batches.get(batch) or BatchHistory.make_empty(batch)
+        """An empty one if the batch is unknown."""
+        return self._batches.get(batch) or BatchHistory(batch)
 
     def apply(self, record: Record) -> None:
-        batch = self._find_batch_id(record)
-        if batch is not None:
-            if batch not in self._batches:
-                self._batches[batch] = BatchHistory.make_empty(batch)
-            self._batches[batch].apply(record)
-
-    def _find_batch_id(self, record: Record) -> str | None:
-        """An answer is about what its request is about."""
         event = record.event
+        request: Request | None = None
         if isinstance(event, RequestGranted | RequestRefused):
-            return self._unanswered.pop(event.request, None)
-        attempt = getattr(event, "attempt", None)
-        batch: str | None = getattr(event, "batch", None) if attempt is None else attempt.batch
-        if batch is not None and isinstance(event, Request):
-            self._unanswered[event.id] = batch
-        return batch
+            batch, request = self._unanswered.pop(event.request, (None, None))
+        else:
+            attempt: Attempt | None = getattr(event, "attempt", None)
+            batch = getattr(event, "batch", None) if attempt is None else attempt.batch
+        if batch is None or self.only not in {None, batch}:
+            return
+        if isinstance(event, Request):
+            self._unanswered[event.id] = (batch, event)
+        if batch not in self._batches:
+            self._batches[batch] = BatchHistory(batch)
+        self._batches[batch].apply(record, request)
+
+
+def read_history(records: Iterable[Record], batch: str) -> BatchHistory:
+    index = HistoryIndex(batch)
+    for record in records:
+        index.apply(record)
+    return index.get_batch(batch)

@@ -28,7 +28,7 @@ from plait.client.diff import (
     find_batch_range,
     find_task_range,
 )
-from plait.client.history import PastAttempt, find_attempts
+from plait.client.history import PastAttempt, read_history
 from plait.client.session import open_session
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
@@ -80,7 +80,7 @@ def _choose_comparison(place: RepoLocation, state: State, meant: BatchSelection,
 
 def _read_attempts(place: RepoLocation, batch: str, task: str) -> list[PastAttempt]:
     with closing(project_files.open_project_journal(place)) as reader:
-        return find_attempts(reader.read(), batch, task)
+        return read_history(reader.read(), batch).list_attempts(task)
 
 
 def _print_diff(found: Diff, place: RepoLocation, *, pager: bool) -> None:

@@ -20,7 +20,7 @@ from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
 from plait.cli.format import format_size
 from plait.cli.output import OK, replace_control_chars
 from plait.client.batch_lookup import find_batch_and_tasks, find_one_task
-from plait.client.history import choose_gate, find_deciding_gate, format_attempt_label
+from plait.client.history import choose_gate, format_attempt_label, read_history
 from plait.client.logs.attempt_output import (
     ActivityRenderer,
     AttemptParserFactory,
@@ -228,7 +228,7 @@ def find_gate(desk: Session, words: Sequence[str], number: int | None) -> tuple[
 
 def _find_deciding_gate(desk: Session, batch: BatchState, task: TaskState) -> int:
     with closing(project_files.open_project_journal(desk.place)) as reader:
-        found = find_deciding_gate(reader.read(), batch.id, task.task.id)
+        found = read_history(reader.read(), batch.id).find_deciding_gate(task.task.id)
     if found is None:
         raise WorldError(
             f"no gate has decided about {task.task.id}",

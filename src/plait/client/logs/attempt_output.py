@@ -19,7 +19,7 @@ from typing import Protocol
 from plait.agents.interface import Activity, OutputParser, PhaseStarted, QuestionAsked
 from plait.agents.output_parser import JsonLinesParser
 from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
-from plait.client.history import PastAttempt, find_attempts
+from plait.client.history import PastAttempt, read_history
 from plait.client.logs.activity import load_agent_parsers
 from plait.core.errors import UserError, WorldError
 from plait.core.explain import explain_in_words
@@ -58,7 +58,7 @@ def find_parser(place: RepoLocation, attempt: Attempt) -> OutputParser | None:
     """That of the agent which made the attempt, by what the journal tells."""
     try:
         with closing(project_files.open_project_journal(place)) as reader:
-            made = find_attempts(reader.read(), attempt.batch, attempt.task)
+            made = read_history(reader.read(), attempt.batch).list_attempts(attempt.task)
     except JournalMissingError:
         return None
     return load_parser(place, attempt, made)

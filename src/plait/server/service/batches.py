@@ -236,9 +236,7 @@ async def read_timeline(session: ProjectSession, batch: str | None) -> Json:
     """Attempts, waits, retries and merges with their times."""
 
     def read(client: Session) -> Json:
-        return timeline_json(
-            session.follower.history.get_batch(resolve_batch(client.preview_state(), batch).id).timeline
-        )
+        return timeline_json(session.follower.history.get_batch(resolve_batch(client.preview_state(), batch).id))
 
     return await session.query(read)
 

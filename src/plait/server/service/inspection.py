@@ -87,7 +87,7 @@ async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
         return (
             name,
             is_attempt_running(state, name),
-            session.follower.history.get_batch(found.id).attempts.list_attempts(of.task.id),
+            session.follower.history.get_batch(found.id).list_attempts(of.task.id),
         )
 
     name, working, past = await session.query(read)
@@ -116,9 +116,7 @@ async def read_gate_log(
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether what it prints is for programs: then people want to hear what it says and does instead."""
-    past = await session.query(
-        lambda _: session.follower.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task)
-    )
+    past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task))
     listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
     return isinstance(listener, JsonLinesParser)
 
@@ -132,9 +130,9 @@ async def read_explanation(session: ProjectSession, batch: str | None, task: str
         told = session.follower.history.get_batch(found.id)
         name = of.task.id
         past, gate, met = (
-            told.attempts.list_attempts(name),
-            told.gates.find_deciding(name),
-            told.conflicts.find_last(name),
+            told.list_attempts(name),
+            told.find_deciding_gate(name),
+            told.find_conflict(name),
         )
         known = build_explanation(client.place, state, (found, of), past, gate, met)
         return explanation_json(known), known.result
@@ -163,7 +161,7 @@ async def read_task_conflict(session: ProjectSession, batch: str | None, task: s
         state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch, task)
         status = make_task_view(state, found, of).status.value
-        met = view_conflict(found, of, session.follower.history.get_batch(found.id).conflicts.find_last(of.task.id))
+        met = view_conflict(found, of, session.follower.history.get_batch(found.id).find_conflict(of.task.id))
         if met is None:
             raise StateError(f"{of.task.id} is in no conflict", state=status)
         return met, status
@@ -215,7 +213,7 @@ def _compare_task(
         batch,
         task,
         attempt,
-        lambda: chronicle.get_batch(batch.id).attempts.list_attempts(task.task.id),
+        lambda: chronicle.get_batch(batch.id).list_attempts(task.task.id),
     )
 
 
