@@ -142,7 +142,7 @@ def test_a_format_of_somebody_else_is_not_our_bug(
     answer = ask(capsys, top, "plan", "TODO.md", "--source-format", "theirs.broken_format")
     assert answer.code == 4
     assert answer.err.startswith("plait: TODO.md: the format theirs.broken_format failed: KeyError: 'surprise'\n")
-    assert "whoever wrote theirs.broken_format" in answer.err
+    assert "the author of theirs.broken_format" in answer.err
 
 
 @pytest.mark.parametrize("words", [("next", "nowhere.md"), ("config", "retires"), ("init",)])
