@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.support.cli_runner import ask
@@ -98,7 +99,7 @@ def test_so_may_the_name_of_a_source(top: Path, capsys: pytest.CaptureFixture[st
     assert ask(capsys, top, "-C", name, "plan").code == 2
 
 
-def surprise(*_: object) -> None:
+def surprise(*_: object) -> NoReturn:
     raise KeyError("surprise")
 
 
