@@ -16,7 +16,10 @@ function python() {
 }
 
 async function types() {
-  const described = execFileSync(python(), ["-m", "plait.server.schema"], { cwd: top, maxBuffer: 1 << 26 });
+  const described = execFileSync(python(), ["-m", "plait.server.http.openapi"], {
+    cwd: top,
+    maxBuffer: 1 << 26,
+  });
   return head + astToString(await openapiTS(JSON.parse(described.toString()), { defaultNonNullable: false }));
 }
 
