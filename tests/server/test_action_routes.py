@@ -35,7 +35,7 @@ def test_a_queue_goes_on_by_approval(served: RunningServer) -> None:
     served.wait_for_task(batch, "01-walls", "done")
     assert served.post(f"/api/batches/{batch}/tasks/03-door/approve")["results"][0]["taskId"] == "03-door"
     again = served.post(f"/api/batches/{batch}/tasks/03-door/approve", None, 409)
-    assert again["error"] == "03-door does not wait for approval"
+    assert again["error"] == "03-door does not need approval"
     assert again["state"] in {"waiting", "queued", "running", "done"}
     served.post(f"/api/batches/{batch}/approve", {"all": True})
     assert served.wait_until_finished(batch)["status"] == "completed"

@@ -64,10 +64,10 @@ def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(served: 
     log.mkdir()
     told = served.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
     assert told["result"] == "accepted"
-    assert "the engine can't be started" in told["reason"]
+    assert "can't start the engine" in told["reason"]
     saved = served.check_status(served.client.patch("/api/settings", json={"retries": 1}), 202)
     assert saved["accepted"] is True
-    assert "the engine can't be started" in saved["notes"][-1]["message"]
+    assert "can't start the engine" in saved["notes"][-1]["message"]
     log.rmdir()
     assert served.wait_for_task(batch, "01-walls", "failed")
     served.project.wait_until(lambda: served.batch(batch)["tasks"][0]["attempt"] == 2)

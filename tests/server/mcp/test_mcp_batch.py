@@ -109,7 +109,7 @@ async def test_what_failed_is_taken_up_again(house: EngineProject, tmp_path: Pat
         ready.touch()
         assert results(await host.call("retry")) == {"01-flaky": "granted"}
         assert (await host.call("wait"))["batch"]["status"] == "completed"
-        assert "nothing of batch" in await host.call_refused("retry")
+        assert "no task of batch" in await host.call_refused("retry")
 
 
 async def test_an_agents_words_reach_the_next_attempt(house: EngineProject) -> None:

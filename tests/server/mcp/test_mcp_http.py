@@ -23,7 +23,7 @@ from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
 from plait.server.mcp.http_transport import McpEndpoint, add_mcp
-from plait.server.mcp.tool_table import TOOLS
+from plait.server.mcp.server import TOOLS
 from plait.server.project_store import ProjectStore
 from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool

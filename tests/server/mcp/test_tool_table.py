@@ -7,8 +7,8 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
+from plait.server.mcp.server import TOOLS, TOOLS_BY_NAME
 from plait.server.mcp.tool import Tool
-from plait.server.mcp.tool_table import TOOLS, TOOLS_BY_NAME
 
 GIVES_UP = {"cancel", "drop"}
 LISTED = 20_000  # characters of all that a model is given to read: names, descriptions, what is taken

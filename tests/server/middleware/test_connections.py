@@ -236,7 +236,9 @@ def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> Non
 
 
 def test_in_a_crowd_nobody_has_a_moment(start: Open) -> None:
-    place = start(header_seconds=PATIENCE, unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5))
+    place = start(
+        header_seconds=PATIENCE, unauthenticated=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5)
+    )
     with ExitStack() as stack:
         silent = [stack.enter_context(place.connect()) for _ in range(20)]
         assert all(until_closed(client) == b"" for client in silent[:15])

@@ -1,4 +1,4 @@
-"""The tools that ask for something: each returns what became of it, task by task."""
+"""Tools that ask for something; each returns the result for every task."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from plait.server.mcp.params import (
 )
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import describe_batch, poll_until, read_batch_summary
-from plait.server.mcp.tool import Json, ToolCall
+from plait.server.mcp.tool import Tool, ToolCall, define_tool
 from plait.server.service.actions import (
+    ACTIONS,
+    ActionOptions,
+    ActionSpec,
     BatchAction,
     TaskAction,
     publish_batch,
@@ -32,59 +35,68 @@ from plait.server.service.batch_spec import BatchSpec
 from plait.server.service.batches import create_batch, read_batch
 from plait.server.service.lookup import resolve_batch, resolve_task
 
-MAX_LISTED_TASKS = 50  # tasks that are told of a new batch
+MAX_LISTED_TASKS = 50  # tasks in the answer of `run`
+
+# Actions without parameters of their own take the batch alone.
+_PARAMS: dict[str, type[BatchParams]] = {
+    "cancel": CancelParams,
+    "approve": ApproveParams,
+    "retry": RetryParams,
+    "feedback": FeedbackParams,
+    "drop": DropParams,
+}
 
 
+@define_tool(
+    "run",
+    "Start a batch of tasks. It returns as soon as the batch is accepted; the batch goes on by itself. It "
+    "costs what the agents cost. Refused while another open batch has one of the tasks.",
+    open_world=True,
+    needs_fetch=True,
+)
 async def run(call: ToolCall, params: RunParams) -> RunResult:
-    order = BatchSpec(params.tasks or (), Mode(params.mode), params.settings or {})
-    made = await create_batch(call.session, order)
-    _, batch, tasks = await describe_batch(call.session, str(made["id"]))
+    spec = BatchSpec(params.tasks or (), Mode(params.mode), params.settings or {})
+    created = await create_batch(call.session, spec)
+    _, batch, tasks = await describe_batch(call.session, str(created["id"]))
     return RunResult.model_validate(
         {
             "batch": batch,
             "tasks": tasks[:MAX_LISTED_TASKS],
             "more": len(tasks[MAX_LISTED_TASKS:]),
-            "problems": made["problems"],
+            "problems": created["problems"],
         }
     )
 
 
-async def cancel(call: ToolCall, params: CancelParams) -> ActionsResult:
-    return await _run_action(call, params.batch, params.tasks, TaskAction.CANCEL, BatchAction.CANCEL)
+def _define_action_tool(spec: ActionSpec) -> Tool:
+    async def act(call: ToolCall, params: BatchParams) -> ActionsResult:
+        options = ActionOptions(agent=getattr(params, "agent", None), text=getattr(params, "text", ""))
+        if isinstance(params, FeedbackParams):
+            action = TaskAction.FEEDBACK
+            return _to_result(await run_task_action(call.session, params.batch, params.task, action, options))
+        if tasks := getattr(params, "tasks", None):
+            return await _run_on_tasks(call, params.batch, tasks, TaskAction(spec.name), options)
+        return _to_result(await run_batch_action(call.session, params.batch, BatchAction(spec.name), options))
+
+    act.__annotations__["params"] = _PARAMS.get(spec.name, BatchParams)
+    return define_tool(
+        spec.name,
+        spec.tool,
+        destructive=spec.destructive,
+        idempotent=spec.idempotent,
+        open_world=spec.open_world,
+    )(act)
 
 
-async def approve(call: ToolCall, params: ApproveParams) -> ActionsResult:
-    return await _run_action(call, params.batch, params.tasks, TaskAction.APPROVE, BatchAction.APPROVE)
-
-
-async def retry(call: ToolCall, params: RetryParams) -> ActionsResult:
-    return await _run_action(call, params.batch, params.tasks, TaskAction.RETRY, BatchAction.RETRY, agent=params.agent)
-
-
-async def drop(call: ToolCall, params: DropParams) -> ActionsResult:
-    return await _run_on_tasks(call, params.batch, params.tasks, TaskAction.DROP)
-
-
-async def pause(call: ToolCall, params: BatchParams) -> ActionsResult:
-    return _actions_result(await run_batch_action(call.session, params.batch, BatchAction.PAUSE))
-
-
-async def unpause(call: ToolCall, params: BatchParams) -> ActionsResult:
-    return _actions_result(await run_batch_action(call.session, params.batch, BatchAction.UNPAUSE))
-
-
-async def resume(call: ToolCall, params: BatchParams) -> ActionsResult:
-    return _actions_result(await run_batch_action(call.session, params.batch, BatchAction.RESUME))
-
-
-async def feedback(call: ToolCall, params: FeedbackParams) -> ActionsResult:
-    return _actions_result(
-        await run_task_action(call.session, params.batch, params.task, TaskAction.FEEDBACK, text=params.text)
-    )
-
-
+@define_tool(
+    "pull_request",
+    "Push the batch branch and open a pull request, or bring the one that is open up to date. Others will see"
+    " it. It returns when that is done, or under way for 45 seconds.",
+    idempotent=True,
+    open_world=True,
+)
 async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
-    """Publishing goes on by itself; whoever asked wants the link."""
+    """Publishing continues by itself; waiting for it gives the link."""
     publish = Publish.PUSH if params.push else Publish.DRAFT if params.draft else Publish.PR
     asked = await publish_batch(call.session, params.batch, publish, title=params.title, body=params.body)
     name = str(asked["batchId"])
@@ -98,35 +110,21 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
     return PublishResult.model_validate({**asked, **found, "underWay": seen.publishing, "commit": found["shipped"]})
 
 
-async def _run_action(  # noqa: PLR0913 - what is asked of whom
-    call: ToolCall,
-    batch: str | None,
-    tasks: Sequence[str] | None,
-    of_task: TaskAction,
-    of_batch: BatchAction,
-    *,
-    agent: str | None = None,
-) -> ActionsResult:
-    """Without tasks, of the batch as a whole."""
-    if tasks:
-        return await _run_on_tasks(call, batch, tasks, of_task, agent=agent)
-    return _actions_result(await run_batch_action(call.session, batch, of_batch, agent=agent))
-
-
 async def _run_on_tasks(
-    call: ToolCall, batch: str | None, tasks: Sequence[str], action: TaskAction, *, agent: str | None = None
+    call: ToolCall, batch: str | None, tasks: Sequence[str], action: TaskAction, options: ActionOptions
 ) -> ActionsResult:
-    """All of them are known before anything is asked for. Raises UnknownError otherwise, and nothing is done."""
+    """Raises NotFoundError for an unknown task before anything is asked for."""
 
-    def named(state: State) -> tuple[str, list[str]]:
+    def resolve(state: State) -> tuple[str, list[str]]:
         found = resolve_batch(state, batch)
-        return found.id, [resolve_task(found, word).task.id for word in tasks]
+        return found.id, [resolve_task(found, prefix).task.id for prefix in tasks]
 
-    name, ids = await call.session.query(lambda client: named(client.preview_state()))
-    return _actions_result(
-        await run_bulk_action(call.session, action, ids, batch=name, agent=agent) | {"batchId": name}
-    )
+    name, ids = await call.session.query(lambda client: resolve(client.preview_state()))
+    return _to_result(await run_bulk_action(call.session, action, ids, name, options) | {"batchId": name})
 
 
-def _actions_result(found: Json) -> ActionsResult:
-    return ActionsResult.model_validate(found)
+def _to_result(answered: dict[str, object]) -> ActionsResult:
+    return ActionsResult.model_validate(answered)
+
+
+ACTION_TOOLS = (run, *map(_define_action_tool, ACTIONS), pull_request)

@@ -1,11 +1,4 @@
-"""The tools that look at batches: where they stand, why a task is where it is, what it would take to get further.
-
-Waiting for a batch, so that nobody has to ask again and again.
-
-The tools that read what tasks left: what was printed, and what was changed, no more of it than an agent can use.
-
-The tools that look at what there is to do, and by which settings.
-"""
+"""Read-only tools: tasks and settings, batches and their tasks, logs and diffs, limited to what an agent can use."""
 
 from __future__ import annotations
 
@@ -52,13 +45,13 @@ from plait.server.mcp.snapshot import (
     read_batch_snapshot,
     read_batch_summary,
 )
-from plait.server.mcp.tool import Json, ToolCall
+from plait.server.mcp.tool import Json, ToolCall, define_tool
 from plait.server.service.batch_spec import BatchSpec
 from plait.server.service.batches import list_batches, preview_batch
 from plait.server.service.inspection import (
     prints_json_events,
-    read_diff as compared,
-    read_explanation as explained,
+    read_diff,
+    read_explanation,
     read_log,
 )
 from plait.server.service.lookup import resolve_batch, resolve_task
@@ -68,13 +61,49 @@ from plait.sources.source_model import SourceStatus
 
 T = TypeVar("T")
 
-
-MAX_PLAN_ITEMS = 100  # of anything in a plan that is not a task
-
-
+MAX_PLAN_ITEMS = 100  # of each list in a plan except the tasks
 MAX_ATTEMPTS = 20
+MAX_CHANGED_TASKS = 50
+MAX_DIFF_FILES = 200
+MAX_PROBLEMS = 50
+
+WaitOutcome = Literal["ended", "person", "changed"]
+
+_LEFT_OUT = "What came before is left out; offset 0 reads from the beginning."
+_CLOSED_STATUSES = frozenset(mark.value for mark in SourceStatus if mark.is_closed)
 
 
+@define_tool(
+    "list",
+    "The tasks of this repository's sources: id, title, how far each is, and where it is written.",
+    read_only=True,
+)
+async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
+    """Groups are left out: only their parts are run."""
+    found, _ = await list_source_tasks(call.session)
+    tasks, problems = found["tasks"], found["problems"]
+    assert isinstance(tasks, list)
+    assert isinstance(problems, list)
+    fitting = [task for task in tasks if _matches(task, params)]
+    here, more = paginate(fitting, params.skip, params.limit)
+    return ListResult.model_validate(
+        {"tasks": here, "total": len(fitting), "more": more, "problems": problems[:MAX_PROBLEMS]}
+    )
+
+
+def _matches(task: Mapping[str, object], params: ListParams) -> bool:
+    if task["parts"] or (task["status"] in _CLOSED_STATUSES and not params.complete):
+        return False
+    text = f"{task['id']} {task['title']}".lower()
+    return params.words is None or params.words.lower() in text
+
+
+@define_tool(
+    "plan",
+    "What a batch of these tasks would be: needs, waves, files that keep tasks apart, and problems. Starts nothing.",
+    read_only=True,
+    needs_fetch=True,
+)
 async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
     found = await preview_batch(call.session, BatchSpec(params.tasks or (), settings=params.settings or {}))
     tasks, waves = _get_list(found, "tasks"), _get_list(found, "waves")
@@ -93,6 +122,13 @@ async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
     )
 
 
+@define_tool(
+    "status",
+    "One batch: where it and its tasks stand, and why. A task is queued, waiting, running, verifying or "
+    "merging, or it has ended: done, failed, timed_out, blocked, skipped, conflicted, cancelled; interrupted "
+    "ones wait for resume.",
+    read_only=True,
+)
 async def status(call: ToolCall, params: StatusParams) -> StatusResult:
     _, batch, tasks = await describe_batch(call.session, params.batch)
     if words := params.tasks:
@@ -108,6 +144,11 @@ async def status(call: ToolCall, params: StatusParams) -> StatusResult:
     return StatusResult(batch=batch, tasks=build_task_results(here), more=more)
 
 
+@define_tool(
+    "history",
+    "All batches, the newest first.",
+    read_only=True,
+)
 async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
     found, _ = await list_batches(call.session, tasks=False, limit=params.limit)
     batches = _get_list(found, "batches")
@@ -120,30 +161,14 @@ async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
     )
 
 
-async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
-    found = await explained(call.session, params.batch, params.task)
-    return ExplainResult.model_validate({**found, "attempts": _get_list(found, "attempts")[-MAX_ATTEMPTS:]})
-
-
-def paginate(items: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], int]:
-    """A page, and how many come after it."""
-    return items[skip : skip + limit], max(0, len(items) - skip - limit)
-
-
-def _get_list(found: Json, name: str) -> Sequence[Json]:
-    value = found[name]
-    assert isinstance(value, Sequence)
-    return value
-
-
-WaitOutcome = Literal["ended", "person", "changed"]
-
-
-MAX_CHANGED_TASKS = 50  # tasks that are told
-
-
+@define_tool(
+    "wait",
+    "Wait until a batch is over, needs a person, or (until: change) anything moved. Use it instead of asking "
+    "status again and again; `time` means that nothing of it was so yet.",
+    read_only=True,
+)
 async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
-    """Returns when it is so, or when the time is over. Raises UnknownError, or what keeps engines from staying."""
+    """Raises NotFoundError, or the reason why no engine keeps running."""
     first = await read_batch_snapshot(call.session, params.batch)
     batch, fingerprint, settled = first.summary.batch, params.mark or first.fingerprint, first.summary.settled
 
@@ -177,11 +202,23 @@ async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
     await call.progress(summary.settled, summary.total, message)
 
 
-MAX_DIFF_FILES = 200  # that are listed
+@define_tool(
+    "explain",
+    "Why a task is where it is: its needs, its attempts and how each ended, and what would get it further.",
+    read_only=True,
+)
+async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
+    found = await read_explanation(call.session, params.batch, params.task)
+    return ExplainResult.model_validate({**found, "attempts": _get_list(found, "attempts")[-MAX_ATTEMPTS:]})
 
 
+@define_tool(
+    "logs",
+    "What an attempt of a task printed: its last lines, or from an offset on.",
+    read_only=True,
+)
 async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
-    """With an offset a page from there on, else the end: of that, no more than the lines that were asked for."""
+    """A page from the offset on, else the last lines."""
     start = -MAX_OUTPUT_LENGTH if params.offset is None else params.offset
     read = partial(
         read_log,
@@ -208,12 +245,26 @@ async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
         text=kept,
         next=found.next,
         ended=found.ended,
-        note=_truncation_note(left_out=found.offset > max(start, 0) or len(kept) < len(whole)),
+        note=_LEFT_OUT if found.offset > max(start, 0) or len(kept) < len(whole) else None,
     )
 
 
+def _event_texts(events: str) -> str:
+    """One line for each event."""
+    return "".join(f"{msgspec.json.decode(line)['entry']['text']}\n" for line in events.splitlines())
+
+
+def _tail(text: str, lines: int) -> str:
+    return "".join(text.splitlines(keepends=True)[-lines:])[-DEFAULT_OUTPUT_LENGTH:]
+
+
+@define_tool(
+    "diff",
+    "What a task changed, also while it is at it, or what the whole batch changed.",
+    read_only=True,
+)
 async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
-    found = await compared(call.session, params.batch, params.task)
+    found = await read_diff(call.session, params.batch, params.task)
     text, files = str(found["diff"]), found["files"]
     assert isinstance(files, list)
     end = params.offset + params.most
@@ -230,45 +281,11 @@ async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
     )
 
 
-def _event_texts(events: str) -> str:
-    """A line for each thing that was said or done."""
-    return "".join(f"{msgspec.json.decode(line)['entry']['text']}\n" for line in events.splitlines())
-
-
-def _tail(text: str, lines: int) -> str:
-    return "".join(text.splitlines(keepends=True)[-lines:])[-DEFAULT_OUTPUT_LENGTH:]
-
-
-def _truncation_note(*, left_out: bool) -> str | None:
-    return "What came before is left out; offset 0 reads from the beginning." if left_out else None
-
-
-MAX_PROBLEMS = 50
-
-
-_CLOSED_STATUSES = frozenset(mark.value for mark in SourceStatus if mark.is_closed)
-
-
-async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
-    """Groups are not listed: they are not run themselves."""
-    found, _ = await list_source_tasks(call.session)
-    tasks, problems = found["tasks"], found["problems"]
-    assert isinstance(tasks, list)
-    assert isinstance(problems, list)
-    fitting = [task for task in tasks if _matches(task, params)]
-    here, more = paginate(fitting, params.skip, params.limit)
-    return ListResult.model_validate(
-        {"tasks": here, "total": len(fitting), "more": more, "problems": problems[:MAX_PROBLEMS]}
-    )
-
-
-def _matches(task: Mapping[str, object], params: ListParams) -> bool:
-    if task["parts"] or (task["status"] in _CLOSED_STATUSES and not params.complete):
-        return False
-    said = f"{task['id']} {task['title']}".lower()
-    return params.words is None or params.words.lower() in said
-
-
+@define_tool(
+    "settings",
+    "The settings in force, by the names that plan and run take, and who gave each.",
+    read_only=True,
+)
 async def settings(call: ToolCall, params: SettingsParams) -> SettingsResult:
     found = await read_project_settings(call.session)
     given = found.pop("given")
@@ -285,3 +302,17 @@ def _check_names(names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
         if name not in there:
             raise NotFoundError(f"there is no setting {name[:80]}", hint=f"There are {', '.join(there)}.")
     return names
+
+
+def paginate(items: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], int]:
+    """A page, and how many come after it."""
+    return items[skip : skip + limit], max(0, len(items) - skip - limit)
+
+
+def _get_list(found: Json, name: str) -> Sequence[Json]:
+    value = found[name]
+    assert isinstance(value, Sequence)
+    return value
+
+
+READ_TOOLS = (list_tasks, plan, status, history, wait, explain, logs, diff, settings)

@@ -1,7 +1,4 @@
-"""What tools tell: the words of the HTTP interface, of everything as much as an agent can use.
-
-What tools tell of the sources, of a plan and of the settings: what there is to do, and how it would be done.
-"""
+"""Results of tools: the names of the HTTP API, limited to what an agent can use."""
 
 from __future__ import annotations
 
@@ -9,53 +6,23 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from plait.client.api_models import ChangedFile, Cost, Diffstat, Progress, SharedFile
 from plait.server.mcp.tool import ToolResult
 
 _MAX_TITLE_LENGTH, _MAX_TEXT_LENGTH = 300, 2000  # characters of a title, and of a reason
 
 
 def _truncate(most: int) -> BeforeValidator:
-    def cut(said: object) -> object:
-        if not isinstance(said, str) or len(said) <= most:
-            return said
-        return f"{said[:most]} … ({len(said) - most} more characters)"
+    def cut(value: object) -> object:
+        if not isinstance(value, str) or len(value) <= most:
+            return value
+        return f"{value[:most]} … ({len(value) - most} more characters)"
 
     return BeforeValidator(cut)
 
 
 TitleText = Annotated[str, _truncate(_MAX_TITLE_LENGTH)]
-
-
 LongText = Annotated[str, _truncate(_MAX_TEXT_LENGTH)]
-
-
-class CostResult(ToolResult):
-    usd: float
-    tokens: int
-
-
-class DiffstatResult(ToolResult):
-    files: int
-    added: int
-    removed: int
-
-
-class ProgressResult(ToolResult):
-    """How many tasks stand where; they sum to `total`."""
-
-    total: int
-    queued: int
-    waiting: int
-    running: int
-    completed: int
-    failed: int
-    timed_out: int
-    blocked: int
-    conflicted: int
-    skipped: int
-    cancelled: int
-    interrupted: int
-    percentage: int
 
 
 class TaskStatusResult(ToolResult):
@@ -67,8 +34,8 @@ class TaskStatusResult(ToolResult):
     attempt: int = 0
     started_at: str | None = None
     completed_at: str | None = None
-    cost: CostResult | None = None
-    diffstat: DiffstatResult | None = None
+    cost: Cost | None = None
+    diffstat: Diffstat | None = None
     branch: str | None = None
 
 
@@ -84,8 +51,8 @@ class BatchStatusResult(ToolResult):
     created_at: str
     completed_at: str | None
     eta: str | None
-    cost: CostResult
-    progress: ProgressResult
+    cost: Cost
+    progress: Progress
     mark: Annotated[str, Field(description="For the wait tool: what it stands for has been seen.")]
 
 
@@ -164,14 +131,6 @@ class LogsResult(ToolResult):
     note: Annotated[str | None, Field(description="What was left out, and how to read it.")] = None
 
 
-class ChangedFileResult(ToolResult):
-    path: str
-    before: str | None = None
-    plus: int
-    minus: int
-    binary: bool = False
-
-
 class DiffResult(ToolResult):
     batch_id: str
     task_id: str | None
@@ -179,7 +138,7 @@ class DiffResult(ToolResult):
     tip: str | None = None
     plus: int
     minus: int
-    files: Annotated[list[ChangedFileResult], Field(description="At most 200.")]
+    files: Annotated[list[ChangedFile], Field(description="At most 200.")]
     more: Annotated[int, Field(description="So many files are not listed.")]
     text: str
     note: Annotated[str | None, Field(description="What was cut, and how to read on.")] = None
@@ -242,17 +201,12 @@ class PlanTaskResult(ToolResult):
     agent: str | None = None
 
 
-class SharedFileResult(ToolResult):
-    file: str
-    tasks: list[str]
-
-
 class PlanPreviewResult(ToolResult):
     ready: Annotated[bool, Field(description="It can be run as it is. If not, the problems say why.")]
     tasks: list[PlanTaskResult]
     more: int
     waves: Annotated[int, Field(description="How many there are; the tasks of one can run at the same time.")]
-    conflicts: Annotated[list[SharedFileResult], Field(description="Files that keep tasks apart.")]
+    conflicts: Annotated[list[SharedFile], Field(description="Files that keep tasks apart.")]
     critical_path: list[str]
     eta: Annotated[float | None, Field(description="Seconds, where history knows.")]
     problems: list[ProblemResult]

@@ -33,9 +33,13 @@ from plait.core.errors import Bug, PlaitError, UserError, WorldError, describe_e
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, compute_project_id
 from plait.git.worktrees import metadata
+from plait.server.mcp.action_tools import ACTION_TOOLS
+from plait.server.mcp.read_tools import READ_TOOLS
 from plait.server.mcp.tool import Json, Tool, ToolCall, replace_surrogates
-from plait.server.mcp.tool_table import TOOLS, TOOLS_BY_NAME
 from plait.server.project_session import ProjectSession
+
+TOOLS = (*READ_TOOLS, *ACTION_TOOLS)  # in the order in which an agent meets them
+TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}
 
 # The SDK's contexts are open in what a transport attaches.
 Context = ServerRequestContext[Any, Any]

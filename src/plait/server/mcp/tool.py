@@ -1,12 +1,12 @@
-"""A tool: what an agent may ask of a project, in words that it reads, and the shape of what it is told."""
+"""MCP tools: functions on a project's session, with schemas for their parameters and results."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
-from mcp_types import Tool as Listed, ToolAnnotations
+from mcp_types import Tool as Definition, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
@@ -20,22 +20,20 @@ ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class ToolParams(BaseModel):
-    """What a tool is called with. A word that it does not know is refused: without it, something else would be done."""
+    """A tool's parameters. Unknown ones are refused: ignoring them would do something else."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ToolResult(BaseModel):
-    """What a tool tells, in the words of the HTTP interface."""
+    """A tool's result, with the names of the HTTP API."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """Whom a call is about, and how whoever waits for it hears of its progress. `over`: the server is about to end, and who
-    only waits has to come back.
-    """
+    """The project that a call is about. `closing` is set when the server shuts down: a tool that only waits returns."""
 
     session: ProjectSession
     progress: ProgressCallback
@@ -44,15 +42,15 @@ class ToolCall:
 
 W = TypeVar("W", bound=ToolParams)
 T = TypeVar("T", bound=ToolResult)
-ToolHandler = Callable[[ToolCall, Mapping[str, object]], Awaitable[Json]]
+ToolHandler = Callable[[ToolCall, W], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`listed` is how hosts see it; `act` answers a call. `fresh`: it starts from what the sources say now."""
+    """`needs_fetch`: it starts from the current sources, so a mirror is fetched first."""
 
-    definition: Listed
-    handler: ToolHandler
+    definition: Definition
+    handler: Callable[[ToolCall, Mapping[str, object]], Awaitable[Json]]
     needs_fetch: bool = False
 
     @property
@@ -64,44 +62,39 @@ class Tool:
         return bool(self.definition.annotations and self.definition.annotations.read_only_hint)
 
 
-def define_tool(  # noqa: PLR0913 - each is a thing of its own, and named where it is given
-    name: str,
-    description: str,
-    params_type: type[W],
-    result_type: type[T],
-    handler: Callable[[ToolCall, W], Awaitable[T]],
-    *,
-    read_only: bool = False,
-    destructive: bool = False,
-    idempotent: bool = False,
-    open_world: bool = False,
-    needs_fetch: bool = False,
-) -> Tool:
-    """`reads`: it changes nothing. `undoes`: something may be given up by it. `again`: a second call does no more.
-    `far`: it reaches beyond this machine. `fresh`: see Tool.
-    """
-    definition = Listed(
-        name=name,
-        description=description,
-        input_schema=_json_schema(params_type, "validation"),
-        output_schema=_json_schema(result_type, "serialization"),
-        annotations=ToolAnnotations(
-            read_only_hint=read_only,
-            destructive_hint=destructive,
-            idempotent_hint=read_only or idempotent,
-            open_world_hint=open_world,
-        ),
-    )
+def define_tool(
+    name: str, description: str, *, needs_fetch: bool = False, **hints: bool
+) -> Callable[[ToolHandler[W, T]], Tool]:
+    """Make the decorated function a tool; its annotations give the schemas. `hints` are those of the protocol."""
 
-    async def call_handler(call: ToolCall, words: Mapping[str, object]) -> Json:
-        answer = await handler(call, _parse_params(params_type, words))
-        return {name: _clean_value(value) for name, value in answer.model_dump(by_alias=True).items()}
+    def define(handler: ToolHandler[W, T]) -> Tool:
+        types = get_type_hints(handler)
+        params_type: type[W] = types["params"]
+        read_only = hints.get("read_only", False)
+        definition = Definition(
+            name=name,
+            description=description,
+            input_schema=_json_schema(params_type, "validation"),
+            output_schema=_json_schema(types["return"], "serialization"),
+            annotations=ToolAnnotations(
+                read_only_hint=read_only,
+                destructive_hint=hints.get("destructive", False),
+                idempotent_hint=read_only or hints.get("idempotent", False),
+                open_world_hint=hints.get("open_world", False),
+            ),
+        )
 
-    return Tool(definition, call_handler, needs_fetch)
+        async def call_handler(call: ToolCall, arguments: Mapping[str, object]) -> Json:
+            answer = await handler(call, _parse_params(params_type, arguments))
+            return {key: _clean_value(value) for key, value in answer.model_dump(by_alias=True).items()}
+
+        return Tool(definition, call_handler, needs_fetch)
+
+    return define
 
 
 def replace_surrogates(text: str) -> str:
-    """The names of files may be no text; of those it has what JSON can tell."""
+    """File names may not be valid text; JSON has to be."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -118,7 +111,7 @@ def _clean_value(value: object) -> object:
 
 
 class _UntitledSchema(GenerateJsonSchema):
-    """Without a title for each field: it says what its name says, and whoever reads it pays by the word."""
+    """Without titles, which repeat the names: every token of a schema costs."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's own types
         return False
@@ -128,10 +121,10 @@ def _json_schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]
     return model.model_json_schema(by_alias=True, mode=mode, schema_generator=_UntitledSchema)
 
 
-def _parse_params(params_type: type[W], words: Mapping[str, object]) -> W:
-    """Raises FieldError for the first thing that is wrong. What was said is not repeated: it may be long, or a secret."""
+def _parse_params(params_type: type[W], arguments: Mapping[str, object]) -> W:
+    """Raises FieldError for the first error, without the value: it may be long, or a secret."""
     try:
-        return params_type.model_validate(words)
+        return params_type.model_validate(arguments)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or "arguments"

@@ -1,7 +1,4 @@
-"""Steering: what people ask of a batch or of its tasks, and what became of it, task by task.
-
-The same for many tasks at once, wherever they are: a result for each, and none fails for another's sake.
-"""
+"""Steering: what people ask of a batch or its tasks, and the result for each task."""
 
 from __future__ import annotations
 
@@ -25,6 +22,7 @@ from plait.client.task_actions import (
 )
 from plait.core.errors import ConfigError, PlaitError
 from plait.core.explain import explain_status
+from plait.core.fast_dataclass import dataclass
 from plait.core.requests import (
     Approve,
     CancelBatch,
@@ -40,17 +38,15 @@ from plait.core.requests import (
 )
 from plait.core.settings import Mode, Publish
 from plait.core.state import BatchState, State, TaskState
-from plait.core.views import BatchView, find_batch_status, make_batch_view
+from plait.core.views import find_batch_status, make_batch_view
 from plait.server.project_session import ProjectSession
-from plait.server.service.idempotency import ask_once, derive_request_id, find_stored_requests, hold_key
+from plait.server.service.idempotency import ask_once, ask_or_queue, derive_request_id, find_stored_requests, hold_key
 from plait.server.service.lookup import resolve_batch, resolve_batch_and_task
 
 Json = dict[str, object]
 
-
-# The requests, and the task that each one names; None: it is about the batch.
+# The requests, and the task of each one; None: it is about the batch.
 TaskRequests = Sequence[tuple[str | None, Request]]
-
 
 ACCEPTED_RESULT = "accepted"
 
@@ -64,7 +60,7 @@ class BatchAction(StrEnum):
     RESUME = "resume"
 
 
-# What is asked for with one request.
+# The actions that are one request.
 SingleRequestAction = Literal[
     BatchAction.CANCEL, BatchAction.PAUSE, BatchAction.UNPAUSE, BatchAction.APPROVE, BatchAction.RESUME
 ]
@@ -78,48 +74,120 @@ class TaskAction(StrEnum):
     FEEDBACK = "feedback"
 
 
-async def run_batch_action(  # noqa: PLR0913 - what can be asked for
-    session: ProjectSession,
-    batch: str | None,
-    action: BatchAction,
-    *,
-    agent: str | None = None,
-    approve_all_tasks: bool = False,
-    key: str = "",
-) -> Json:
-    """`{batchId, results}`. A retry takes up all that was lost, by `agent` if one is named; `everything`: approve for good.
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """An action's descriptions: of its MCP tool, and of its routes for a batch and for a task ("": there is none)."""
 
-    Raises UnknownError, and StateError if everything was refused.
+    name: str
+    tool: str
+    batch: str = ""
+    task: str = ""
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+
+
+# Routes and MCP tools are made from this table.
+ACTIONS = (
+    ActionSpec(
+        "cancel",
+        "End what runs and give it up: the named tasks, or without names the whole batch.",
+        "End what runs, and give the rest up.",
+        "End it, and give it up.",
+        destructive=True,
+        idempotent=True,
+    ),
+    ActionSpec(
+        "pause",
+        "Start nothing new in a batch; what runs goes on.",
+        "Start nothing new; what runs goes on.",
+        idempotent=True,
+    ),
+    ActionSpec("unpause", "Let a paused batch go on.", "Go on.", idempotent=True),
+    ActionSpec(
+        "resume",
+        "Take up the interrupted tasks of a batch; what is done stays done.",
+        "Go on with what was stopped: interrupted steps again, done tasks not.",
+        idempotent=True,
+    ),
+    ActionSpec(
+        "approve",
+        "Let the next task of a queue start, or the named ones. It is a person's word: ask before you give it.",
+        "Let the next task of a queue start; `all`: ask no more.",
+        "Let it start when its turn comes.",
+    ),
+    ActionSpec(
+        "retry",
+        "Take up tasks that have ended without being done, and with them what they held back.",
+        "Take up all that failed, timed out, conflicted or was cancelled.",
+        "Take it up again, and with it what it held back; `agent`: another one is to try.",
+        open_world=True,
+    ),
+    ActionSpec(
+        "feedback",
+        "Give a task a new attempt with these words, or answer its question. An answer to a question about money pays.",
+        task="A new attempt with these words, or the answer to its question.",
+        open_world=True,
+    ),
+    ActionSpec(
+        "drop",
+        "Go on without these tasks; what they merged is taken out of the batch branch.",
+        task="Go on without it; what it merged is taken out of the branch.",
+        destructive=True,
+        idempotent=True,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOptions:
+    """`agent` is for a retry, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent."""
+
+    agent: str | None = None
+    text: str = ""
+    approve_all: bool = False
+    key: str = ""
+
+
+DEFAULT_OPTIONS = ActionOptions()
+
+
+async def run_batch_action(
+    session: ProjectSession, batch: str | None, action: BatchAction, options: ActionOptions = DEFAULT_OPTIONS
+) -> Json:
+    """`{batchId, results}`. A retry is for all tasks that ended without being done.
+
+    Raises NotFoundError, and StateError if everything was refused.
     """
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         found = resolve_batch(client.preview_state(), batch)
-        name = partial(derive_request_id, key, session.id, action, found.id, agent or "", str(approve_all_tasks))
+        parts = (session.id, action, found.id, options.agent or "", str(options.approve_all))
+        make_id = partial(derive_request_id, options.key, *parts)
         if action is BatchAction.RETRY:
-            return found.id, _build_retries(found, name, agent, stored=find_stored_requests(client) if key else set())
-        return found.id, [(None, _build_batch_request(found, action, name(), approve_all_tasks=approve_all_tasks))]
+            stored = find_stored_requests(client) if options.key else set()
+            return found.id, _build_retries(found, make_id, options, stored=stored)
+        return found.id, [(None, _build_batch_request(found, action, make_id(), approve_all=options.approve_all))]
 
-    return await _ask_and_report(session, choose, key)
+    return await _ask_and_report(session, choose, options.key)
 
 
-async def run_task_action(  # noqa: PLR0913 - what can be asked for
+async def run_task_action(
     session: ProjectSession,
     batch: str | None,
     task: str,
     action: TaskAction,
-    *,
-    agent: str | None = None,
-    text: str = "",
-    key: str = "",
+    options: ActionOptions = DEFAULT_OPTIONS,
 ) -> Json:
-    """`{batchId, results}` with one result. Raises UnknownError, and StateError if it was refused."""
+    """`{batchId, results}` with one result. Raises NotFoundError, and StateError if it was refused."""
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
-        found, of = resolve_batch_and_task(client.preview_state(), batch, task)
-        name = derive_request_id(key, session.id, action, found.id, of.task.id, agent or "", text)
-        return found.id, [(of.task.id, build_task_request(found, of, action, name, agent=agent, text=text))]
+        found, state = resolve_batch_and_task(client.preview_state(), batch, task)
+        parts = (session.id, action, found.id, state.task.id, options.agent or "", options.text)
+        request_id = derive_request_id(options.key, *parts)
+        return found.id, [(state.task.id, build_task_request(found, state, action, request_id, options))]
 
-    return await _ask_and_report(session, choose, key)
+    return await _ask_and_report(session, choose, options.key)
 
 
 async def publish_batch(  # noqa: PLR0913 - what can be asked for
@@ -131,45 +199,39 @@ async def publish_batch(  # noqa: PLR0913 - what can be asked for
     body: str | None = None,
     key: str = "",
 ) -> Json:
-    """`{batchId, results, underWay, branch, commit, prUrl}`, as soon as it is answered; publishing goes on by itself.
+    """`{batchId, results, underWay, branch, commit, prUrl}` as soon as the request is answered; publishing continues.
 
-    Raises FieldError where a title or a body can't be so.
+    Raises FieldError for an unusable title or body.
     """
-    view = await session.query(lambda client: _find_batch_view(client.preview_state(), batch))
+    view = await session.query(lambda client: make_batch_view(s := client.preview_state(), resolve_batch(s, batch)))
     texts = await asyncio.to_thread(pull_request_preview.check_pull_request_text, session.place, view, title, body)
 
-    def choose(_client: Session) -> tuple[str, TaskRequests]:
-        words = () if title is None and body is None else (repr((title, body)),)
-        name = derive_request_id(key, session.id, "pr", view.id, publish, *words)
-        return view.id, [(None, Ship(name, view.id, publish, *texts))]
+    def choose(_: Session) -> tuple[str, TaskRequests]:
+        wording = () if title is None and body is None else (repr((title, body)),)
+        request_id = derive_request_id(key, session.id, "pr", view.id, publish, *wording)
+        return view.id, [(None, Ship(request_id, view.id, publish, *texts))]
 
-    told = await _ask_and_report(session, choose, key)
-    return told | await session.query(lambda client: _publish_json(client.preview_state(), str(told["batchId"])))
+    answered = await _ask_and_report(session, choose, key)
+    return answered | await session.query(lambda client: _publish_json(client.preview_state(), view.id))
 
 
-def build_task_request(  # noqa: PLR0913 - what a request is made of
-    batch: BatchState,
-    task: TaskState,
-    action: TaskAction,
-    request_id: str,
-    *,
-    agent: str | None = None,
-    text: str = "",
+def build_task_request(
+    batch: BatchState, task: TaskState, action: TaskAction, request_id: str, options: ActionOptions
 ) -> Request:
-    """Raises UserError where a front knows already that it can't be."""
+    """Raises UserError for what is known to be refused."""
     match action:
         case TaskAction.CANCEL:
             return CancelTask(request_id, batch.id, task.task.id)
         case TaskAction.RETRY:
-            _check_agent(batch, agent)
-            return Retry(request_id, batch.id, task.task.id, agent)
+            _check_agent(batch, options.agent)
+            return Retry(request_id, batch.id, task.task.id, options.agent)
         case TaskAction.DROP:
             return Drop(request_id, batch.id, task.task.id)
         case TaskAction.APPROVE:
             return Approve(request_id, batch.id, task.task.id)
         case TaskAction.FEEDBACK:
-            check_answer(batch, task, text)
-            return Feedback(request_id, batch.id, task.task.id, text)
+            check_answer(batch, task, options.text)
+            return Feedback(request_id, batch.id, task.task.id, options.text)
         case _:
             assert_never(action)
 
@@ -183,7 +245,7 @@ def _check_agent(batch: BatchState, agent: str | None) -> None:
 
 
 def _build_batch_request(
-    batch: BatchState, action: SingleRequestAction, request_id: str, *, approve_all_tasks: bool
+    batch: BatchState, action: SingleRequestAction, request_id: str, *, approve_all: bool
 ) -> Request:
     match action:
         case BatchAction.CANCEL:
@@ -193,7 +255,7 @@ def _build_batch_request(
         case BatchAction.UNPAUSE:
             return Unpause(request_id, batch.id)
         case BatchAction.APPROVE:
-            always = approve_all_tasks and batch.settings.mode is Mode.QUEUE
+            always = approve_all and batch.settings.mode is Mode.QUEUE
             return make_auto_approve_factory(batch)(request_id, batch.id) if always else Approve(request_id, batch.id)
         case BatchAction.RESUME:
             return Resume(request_id, batch.id)
@@ -202,18 +264,20 @@ def _build_batch_request(
 
 
 def _build_retries(
-    batch: BatchState, make_id: Callable[[str], str], agent: str | None, *, stored: Collection[str]
+    batch: BatchState, make_id: Callable[[str], str], options: ActionOptions, *, stored: Collection[str]
 ) -> TaskRequests:
-    """`known` are requests that were made before: who asks for them again asks for no others."""
+    """If some of these requests were made before (`stored`), the same ones again."""
     again = [task for task in batch.tasks if stored and make_id(task.task.id) in stored]
     tasks = sort_by_needs(batch, again or list_retryable(batch))
     if not tasks:
         raise StateError(
-            f"nothing of batch {batch.id} has failed, timed out, conflicted or was cancelled",
+            f"no task of batch {batch.id} failed, timed out, conflicted or was cancelled",
             state=find_batch_status(batch)[0].value,
         )
-    of = TaskAction.RETRY
-    return [(task.task.id, build_task_request(batch, task, of, make_id(task.task.id), agent=agent)) for task in tasks]
+    return [
+        (each.task.id, build_task_request(batch, each, TaskAction.RETRY, make_id(each.task.id), options))
+        for each in tasks
+    ]
 
 
 async def _ask_and_report(
@@ -221,8 +285,9 @@ async def _ask_and_report(
 ) -> Json:
     async with hold_key(session, key):
         batch, asked = await session.query(choose)
-        answers = await ask_once(session, [request for _, request in asked])
-    results = [(name, answer) for (name, _), answer in zip(asked, answers, strict=True)]
+        requests = [request for _, request in asked]
+        answers = await (ask_once(session, requests) if key else ask_or_queue(session, requests))
+    results = [(task, answer) for (task, _), answer in zip(asked, answers, strict=True)]
     return await session.query(lambda client: _results_json(client.preview_state(), batch, results))
 
 
@@ -233,14 +298,10 @@ def _results_json(state: State, batch: str, results: Sequence[TaskAnswer]) -> Js
     return {"batchId": batch, "results": [answer_json(state, batch, result) for result in results]}
 
 
-def _current_status(state: State, name: str, task_name: str | None) -> str:
-    batch = state.batches[name]
+def _current_status(state: State, batch_id: str, task_name: str | None) -> str:
+    batch = state.batches[batch_id]
     task = batch.find_task(task_name) if task_name is not None else None
     return (find_batch_status(batch)[0] if task is None else explain_status(state, batch, task).status).value
-
-
-def _find_batch_view(state: State, batch: str | None) -> BatchView:
-    return make_batch_view(state, resolve_batch(state, batch))
 
 
 def _publish_json(state: State, name: str) -> Json:
@@ -255,56 +316,49 @@ def _publish_json(state: State, name: str) -> Json:
     }
 
 
-def is_accepted(told: Json) -> bool:
-    """Whether something is safe, and not answered yet."""
-    results = told["results"]
+def is_accepted(answered: Json) -> bool:
+    """Whether a request is durable but not answered yet."""
+    results = answered["results"]
     return isinstance(results, list) and any(result["result"] == ACCEPTED_RESULT for result in results)
 
 
-# Of one batch: the requests by task, and the results that are there without asking.
+# Of one batch: the requests by task, and the results that need no request.
 _BatchPart = tuple[str, dict[str, Request], dict[str, Json]]
 
 
-async def run_bulk_action(  # noqa: PLR0913 - what can be asked for
+async def run_bulk_action(
     session: ProjectSession,
     action: TaskAction,
     task_ids: Sequence[str],
-    *,
     batch: str | None = None,
-    agent: str | None = None,
-    text: str = "",
+    options: ActionOptions = DEFAULT_OPTIONS,
 ) -> Json:
-    """`{action, results}` in the order of `task_ids`. Without a `batch`, of each task the newest batch that has it.
+    """`{action, results}` in the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
 
-    Raises UnknownError for the batch only: a task that is nowhere is a result of its own. Raises FieldError.
+    An unknown task is a result of its own; only an unknown batch raises NotFoundError. Raises FieldError.
     """
-    _check_bulk_fields(action, agent, text)
+    _check_bulk_fields(action, options)
     task_names = tuple(dict.fromkeys(task_ids))
 
     def choose(client: Session) -> list[_BatchPart]:
         state = client.preview_state()
-        one = None if batch is None else resolve_batch(state, batch)
-        return [
-            _build_part(found, names, action, agent, text) for found, names in _group_by_batch(state, task_names, one)
-        ]
+        only = None if batch is None else resolve_batch(state, batch)
+        return [_build_part(found, names, action, options) for found, names in _group_by_batch(state, task_names, only)]
 
     parts = await session.query(choose)
-    told = await asyncio.gather(*(_ask_part(session, part) for part in parts))
-    results = {name: result for part in told for name, result in part.items()}
-    return {
-        "action": action.value,
-        "results": [results.get(name) or _unknown_result(name) for name in task_names],
-    }
+    answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
+    results = {name: result for part in answered for name, result in part.items()}
+    return {"action": action.value, "results": [results.get(name) or _unknown_result(name) for name in task_names]}
 
 
-def _check_bulk_fields(action: TaskAction, agent: str | None, text: str) -> None:
-    """What would be left out is refused: who sends it counts on it."""
-    if action is TaskAction.FEEDBACK and not text:
-        raise FieldError("feedback has a text", field="text")
-    if text and action is not TaskAction.FEEDBACK:
-        raise FieldError(f"a text is for feedback, and {action.value} has none", field="text")
-    if agent is not None and action is not TaskAction.RETRY:
-        raise FieldError(f"an agent is for a retry, and {action.value} has none", field="agent")
+def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
+    """A field that would be ignored is refused."""
+    if action is TaskAction.FEEDBACK and not options.text:
+        raise FieldError("feedback needs a text", field="text")
+    if options.text and action is not TaskAction.FEEDBACK:
+        raise FieldError(f"a text is for feedback, not for {action.value}", field="text")
+    if options.agent is not None and action is not TaskAction.RETRY:
+        raise FieldError(f"an agent is for a retry, not for {action.value}", field="agent")
 
 
 def _group_by_batch(
@@ -320,15 +374,13 @@ def _group_by_batch(
     return [(state.batches[name], tasks) for name, tasks in found.items()]
 
 
-def _build_part(
-    batch: BatchState, names: Sequence[str], action: TaskAction, agent: str | None, text: str
-) -> _BatchPart:
+def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:
     tasks = [batch.tasks[batch.index[name]] for name in names]
     requests, refused = dict[str, Request](), dict[str, Json]()
     for task in sort_by_needs(batch, tasks) if action is TaskAction.RETRY else tasks:
         name = task.task.id
         try:
-            requests[name] = build_task_request(batch, task, action, new_request_id(), agent=agent, text=text)
+            requests[name] = build_task_request(batch, task, action, new_request_id(), options)
         except PlaitError as error:
             refused[name] = _result_json(name, batch.id, "refused", error.message)
     return batch.id, requests, refused
@@ -339,18 +391,18 @@ async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, Json
     if not requests:
         return refused
     try:
-        answers = await ask_once(session, list(requests.values()))
-    except PlaitError as error:  # of this batch nothing is left to take up
+        answers = await ask_or_queue(session, list(requests.values()))
+    except PlaitError as error:  # the batch's files are gone
         return refused | {name: _result_json(name, batch, "refused", error.message) for name in requests}
     results = list(zip(requests, answers, strict=True))
-    told = await session.query(
+    answered = await session.query(
         lambda client: [answer_json(client.preview_state(), batch, (name, answer)) for name, answer in results]
     )
-    return refused | {name: each | {"batchId": batch} for (name, _), each in zip(results, told, strict=True)}
+    return refused | {name: each | {"batchId": batch} for (name, _), each in zip(results, answered, strict=True)}
 
 
 def _unknown_result(name: str) -> Json:
-    return _result_json(name, None, "unknown", f"there is no batch with a task {name}")
+    return _result_json(name, None, "unknown", f"no batch has a task {name}")
 
 
 def _result_json(name: str, batch: str | None, result: str, reason: str) -> Json:

@@ -1,4 +1,4 @@
-"""What routes have in common: the office that is meant, and the names in their paths."""
+"""What routes have in common: paths, parameters, and the session of the project."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from plait.server.project_session import ProjectSession
 from plait.server.session_pool import SessionPool
 
 JSON_MEDIA_TYPE = "application/json"
+BATCH_PATH = "/api/batches/{batch_id}"
+TASK_PATH = f"{BATCH_PATH}/tasks/{{task_id:path}}"
 
 BatchId = Annotated[str, Path(max_length=200, description="A batch's id, or the beginning of one that no other has")]
 TaskName = Annotated[
