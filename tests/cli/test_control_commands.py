@@ -142,7 +142,7 @@ def test_a_result_for_each_task_in_json(say: Say) -> None:
 def test_a_whole_batch_is_cancelled(say: Say, place: RepoLocation) -> None:
     assert str(say("cancel")) == "batch beef is being cancelled: 2 at work are asked to end\nexit 0\n"
     assert statuses(place)["c"] == "cancelled"
-    assert str(say("cancel")) == "stderr: plait: batch beef is being cancelled already\nexit 1\n"
+    assert str(say("cancel")) == "stderr: plait: batch beef is already being cancelled\nexit 1\n"
 
 
 @pytest.mark.usefixtures("failed")
@@ -193,7 +193,7 @@ def test_who_says_yes_beforehand_is_not_asked(place: RepoLocation) -> None:
 @pytest.mark.usefixtures("running")
 def test_pausing_and_going_on(say: Say) -> None:
     assert str(say("pause")) == "batch beef is paused: paused by request\nexit 0\n"
-    assert str(say("pause", "be")) == "stderr: plait: batch beef is paused already\nexit 1\n"
+    assert str(say("pause", "be")) == "stderr: plait: batch beef is already paused\nexit 1\n"
     assert str(say("unpause")) == "batch beef is running: 2 at work, 3 of 3 to go\nexit 0\n"
     assert str(say("resume")) == "stderr: plait: batch beef is not paused\nexit 1\n"
 
@@ -224,7 +224,7 @@ def test_the_next_one_is_approved(say: Say) -> None:
 @pytest.mark.usefixtures("queue")
 def test_the_one_that_is_named_is_approved(say: Say) -> None:
     assert str(say("approve", "c")) == "c is waiting: starts after a\nexit 0\n"
-    assert str(say("approve", "c")) == "stderr: plait: c does not wait for approval\nexit 1\n"
+    assert str(say("approve", "c")) == "stderr: plait: c does not need approval\nexit 1\n"
 
 
 @pytest.mark.usefixtures("queue")
@@ -274,7 +274,7 @@ def test_another_agent_may_try(say: Say, place: RepoLocation) -> None:
 @pytest.mark.usefixtures("failed")
 def test_going_on_without_a_task(say: Say) -> None:
     assert str(say("drop", "a")) == "a is skipped: dropped by request\nexit 0\n"
-    assert str(say("drop", "a")) == "stderr: plait: a is skipped already\nexit 1\n"
+    assert str(say("drop", "a")) == "stderr: plait: a is already skipped\nexit 1\n"
     answer = say("drop", "beef")
     assert answer.code == 2
     assert answer.err.startswith("plait: name the tasks of batch beef to go on without\n")

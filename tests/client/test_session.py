@@ -181,7 +181,7 @@ def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, cl
         assert (first.granted, second.granted, second.why) == (
             True,
             False,
-            f"batch {batch} is paused already",
+            f"batch {batch} is already paused",
         )
         paused = desk.state.batches[batch].paused
         assert paused is not None

@@ -357,7 +357,7 @@ def test_an_entrant_is_not_retried_when_the_choice_is_made() -> None:
     script.exit_attempt("a@birch")
     (refused,) = script.request(lambda name: Retry(name, BATCH, "a@amber"))
     assert isinstance(refused, RequestRefused)
-    assert refused.why == "a is being chosen: wait until that has ended"
+    assert refused.why == "a is being chosen: try again when it has ended"
     script.exit_attempt("a")
     (refused,) = script.request(lambda name: Retry(name, BATCH, "a@amber"))
     assert isinstance(refused, RequestRefused)
@@ -379,7 +379,7 @@ def test_feedback_is_for_those_who_write() -> None:
     script = contest("a", settings=Settings(retries=0))
     (refused,) = script.request(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
     assert isinstance(refused, RequestRefused)
-    assert refused.why == "a is chosen from what its entrants write: tell one of them (a@amber, a@birch)"
+    assert refused.why == "a is chosen from its entrants: give feedback to one of them (a@amber, a@birch)"
     script.exit_attempt("a@amber", Category.TASK)
     decided = script.request(lambda name: Feedback(name, BATCH, "a@amber", "shorter, please"))
     assert started_tasks(decided) == ["a@amber"]
@@ -397,7 +397,7 @@ def test_an_empty_change_of_a_task_that_may_be_empty_is_no_candidate_and_no_fail
 def test_contests_need_worktrees() -> None:
     settings = Settings(isolation=Isolation.IN_PLACE)
     why = why_not_submit(State(), Submit("r", BATCH, plan("a"), settings))
-    assert why == "the entrants of a contest need worktrees of their own"
+    assert why == "a contest needs worktrees: its entrants can't run in place"
 
 
 def test_nobody_else_may_wait_for_an_entrant() -> None:
@@ -498,6 +498,6 @@ def test_a_task_is_not_taken_up_before_its_entrants_have_ended() -> None:
     assert script.status("a") == "cancelled"
     (refused,) = script.request(lambda name: Retry(name, BATCH, "a"))
     assert isinstance(refused, RequestRefused)
-    assert refused.why == "a@birch of its contest has not ended: wait until then"
+    assert refused.why == "a@birch of its contest has not ended yet"
     script.exit_attempt("a@birch", Category.KILLED)
     assert started_tasks(script.request(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.core.dependencies import (
+    CycleNames,
     DependencyRows,
     EdgeText,
     find_cyclic_components,
@@ -79,7 +80,7 @@ def told(rows: DependencyRows) -> list[str]:
     def edge(place: int, before: int) -> EdgeText:
         return f"{place} after {before}", Origin("plan", place + 1)
 
-    return [f"{problem.message}\n{problem.hint}" for problem in report_cycles(rows, str, edge, what="tasks")]
+    return [f"{problem.message}\n{problem.hint}" for problem in report_cycles(rows, CycleNames("tasks", str, edge))]
 
 
 def test_each_component_is_told_with_its_path_and_its_lines() -> None:
@@ -89,15 +90,15 @@ def test_each_component_is_told_with_its_path_and_its_lines() -> None:
             "  1 after 0\n"
             "  2 after 1\n"
             "  0 after 2\n"
-            "Take one of these needs out; the last one, at plan:1, goes against the order of the plan."
+            "Remove one of these needs; the last one, at plan:1, contradicts the order of the plan."
         ),
         (
             "tasks wait for one another: 3 → 4 → 3\n"
             "  4 after 3\n"
             "  3 after 4\n"
-            "Take one of these needs out; the last one, at plan:4, goes against the order of the plan."
+            "Remove one of these needs; the last one, at plan:4, contradicts the order of the plan."
         ),
-        "5 waits for itself: 5 → 5\n  5 after 5\nTake that need out, at plan:6.",
+        "5 waits for itself: 5 → 5\n  5 after 5\nRemove that need, at plan:6.",
     ]
 
 

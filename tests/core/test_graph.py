@@ -111,14 +111,14 @@ def test_a_cycle_is_told_with_the_lines_that_say_it() -> None:
             '  2 needs 1 (TODO.md:14: "Dependencies: 1")\n'
             '  3 follows 2 ("Tasks 2-3 are [SEQUENTIAL]")\n'
             '  1 needs 3 (TODO.md:4: "Dependencies: 3")'
-            " | Take one of these needs out; the last one, at TODO.md:4, goes against the order of the plan."
+            " | Remove one of these needs; the last one, at TODO.md:4, contradicts the order of the plan."
         )
     ]
 
 
 def test_a_task_that_needs_itself_is_a_cycle_of_one() -> None:
     assert told(build_checked_plan([task("1", "1", line=3)])) == [
-        "error TODO.md:3: 1 waits for itself: 1 → 1\n  1 needs 1 (TODO.md:3) | Take that need out, at TODO.md:3."
+        "error TODO.md:3: 1 waits for itself: 1 → 1\n  1 needs 1 (TODO.md:3) | Remove that need, at TODO.md:3."
     ]
 
 
@@ -134,7 +134,7 @@ def test_two_tasks_of_one_id_are_an_error_that_names_both_places_and_hides_no_ot
     assert checked.plan is None
     assert told(checked) == [
         "error TODO.md:9: 2 tasks are called 1: TODO.md:3 and TODO.md:9 | Give each of them an id of its own.",
-        "error TODO.md:12: 2 waits for itself: 2 → 2\n  2 needs 2 (TODO.md:12) | Take that need out, at TODO.md:12.",
+        "error TODO.md:12: 2 waits for itself: 2 → 2\n  2 needs 2 (TODO.md:12) | Remove that need, at TODO.md:12.",
     ]
 
 

@@ -150,7 +150,7 @@ def test_nothing_is_done_again_beneath_it_while_it_is_merged() -> None:
     passes(script, "b")
     give_up(script, "b")
     retry(script, "b")
-    assert "a is done, and b builds on it: drop it instead" in str(retry(script, "a"))
+    assert "a is done, and b depends on it: drop it instead" in str(retry(script, "a"))
 
 
 def test_it_steps_back_when_what_it_needs_conflicts_meanwhile() -> None:

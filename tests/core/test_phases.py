@@ -133,7 +133,7 @@ def test_a_need_on_a_task_that_waits_for_the_phase_is_a_contradiction() -> None:
         )
     ]
     assert checked.problems[0].hint == (
-        "Take the need out, or say what the later task itself needs: then it does not wait for its phase."
+        "Remove the need, or give the later task needs of its own: then it does not wait for its phase."
     )
 
 

@@ -63,13 +63,13 @@ def refusal(decisions: list[Decision]) -> str:
         ),
         (
             lambda name: ChangeSettings(name, BATCH, Settings(isolation=Isolation.IN_PLACE), ("isolation",)),
-            "the isolation of a batch can't be changed once it is submitted",
+            "the isolation of a submitted batch can't be changed",
         ),
         (
             lambda name: ChangeEngineSettings(name, EngineSettings(agent_limits=(("x", -2),)), ("agent_limits",)),
             "the limit of agent x must be 0 (no limit) or more, not -2",
         ),
-        (lambda name: Submit(name, BATCH, Plan((), (), (), ()), Settings()), "there is a batch b1 already"),
+        (lambda name: Submit(name, BATCH, Plan((), (), (), ()), Settings()), "batch b1 already exists"),
         (lambda name: Submit(name, "b2", Plan((), (), (), ()), Settings()), "the plan has no tasks"),
         (
             lambda name: Submit(name, "b2", Plan((Task("x"),), ((0,),), ((),), (1.0,)), Settings()),
@@ -77,7 +77,7 @@ def refusal(decisions: list[Decision]) -> str:
         ),
         (
             lambda name: Submit(name, "b2", Plan((Task("x"),), ((7,),), ((),), (1.0,)), Settings()),
-            "the plan's parts do not belong together",
+            "the plan is inconsistent",
         ),
         (
             lambda name: Submit(
@@ -228,15 +228,15 @@ def test_a_done_task_can_be_done_again_until_others_build_on_it() -> None:
     script.request(lambda name: Approve(name, BATCH))
     assert script.running_tasks() == ["b"]
     why = refusal(script.request(lambda name: Retry(name, BATCH, "a")))
-    assert why == "a is done, and b builds on it: drop it instead"
+    assert why == "a is done, and b depends on it: drop it instead"
 
 
 def test_approval_is_for_what_waits_for_it() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
     script.request(lambda name: Approve(name, BATCH))
     assert refusal(script.request(lambda name: Approve(name, BATCH))) == ""  # the next one, in advance
-    assert refusal(script.request(lambda name: Approve(name, BATCH))) == "nothing waits for approval now"
-    assert refusal(script.request(lambda name: Approve(name, BATCH, "a"))) == "a does not wait for approval"
+    assert refusal(script.request(lambda name: Approve(name, BATCH))) == "no task needs approval now"
+    assert refusal(script.request(lambda name: Approve(name, BATCH, "a"))) == "a does not need approval"
     assert started_tasks(script.exit_attempt("a")) == ["b"]
 
 

@@ -236,7 +236,7 @@ def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: Workt
     approve = _panel(page).get_by_role("button", name="Approve")
     page.route("**/02-roof/approve*", _after_somebody_else)
     approve.click()
-    expect(page.get_by_role("alert")).to_contain_text("02-roof does not wait for approval")
+    expect(page.get_by_role("alert")).to_contain_text("02-roof does not need approval")
     window.ignore_errors("409")
     _card(page, "01-walls").click()
     expect(_panel(page).get_by_role("heading", name="01-walls")).to_be_visible()

@@ -1,18 +1,15 @@
-"""How much more the machine can take: what the engine reports of it, computed from plain numbers.
+"""How many more attempts the machine can take, computed from plain numbers.
 
 A footprint is the memory that one slot takes. What runs is expected to grow to its footprint, and what starts next must
-fit beside that. An answer that depends on what was told before changes only when it is clearly out of date.
+fit beside that. A bound changes only when it is clearly out of date.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.reports import (
-    CapacityChanged,
-)
+from plait.core.reports import CapacityChanged
 from plait.core.scheduler.starts import VERIFY_AGENT
 from plait.core.state import State
 from plait.core.status import NextAction, Waiting
@@ -21,41 +18,30 @@ from plait.core.task import Attempt
 MIB = 1024**2
 GIB = 1024**3
 
-# Until something was measured: a coding tool is a runtime of a few hundred MiB and the compilers and tests it starts; a
-# script is a shell and one or two programs.
+# Before anything was measured: a coding tool is a runtime of a few hundred MiB with compilers and tests; a script is a
+# shell with one or two programs.
 DEFAULT_FOOTPRINT_BYTES = 512 * MIB
 FOOTPRINT_BYTES_BY_AGENT: Mapping[str, int] = {"shell": 64 * MIB}
-MIN_FOOTPRINT_SAMPLES = (
-    3  # so many measured attempts are a history; before, one that died at once would tell too little
-)
-AMPLE_SLOTS = 8  # with so many slots still free, it does not matter how many more there are
+MIN_FOOTPRINT_SAMPLES = 3  # measured attempts: one that died at once would tell too little
+AMPLE_SLOTS = 8  # with this many free slots the exact bound does not matter
 NO_BOUND = CapacityChanged(None)
-MIN_DISK_BYTES, MIN_DISK_DIVISOR = (
-    GIB,
-    50,
-)  # short of disk: less than a GiB, on a small disk less than a fiftieth of it
-MAX_LOAD_PER_CORE = 8.0  # short of processor: so many programs want each core
-MAX_MEMORY_STALL = 0.4  # short of memory: work stands still for so much of the time
-RECOVERY_FACTOR = 1.5  # short no longer: that much better than where it begins
+MIN_DISK_BYTES, MIN_DISK_DIVISOR = GIB, 50  # short of disk: less than a GiB, on a small disk less than a fiftieth
+MAX_LOAD_PER_CORE = 8.0  # short of CPU: runnable processes per core
+MAX_MEMORY_STALL = 0.4  # short of memory: share of time that work stalls
+RECOVERY_FACTOR = 1.5  # a shortage ends when readings are this much better
 
 
-class MachineReadingsLike(Protocol):
-    """What the machine has left, as its sensors tell it: bytes, programs that want to run, a share of time."""
+@dataclass(frozen=True, slots=True)
+class MachineReadings:
+    """What the machine has left, in bytes. `memory_stall` is the share of time that work stalls for lack of memory."""
 
-    @property
-    def memory(self) -> int: ...
-    @property
-    def memory_total(self) -> int: ...
-    @property
-    def disk(self) -> int: ...
-    @property
-    def disk_total(self) -> int: ...
-    @property
-    def load(self) -> float: ...
-    @property
-    def cores(self) -> int: ...
-    @property
-    def memory_stall(self) -> float | None: ...
+    memory: int
+    memory_total: int
+    disk: int
+    disk_total: int
+    load: float
+    cores: int
+    memory_stall: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +58,14 @@ class Demand:
 
 def find_capacity_change(
     state: State,
-    weather: MachineReadingsLike,
+    readings: MachineReadings,
     sizes: Mapping[Attempt, int],
     beside: CapacityChanged | None = None,
 ) -> CapacityChanged | None:
     """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
     `beside` what the user's other engines leave.
     """
-    memory = memory_capacity(weather, measure_demand(state, sizes))
+    memory = memory_capacity(readings, measure_demand(state, sizes))
     found = min(memory, beside or NO_BOUND, key=_slot_bound)
     told = state.capacity or NO_BOUND
     same = found.slots == told.slots and (found.slots is None or found.on is told.on)
@@ -106,17 +92,17 @@ def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
     return Demand(state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, was)
 
 
-def memory_capacity(weather: MachineReadingsLike, demand: Demand) -> CapacityChanged:
+def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChanged:
     """As many slots as memory allows; at least one, so that no batch stands still for ever, unless nothing is left."""
-    if weather.memory_total <= 0:  # nobody can tell
+    if readings.memory_total <= 0:  # nobody can tell
         return NO_BOUND
-    if weather.memory < _min_memory(weather.memory_total) * (2 if demand.previous_slots == 0 else 1):
-        return CapacityChanged(0, f"only {format_binary_size(weather.memory)} of memory left")
-    spare = weather.memory - reserved_memory(weather.memory_total) - demand.growth
+    if readings.memory < _min_memory(readings.memory_total) * (2 if demand.previous_slots == 0 else 1):
+        return CapacityChanged(0, f"only {format_binary_size(readings.memory)} of memory left")
+    spare = readings.memory - reserved_memory(readings.memory_total) - demand.growth
     slots = _stable_slots(demand, spare)
     if demand.limit and slots >= demand.limit:
         return NO_BOUND
-    return CapacityChanged(slots, _describe_memory(weather, demand))
+    return CapacityChanged(slots, _describe_memory(readings, demand))
 
 
 def shared_capacity(limit: int, others: int, who: str, waiting: int = 0) -> CapacityChanged:
@@ -131,16 +117,16 @@ def shared_capacity(limit: int, others: int, who: str, waiting: int = 0) -> Capa
     return CapacityChanged(left, f"{others} of your {limit} slots are taken by {by}", Waiting.SLOT)
 
 
-def describe_shortage(weather: MachineReadingsLike, was: str | None, where: str = "") -> str | None:
+def describe_shortage(readings: MachineReadings, was: str | None, where: str = "") -> str | None:
     """What the machine is short of, in words (as before while it is the same: `was`); None: of nothing.
 
     `where` is the place whose disk it is.
     """
     ease = RECOVERY_FACTOR if was is not None else 1.0
     for opening, found in (
-        ("only", _short_of_disk(weather, ease, where)),
-        ("memory pressure", _short_of_memory(weather, ease)),
-        ("load", _short_of_processor(weather, ease)),
+        ("only", _short_of_disk(readings, ease, where)),
+        ("memory pressure", _short_of_memory(readings, ease)),
+        ("load", _short_of_processor(readings, ease)),
     ):
         if found is not None:
             return was if was is not None and was.startswith(opening) else found
@@ -174,11 +160,11 @@ def _stable_slots(demand: Demand, spare: int) -> int:
     return max(1, was, clearly)
 
 
-def _describe_memory(weather: MachineReadingsLike, demand: Demand) -> str:
-    kept = f"{format_binary_size(reserved_memory(weather.memory_total))} of it kept free"
+def _describe_memory(readings: MachineReadings, demand: Demand) -> str:
+    kept = f"{format_binary_size(reserved_memory(readings.memory_total))} of it kept free"
     growing = f" and {format_binary_size(demand.growth)} for running attempts to grow" if demand.growth else ""
     who = demand.agent or "the next attempt"
-    return f"{format_binary_size(weather.memory)} of memory left, {kept}{growing}, and {who} takes up to {format_binary_size(demand.footprint)}"
+    return f"{format_binary_size(readings.memory)} of memory left, {kept}{growing}, and {who} takes up to {format_binary_size(demand.footprint)}"
 
 
 def _slot_bound(found: CapacityChanged) -> float:
@@ -197,37 +183,19 @@ def _find_largest_agent(state: State) -> str:
     return max(sorted(next_ones or usual), key=lambda agent: estimate_footprint(state, agent), default="")
 
 
-def _to_one_line(text: str) -> str:
-    """A reason is one line, whatever somebody called a folder."""
-    return " ".join(text.split())
+def _short_of_disk(readings: MachineReadings, ease: float, where: str) -> str | None:
+    at = f" at {' '.join(where.split())}" if where else ""
+    short = readings.disk < min(MIN_DISK_BYTES, readings.disk_total // MIN_DISK_DIVISOR) * ease
+    return f"only {format_binary_size(readings.disk)} of disk left{at}" if short else None
 
 
-def _short_of_disk(weather: MachineReadingsLike, ease: float, where: str) -> str | None:
-    at = f" at {_to_one_line(where)}" if where else ""
-    short = weather.disk < min(MIN_DISK_BYTES, weather.disk_total // MIN_DISK_DIVISOR) * ease
-    return f"only {format_binary_size(weather.disk)} of disk left{at}" if short else None
-
-
-def _short_of_memory(weather: MachineReadingsLike, ease: float) -> str | None:
-    if weather.memory_stall is None or weather.memory_stall <= MAX_MEMORY_STALL / ease:
+def _short_of_memory(readings: MachineReadings, ease: float) -> str | None:
+    if readings.memory_stall is None or readings.memory_stall <= MAX_MEMORY_STALL / ease:
         return None
-    return f"memory pressure: work stalls {weather.memory_stall:.0%} of the time"
+    return f"memory pressure: work stalls {readings.memory_stall:.0%} of the time"
 
 
-def _short_of_processor(weather: MachineReadingsLike, ease: float) -> str | None:
-    cores = max(1, weather.cores)
-    short = weather.load / cores > MAX_LOAD_PER_CORE / ease
-    return f"load {weather.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None
-
-
-@dataclass(frozen=True, slots=True)
-class MachineReadings:
-    """What the machine has left. `squeeze` is the share of time that work stalls for want of memory (None: not told)."""
-
-    memory: int
-    memory_total: int
-    disk: int
-    disk_total: int
-    load: float
-    cores: int
-    memory_stall: float | None = None
+def _short_of_processor(readings: MachineReadings, ease: float) -> str | None:
+    cores = max(1, readings.cores)
+    short = readings.load / cores > MAX_LOAD_PER_CORE / ease
+    return f"load {readings.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None

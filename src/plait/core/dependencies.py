@@ -1,7 +1,4 @@
-"""Needs: from ids to places, and what is said about those that no task of the plan answers to.
-
-Cycles: which tasks wait for one another, along which path, and the lines that say so.
-"""
+"""Needs of tasks: resolved to places in the plan, checked for unknown ids and for cycles."""
 
 from __future__ import annotations
 
@@ -18,13 +15,13 @@ from plait.core.task import NeedKind, Origin, Task
 DependencyRow = tuple[int, ...]
 MissingNeeds = dict[str, list[Task]]
 
-# Looking for a near id costs about a millisecond per hundred ids: past these bounds the message goes without.
+# Looking for a similar id costs about a millisecond per hundred ids: beyond these bounds there is no suggestion.
 _MAX_SUGGESTIONS = 5
 _MAX_CANDIDATES = 2_000
 
 
 class UnknownNeeds(StrEnum):
-    """What a need on an id that no source knows means: sources often drop their finished tasks."""
+    """How to treat a need on an unknown id: sources often drop finished tasks."""
 
     DONE = "done"
     FAIL = "fail"
@@ -32,7 +29,7 @@ class UnknownNeeds(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnplannedTasks:
-    """What is known of tasks that are not in the plan: the finished ones, and those that exist but were not selected."""
+    """Tasks that are not in the plan: finished ones, and ones that were not selected."""
 
     finished: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
@@ -42,7 +39,7 @@ class UnplannedTasks:
     def unknown_id_problem(
         self, what: str, on: str, at: Origin | None, index: Iterable[str], *, suggest: bool = True
     ) -> Problem:
-        """The error for an unknown id, with the nearest one that exists."""
+        """The error for an unknown id, with the most similar one that exists."""
         near = suggest and get_close_matches(on, islice(self._list_ids(index), _MAX_CANDIDATES), n=1)
         hint = f"Did you mean {near[0]}?" if near else "Correct the id, or treat it as finished: --unknown-needs done."
         return Problem(Severity.ERROR, f"{what}, which is not in any source", at, hint)
@@ -52,7 +49,7 @@ class UnplannedTasks:
 
 
 def resolve_needs(tasks: Sequence[Task], index: Mapping[str, int]) -> tuple[list[DependencyRow], MissingNeeds]:
-    """For each task the places it needs, sorted and without doubles; and, by id, who needs a task that is not in the plan."""
+    """For each task the places it needs, sorted and unique; and by missing id, the tasks that need it."""
     rows: list[DependencyRow] = []
     missing: MissingNeeds = {}
     for task in tasks:
@@ -101,7 +98,7 @@ def _assumed_done_problem(what: str, at: Origin | None) -> Problem:
 
 
 def describe_need(task: Task, on: str) -> tuple[str, Origin | None]:
-    """The edge from `task` to `on` in words, with the reason that was given first, and where that was."""
+    """The edge from `task` to `on` as a line, with the first reason given for it, and where."""
     need = next(need for need in task.needs if need.on == on)
     verb = "follows" if need.kind is NeedKind.CHAIN else "needs"
     at = need.at or task.origin
@@ -115,7 +112,7 @@ def describe_origin(at: Origin | None, reason: str) -> str:
 
 
 DependencyRows = Sequence[Sequence[int]]  # for each place, the places that come before it
-EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it was said
+EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it comes from
 
 
 def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
@@ -123,7 +120,7 @@ def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
 
     Tarjan's algorithm with its own stack: a chain of any length is fine.
     """
-    number = [0] * len(rows)  # the order of meeting; 0 is not met yet
+    number = [0] * len(rows)  # order of the first visit; 0: not visited
     low = [0] * len(rows)
     stack: list[int] = []
     found = []
@@ -151,7 +148,7 @@ def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
 
 
 def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
-    """Take the root's component off the stack; a number beyond all others keeps it out of later ones."""
+    """Pop the root's component; a number beyond all others keeps it out of later ones."""
     places: list[int] = []
     while not places or places[-1] != root:
         places.append(stack.pop())
@@ -160,7 +157,7 @@ def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
 
 
 def find_shortest_cycle(rows: DependencyRows, component: Sequence[int]) -> list[int]:
-    """A shortest cycle through the component's first place, in the order of work, that place at both ends."""
+    """A shortest cycle through the component's first place, in execution order, with that place at both ends."""
     first, members = component[0], set(component)
     seen_from = {first: first}
     queue = deque([first])
@@ -178,44 +175,39 @@ def find_shortest_cycle(rows: DependencyRows, component: Sequence[int]) -> list[
     raise ValueError("no cycle runs through the first place of this component")
 
 
-def report_cycles(
-    rows: DependencyRows,
-    name: Callable[[int], str],
-    edge: Callable[[int, int], EdgeText],
-    *,
-    what: str,
-    hint: str = "",
-) -> list[Problem]:
-    """One error for each cyclic component. `edge(place, before)` states the edge between the two."""
+@dataclass(frozen=True, slots=True)
+class CycleNames:
+    """How to name the nodes and edges of a graph; `edge(place, before)` states why `place` waits for `before`."""
+
+    nodes: str
+    name: Callable[[int], str]
+    edge: Callable[[int, int], EdgeText]
+    hint: str = ""
+
+
+def report_cycles(rows: DependencyRows, names: CycleNames) -> list[Problem]:
+    """One error for each cyclic component."""
     return [
-        _cycle_problem(component, find_shortest_cycle(rows, component), name, edge, what, hint)
+        _cycle_problem(component, find_shortest_cycle(rows, component), names)
         for component in find_cyclic_components(rows)
     ]
 
 
-def _cycle_problem(  # noqa: PLR0913, PLR0917 - the parts of one sentence
-    component: list[int],
-    path: list[int],
-    name: Callable[[int], str],
-    edge: Callable[[int, int], EdgeText],
-    what: str,
-    hint: str,
-) -> Problem:
-    edges = [edge(place, before) for before, place in pairwise(path)]
+def _cycle_problem(component: list[int], path: list[int], names: CycleNames) -> Problem:
+    edges = [names.edge(place, before) for before, place in pairwise(path)]
     alone = len(path) == 2
-    lead = f"{name(path[0])} waits for itself" if alone else f"{what} wait for one another"
-    lines = [f"{lead}: {' → '.join(map(name, path))}", *(f"  {line}" for line, _ in edges)]
-    tangled = len({name(place) for place in component})
-    if tangled >= len(path):
-        lines.append(f"  {tangled} {what} are tied up with one another in all")
-    return Problem(Severity.ERROR, "\n".join(lines), edges[-1][1], hint or _cycle_hint(edges[-1][1], alone=alone))
+    lead = f"{names.name(path[0])} waits for itself" if alone else f"{names.nodes} wait for one another"
+    lines = [f"{lead}: {' → '.join(map(names.name, path))}", *(f"  {line}" for line, _ in edges)]
+    total = len({names.name(place) for place in component})
+    if total >= len(path):
+        lines.append(f"  {total} {names.nodes} are tied up with one another in all")
+    hint = names.hint or _cycle_hint(edges[-1][1], alone=alone)
+    return Problem(Severity.ERROR, "\n".join(lines), edges[-1][1], hint)
 
 
 def _cycle_hint(at: Origin | None, *, alone: bool) -> str:
     """The path begins with the earliest task, so its last edge is the one that goes against the written order."""
     where = f", at {at}," if at else ""
-    return (
-        f"Take that need out{where.rstrip(',')}."
-        if alone
-        else (f"Take one of these needs out; the last one{where} goes against the order of the plan.")
-    )
+    if alone:
+        return f"Remove that need{where.rstrip(',')}."
+    return f"Remove one of these needs; the last one{where} contradicts the order of the plan."

@@ -1,7 +1,4 @@
-"""The graph: from tasks to a checked Plan, or to all the reasons why there is none.
-
-The shape of a plan: what is shown of it and decides nothing.
-"""
+"""From tasks to a checked Plan, or to every reason why there is none; and what a plan looks like as a graph."""
 
 from __future__ import annotations
 
@@ -10,13 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
-from plait.core import dependencies
 from plait.core.dependencies import (
+    CycleNames,
     DependencyRow,
+    EdgeText,
     UnknownNeeds,
     UnplannedTasks,
     check_missing_needs,
     describe_need,
+    report_cycles,
     resolve_needs,
 )
 from plait.core.fast_dataclass import dataclass
@@ -60,10 +59,10 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
         *disorder,
         *find_crowded_files(held, needs),
     ]
-    ordered = _sort_topologically(needs)
+    ordered = sort_topologically(needs)
     if ordered is None:
         problems += _report_cycles(tasks, needs)
-    elif phases and not _has_errors(disorder) and _sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
+    elif phases and not _has_errors(disorder) and sort_topologically(add_phase_rows(tasks, needs, phases)) is None:
         problems += find_phase_contradictions(tasks, needs, phases)
     if ordered is None or _has_errors(problems):
         return PlanCheck(None, tuple(problems))
@@ -87,8 +86,8 @@ def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Proble
     return [same[0] for same in by_id.values()], problems
 
 
-def _sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
-    """What comes before, first; None if there is a cycle."""
+def sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
+    """Places in execution order; None if there is a cycle."""
     try:
         return list(TopologicalSorter(dict(enumerate(rows))).static_order())
     except CycleError:
@@ -96,10 +95,10 @@ def _sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
 
 
 def _report_cycles(tasks: Sequence[Task], needs: Sequence[DependencyRow]) -> list[Problem]:
-    def edge(place: int, before: int) -> dependencies.EdgeText:
+    def edge(place: int, before: int) -> EdgeText:
         return describe_need(tasks[place], tasks[before].id)
 
-    return dependencies.report_cycles(needs, lambda place: tasks[place].id, edge, what="tasks")
+    return report_cycles(needs, CycleNames("tasks", lambda place: tasks[place].id, edge))
 
 
 def _has_errors(problems: Sequence[Problem]) -> bool:
@@ -118,7 +117,7 @@ def _rank_tasks(ordered: Sequence[int], needs: Sequence[DependencyRow], duration
 
 
 def group_waves(plan: Plan) -> list[list[str]]:
-    """Ids by distance: each task one wave after the last of its needs and, if its phase holds it, of what opens that."""
+    """Ids by depth: each task one wave after the last of its needs and, if its phase holds it, of what opens that."""
     rows = add_phase_rows(plan.tasks, plan.needs, plan.phases, early=True) if plan.phases else plan.needs
     levels = _find_levels(rows, len(plan.tasks))
     found: list[list[str]] = [[] for _ in range(max(levels, default=-1) + 1)]
@@ -137,7 +136,7 @@ def _find_levels(rows: Sequence[DependencyRow], tasks: int) -> list[int]:
 
 
 def find_critical_path(plan: Plan) -> list[str]:
-    """The ids of a chain of needs that takes as long as the longest one; of equals the earliest in the plan."""
+    """Ids along the longest chain of needs; of equal ones the earliest in the plan."""
     dependents: list[list[int]] = [[] for _ in plan.tasks]
     for place, needs in enumerate(plan.needs):
         for before in needs:
@@ -152,13 +151,13 @@ def find_critical_path(plan: Plan) -> list[str]:
 
 
 def list_edges(plan: Plan) -> Iterator[tuple[Task, Need]]:
-    """Every edge once, with the reason that was given first."""
+    """Every edge once, with the first reason given for it."""
     ids = {task.id for task in plan.tasks}
     for task in plan.tasks:
-        said: set[str] = set()
+        seen: set[str] = set()
         for need in task.needs:
-            if need.on in ids and need.on not in said:
-                said.add(need.on)
+            if need.on in ids and need.on not in seen:
+                seen.add(need.on)
                 yield task, need
 
 
@@ -170,7 +169,7 @@ def find_file_conflicts(plan: Plan) -> list[Conflict]:
         for token in hold:
             if token in shared:
                 shared[token].append(task.id)
-    # Where globs meet is worth a line only if no file, folder or glob says the same of the same tasks.
+    # Overlapping globs are listed only if no file, folder or glob is shared by the same tasks.
     named = {tuple(tasks) for token, tasks in shared.items() if not token.endswith("/")}
     found = {
         Conflict(file_of_lock(token) or token, tuple(tasks))

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from plait.core import dependencies
 from plait.core.dependencies import (
+    CycleNames,
     DependencyRow,
+    EdgeText,
     UnknownNeeds,
     UnplannedTasks,
     describe_need,
     describe_origin,
+    report_cycles,
 )
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Phase, Task
@@ -38,9 +40,9 @@ def check_phases(
     counted = Counter(task.phase for task in tasks if task.gating)
     checked = []
     for phase in phases:
-        phase, found = _resolve_opener(phase, index, outside)  # noqa: PLW2901 - the same phase, put right
+        resolved, found = _resolve_opener(phase, index, outside)
         problems += found
-        checked.append(replace(phase, total=max(phase.total, phase.settled + counted[phase.key])))
+        checked.append(replace(resolved, total=max(phase.total, phase.settled + counted[phase.key])))
     return tuple(checked), problems
 
 
@@ -73,10 +75,10 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
     def name(place: int) -> str:
         return f"phase {phases[place].key}"
 
-    def edge(place: int, before: int) -> dependencies.EdgeText:
+    def edge(place: int, before: int) -> EdgeText:
         return _describe_wait(phases[place], name(before)), phases[place].at
 
-    return problems + dependencies.report_cycles(rows, name, edge, what="phases", hint="Let one of them come first.")
+    return problems + report_cycles(rows, CycleNames("phases", name, edge, "Let one of them come first."))
 
 
 def _describe_wait(phase: Phase, what: str) -> str:
@@ -135,7 +137,7 @@ def find_phase_contradictions(
     def name(place: int) -> str:
         return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
 
-    def edge(place: int, before: int) -> dependencies.EdgeText:
+    def edge(place: int, before: int) -> EdgeText:
         if place < size and before < size:
             return describe_need(tasks[place], tasks[before].id)
         if place >= size and (place - size) % 2 == 0:
@@ -144,7 +146,5 @@ def find_phase_contradictions(
         task, phase_name = (tasks[place], name(before)) if place < size else (tasks[before], name(place))
         return f"{task.id} is part of {phase_name}", task.origin
 
-    hint = "Take the need out, or say what the later task itself needs: then it does not wait for its phase."
-    return dependencies.report_cycles(
-        add_phase_rows(tasks, needs, phases), name, edge, what="tasks and phases", hint=hint
-    )
+    hint = "Remove the need, or give the later task needs of its own: then it does not wait for its phase."
+    return report_cycles(add_phase_rows(tasks, needs, phases), CycleNames("tasks and phases", name, edge, hint))

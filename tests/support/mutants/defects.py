@@ -110,8 +110,8 @@ DEFECTS = (
     Defect(
         "a rate limit uses up a retry",
         "scheduler.outcomes",
-        "return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False, wait=wait)",
-        "return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=True, wait=wait)",
+        "return exit_.retry(Step.WRITE, category, why, wait=_yield_seconds",
+        "return exit_.retry(Step.WRITE, category, why, counted=True, wait=_yield_seconds",
     ),
     Defect(
         "one retry too many",

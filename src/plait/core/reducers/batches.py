@@ -1,9 +1,4 @@
-"""A granted plan becomes a batch.
-
-What is decided about a batch as a whole.
-
-Phases: how far each one is, and which of those that wait can be opened or never will be.
-"""
+"""Applies a granted plan and decisions about a whole batch; keeps count of its phases."""
 
 from __future__ import annotations
 
@@ -155,16 +150,16 @@ def review_phase(state: State, batch: BatchState, phase: PhaseState) -> None:
     name = phase.phase.key
     openable = not phase.open and can_open(batch, phase)
     hopeless = not phase.open and not openable and can_never_open(batch, phase)
-    _set_mark(batch.openable_phases, name, openable)
-    if _set_mark(batch.unopenable_phases, name, hopeless):
+    _set_mark(batch.openable_phases, name, marked=openable)
+    if _set_mark(batch.unopenable_phases, name, marked=hopeless):
         for member in phase.members:
             reindex_task(state, batch, batch.tasks[member])
 
 
-def _set_mark(marks: dict[str, None], name: str, holds: bool) -> bool:  # noqa: FBT001 - it is what is marked
+def _set_mark(marks: dict[str, None], name: str, *, marked: bool) -> bool:
     """Whether that changed anything."""
-    changed = holds is not (name in marks)
-    if holds:
+    changed = marked is not (name in marks)
+    if marked:
         marks[name] = None
     else:
         marks.pop(name, None)

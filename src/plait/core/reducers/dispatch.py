@@ -1,6 +1,6 @@
-"""evolve(state, record): fold one fact. It is total, holds no policy, and never fails on an old journal.
+"""`evolve` applies one record to the state. It is total, holds no policy, and never fails on an old journal.
 
-A fact about something unknown or long over changes nothing but the counters of the list itself.
+A record about something unknown or finished changes nothing but the sequence number and the time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from plait.core.state import State
 
 # Any: each handler takes its own union; the table below gives it nothing else.
 Handler = Callable[[State, float, Any], None]
+
+
+def _ignore(_state: State, _at: float, _event: object) -> None:
+    pass
+
+
 HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (requests.Request, granted_requests.receive_request),
     (decisions.RequestDecision, granted_requests.apply_answer),
@@ -30,7 +36,7 @@ HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (reports.MachineReport, limits.apply_machine_report),
 )
 HANDLERS = {event: handler for union, handler in HANDLERS_BY_UNION for event in get_args(union)}
-HANDLERS[reports.SourcesWritten] = lambda _state, _at, _report: None  # whoever writes to sources keeps that account
+HANDLERS[reports.SourcesWritten] = _ignore  # the write-back keeps its own account
 
 
 def evolve(state: State, record: Record) -> State:

@@ -17,6 +17,7 @@ from plait.core.decisions import (
     TaskInterrupted,
     due_now,
 )
+from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Outcome
 from plait.core.retry_policy import (
     MAX_LOST_ATTEMPTS,
@@ -55,16 +56,33 @@ def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decisio
         return _decide_merge_failure(state, batch, task, task.merge_error)
     attempt = task.undecided_exits[0]
     assert attempt.outcome is not None
-    return _decide_exit(state, batch, task, attempt, attempt.outcome)
+    return _decide_exit(state, _Exit(batch, task, attempt, attempt.outcome))
 
 
-def _decide_exit(state: State, batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Decision:
+@dataclass(frozen=True, slots=True)
+class _Exit:
+    """The exit to decide on."""
+
+    batch: BatchState
+    task: TaskState
+    attempt: AttemptState
+    outcome: Outcome
+
+    def retry(
+        self, then: Step, category: Category, why: str, *, counted: bool = False, wait: float = 0.0
+    ) -> RetryGranted:
+        at = (self.attempt.ended_at or 0.0) + wait
+        return RetryGranted(self.batch.id, self.task.task.id, then, at, category, why, counted)
+
+
+def _decide_exit(state: State, exit_: _Exit) -> Decision:
+    batch, task, attempt, outcome = exit_.batch, exit_.task, exit_.attempt, exit_.outcome
     if task.restart_requested:
-        return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, "feedback was given", counted=False)
-    category = _classify_exit(batch, task, attempt, outcome)
+        return exit_.retry(Step.WRITE, outcome.category, "feedback was given")
+    category = _classify_exit(exit_)
     if category is Category.OK and is_winner_withdrawn(batch, task, attempt, outcome.winner):
         why = f"{outcome.winner} was dropped while it was being chosen"
-        return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, why, counted=False)
+        return exit_.retry(Step.WRITE, outcome.category, why)
     if category is Category.OK:
         return _pass_step(batch, task, attempt)
     if attempt.ending is EndWhy.STOP and batch.stopping:
@@ -72,23 +90,21 @@ def _decide_exit(state: State, batch: BatchState, task: TaskState, attempt: Atte
     if attempt.question is not None and attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
         return AnswerAwaited(batch.id, task.task.id, attempt.question)
     if attempt.ending in _PLAIT_END_REASONS:
-        why = "the reason for ending it no longer applies"
-        return _grant_retry(batch, task, attempt, attempt.name.step, outcome.category, why, counted=False)
+        return exit_.retry(attempt.name.step, outcome.category, "the reason for ending it no longer applies")
     if category in REJECTED_CATEGORIES and can_run_elsewhere(state, batch, task, attempt.provider):
         why = describe_failure(category, outcome.detail)
-        again = _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False)
-        return replace(again, elsewhere=True)
-    return _handle_failure(state, batch, task, attempt, outcome, category)
+        return replace(exit_.retry(Step.WRITE, category, why), elsewhere=True)
+    return _handle_failure(state, exit_, category)
 
 
-def _classify_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Category:
+def _classify_exit(exit_: _Exit) -> Category:
     """The category that counts here: an empty change, a timeout, or a failed verification instead of the exit's own."""
-    category = outcome.category
+    category, attempt = exit_.outcome.category, exit_.attempt
     writing = attempt.name.step is Step.WRITE
-    worktree = batch.settings.isolation is Isolation.WORKTREE
-    if category is Category.OK and writing and worktree and outcome.tip in {None, attempt.decision.base}:
+    worktree = exit_.batch.settings.isolation is Isolation.WORKTREE
+    if category is Category.OK and writing and worktree and exit_.outcome.tip in {None, attempt.decision.base}:
         category = Category.EMPTY
-    if category is Category.EMPTY and task.task.allow_empty:
+    if category is Category.EMPTY and exit_.task.task.allow_empty:
         category = Category.OK
     if category is Category.OK:
         return category
@@ -116,38 +132,29 @@ def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Deci
     return StepPassed(last, Step.MERGE)
 
 
-def _handle_failure(  # noqa: PLR0913, PLR0917 - what there is to know of an exit
-    state: State,
-    batch: BatchState,
-    task: TaskState,
-    attempt: AttemptState,
-    outcome: Outcome,
-    category: Category,
-) -> Decision:
+def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
+    batch, task, attempt, outcome = exit_.batch, exit_.task, exit_.attempt, exit_.outcome
     response = RESPONSES.get(category, Response.NEVER)
     step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
     late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
-    said = "it timed out" if late and category is Category.VERIFY else ""
     # The output of a tool that plait ended is not the reason.
-    why = describe_failure(category, said if late else outcome.detail)
+    late_detail = "it timed out" if category is Category.VERIFY else ""
+    why = describe_failure(category, late_detail if late else outcome.detail)
     if response is Response.ASK:
-        return AnswerAwaited(
-            batch.id, task.task.id, outcome.question or outcome.detail or "the agent waits for an answer"
-        )
+        question = outcome.question or outcome.detail or "the agent waits for an answer"
+        return AnswerAwaited(batch.id, task.task.id, question)
     if response is Response.LIMIT and (task.suspect_refusals < MAX_SUSPECT_REFUSALS or outcome.has_retry_time):
-        wait = _yield_seconds(state, batch, task, attempt)
-        return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False, wait=wait)
+        return exit_.retry(Step.WRITE, category, why, wait=_yield_seconds(state, batch, task, attempt))
     if response is Response.LIMIT:
         why = f"{why} (other tasks were served: counted as a failure)"
     if response is Response.LOST and task.lost_attempts < MAX_LOST_ATTEMPTS:
-        wait = retry_delay(batch, task, task.lost_attempts + 1)
-        return _grant_retry(batch, task, attempt, step, category, why, counted=False, wait=wait)
+        return exit_.retry(step, category, why, wait=retry_delay(batch, task, task.lost_attempts + 1))
     if response is Response.NEVER or task.tries >= retry_limit(batch, task):
         return _end_failed(batch, task, category, why)
     if response is Response.FEEDBACK:
-        return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=True, feedback=why)
+        return replace(exit_.retry(Step.WRITE, category, why, counted=True), feedback=why)
     wait = max(retry_delay(batch, task, task.tries + 1), _requested_wait(attempt, outcome))
-    return _grant_retry(batch, task, attempt, step, category, why, counted=True, wait=wait)
+    return exit_.retry(step, category, why, counted=True, wait=wait)
 
 
 def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> float:
@@ -164,22 +171,6 @@ def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: At
 def _requested_wait(attempt: AttemptState, outcome: Outcome) -> float:
     ended = attempt.ended_at or 0.0
     return max(outcome.retry_after or 0.0, (outcome.retry_at or ended) - ended)
-
-
-def _grant_retry(  # noqa: PLR0913, PLR0917 - the parts of one decision
-    batch: BatchState,
-    task: TaskState,
-    attempt: AttemptState,
-    then: Step,
-    category: Category,
-    why: str,
-    *,
-    counted: bool,
-    wait: float = 0.0,
-    feedback: str = "",
-) -> RetryGranted:
-    at = (attempt.ended_at or 0.0) + wait
-    return RetryGranted(batch.id, task.task.id, then, at, category, why, counted, feedback)
 
 
 def _end_failed(batch: BatchState, task: TaskState, category: Category, why: str) -> TaskEnded:

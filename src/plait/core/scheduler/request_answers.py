@@ -1,19 +1,17 @@
-"""Every request gets one answer: granted, or refused with a reason that names the state it met.
+"""Every request gets one answer: granted, or refused with a reason that names the state it found.
 
-A plan comes from a front: it is checked once more before anything is built on it.
-
-Requests about one task: what each status allows, and which other tasks a retry takes up.
+A submitted plan is checked again here. A retry also takes the tasks that nothing else holds back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from typing import assert_never
 
 from plait.core import settings
 from plait.core.contest import is_refereed, why_invalid
 from plait.core.decisions import Due, RequestDecision, RequestGranted, RequestRefused, due_now
+from plait.core.graph import sort_topologically
 from plait.core.plan import Plan
 from plait.core.requests import (
     Approve,
@@ -79,10 +77,10 @@ def _grant_unless(request: Request, why: str | None) -> RequestDecision:
 def _why_not_batch(state: State, batch: BatchState, request: _YesNoRequest) -> str | None:
     match request:
         case CancelBatch():
-            return f"batch {batch.id} is being cancelled already" if batch.cancelled else None
+            return f"batch {batch.id} is already being cancelled" if batch.cancelled else None
         case Pause():
             held = batch.paused is not None and batch.paused.cause in {PauseCause.PERSON, PauseCause.STOP}
-            return f"batch {batch.id} is paused already" if held else None
+            return f"batch {batch.id} is already paused" if held else None
         case Unpause():
             stopped = batch.paused is not None and batch.paused.cause is PauseCause.STOP
             return f"batch {batch.id} was stopped: resume it" if stopped else _why_not_resume(state, batch)
@@ -90,12 +88,12 @@ def _why_not_batch(state: State, batch: BatchState, request: _YesNoRequest) -> s
             return _why_not_resume(state, batch)
         case Stop():
             done = batch.stopping and (batch.stop_now or not request.now)
-            return f"batch {batch.id} is stopped already" if done else None
+            return f"batch {batch.id} is already stopped" if done else None
         case Ship():
             return why_not_ship(batch, request)
         case ChangeSettings():
             if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
-                return "the isolation of a batch can't be changed once it is submitted"
+                return "the isolation of a submitted batch can't be changed"
             return _why_not_change(batch.settings, request.settings, request.fields)
         case _:
             assert_never(request)
@@ -123,24 +121,24 @@ def _answer_approve(state: State, batch: BatchState, request: Approve) -> Reques
         task = batch.find_task(request.task)
         if task is None:
             return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
-        waits = task.status is None and not task.approved
-        why = None if waits else f"{request.task} does not wait for approval"
+        needs_approval = task.status is None and not task.approved
+        why = None if needs_approval else f"{request.task} does not need approval"
         return RequestRefused(request.id, why) if why else RequestGranted(request.id, (request.task,))
     waiting = find_queue_head(state, batch)
     if waiting is None or waiting.approved or waiting.started:
-        return RequestRefused(request.id, "nothing waits for approval now")
+        return RequestRefused(request.id, "no task needs approval now")
     return RequestGranted(request.id, (waiting.task.id,))
 
 
 def why_not_submit(state: State, request: Submit) -> str | None:
     if request.batch in state.batches:
-        return f"there is a batch {request.batch} already"
+        return f"batch {request.batch} already exists"
     return request.settings.problem() or _why_invalid_plan(request.plan) or _why_invalid_contest(request)
 
 
 def _why_invalid_contest(request: Submit) -> str | None:
     if request.settings.isolation is Isolation.IN_PLACE and any(task.entrant for task in request.plan.tasks):
-        return "the entrants of a contest need worktrees of their own"
+        return "a contest needs worktrees: its entrants can't run in place"
     return why_invalid(request.plan)
 
 
@@ -151,12 +149,8 @@ def _why_invalid_plan(plan: Plan) -> str | None:
     if len({task.id for task in plan.tasks}) != count:
         return "two tasks of the plan have the same id"
     if not plan.is_consistent:
-        return "the plan's parts do not belong together"
-    try:
-        TopologicalSorter(dict(enumerate(plan.needs))).prepare()
-    except CycleError:
-        return "the plan's needs form a cycle"
-    return None
+        return "the plan is inconsistent"
+    return None if sort_topologically(plan.needs) is not None else "the plan's needs form a cycle"
 
 
 def answer_task_request(batch: BatchState, task: TaskState, request: TaskRequest) -> RequestDecision:
@@ -172,8 +166,8 @@ def answer_task_request(batch: BatchState, task: TaskState, request: TaskRequest
 
 
 def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tuple[str, ...]:
-    """The task, and those that nothing but it (or these) holds back: its dependents, what its failure halted, and of its
-    contest whoever it can't go without; where it is given to another `agent`, it needs none of them.
+    """The task and those that only it (or these) holds back: its dependents, what its failure halted, and the entrants it
+    needs; none of them if it is given to another `agent`.
     """
     spared = () if is_refereed(task, agent) else task.entrants
     work = [task, *_find_contest_tasks(batch, task)]
@@ -206,7 +200,7 @@ def _find_unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
 
 
 def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
-    """An entrant's task, which is to choose again; a task's entrants that ended with it, or if none has passed, all."""
+    """For an entrant its task, which chooses again; for a task the entrants that ended with it, or all if none passed."""
     if task.task.entrant is not None:
         contested = batch.find_task(task.task.entrant)
         return [contested] if contested is not None and contested.status is not None else []
@@ -228,7 +222,7 @@ def _find_halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
 
 
 def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
-    """Tasks of phases that could not open: whether they can now is for the phases to say."""
+    """Tasks of phases that could not open; they may be able to now."""
     closed = (phase for phase in batch.phases.values() if not phase.open)
     members = (batch.tasks[place] for phase in closed for place in phase.members)
     return [other for other in members if other.status is TaskStatus.BLOCKED and other.by is None]
@@ -236,19 +230,19 @@ def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
 
 def _why_not_task(batch: BatchState, task: TaskState, request: TaskRequest) -> str | None:
     if task.pending_end is not None:
-        return f"{task.task.id} is ending already: {task.pending_end.reason}"
+        return f"{task.task.id} is already ending: {task.pending_end.reason}"
     match request:
         case CancelTask():
-            return f"{task.task.id} is {task.status.value} already" if task.status else None
+            return f"{task.task.id} is already {task.status.label}" if task.status else None
         case Drop():
-            return f"{task.task.id} is skipped already" if task.status is TaskStatus.SKIPPED else None
+            return f"{task.task.id} is already skipped" if task.status is TaskStatus.SKIPPED else None
         case Retry():
             if task.status is None:
                 return f"{task.task.id} has not ended"
             return _why_not_retry(batch, task)
         case Feedback() if is_refereed(task) and not _has_question(task):
             names = ", ".join(batch.tasks[place].task.id for place in task.entrants)
-            return f"{task.task.id} is chosen from what its entrants write: tell one of them ({names})"
+            return f"{task.task.id} is chosen from its entrants: give feedback to one of them ({names})"
         case Feedback():
             return _why_not_feedback(batch, task, request)
         case _:
@@ -265,7 +259,7 @@ def _why_not_feedback(batch: BatchState, task: TaskState, request: Feedback) -> 
     if task.status is not None:
         return _why_not_retry(batch, task)
     if task.merging is not None or task.is_merged:
-        return f"{task.task.id} is being merged: give it feedback when it is done"
+        return f"{task.task.id} is being merged: give feedback when it is done"
     return None
 
 
@@ -281,14 +275,14 @@ def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
         return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
     ending = _find_unended_entrants(batch, task)
     if ending:
-        return f"{', '.join(ending)} of its contest has not ended: wait until then"
+        return f"{', '.join(ending)} of its contest has not ended yet"
     contested = batch.find_task(task.task.entrant) if task.task.entrant is not None else None
     if contested is not None and contested.status is TaskStatus.DONE:
         return f"the contest for {contested.task.id} is over: drop {contested.task.id} first"
     if contested is not None and contested.is_under_way:
-        return f"{contested.task.id} is being chosen: wait until that has ended"
+        return f"{contested.task.id} is being chosen: try again when it has ended"
     if task.status is not TaskStatus.DONE:
         return None
     others = (batch.tasks[place] for place in task.dependents)
     built = [other.task.id for other in others if other.status is TaskStatus.DONE or other.is_under_way]
-    return f"{task.task.id} is done, and {', '.join(built)} builds on it: drop it instead" if built else None
+    return f"{task.task.id} is done, and {', '.join(built)} depends on it: drop it instead" if built else None
