@@ -153,10 +153,10 @@ def test_no_text_of_a_task_breaks_a_prompt(title: str, body: str) -> None:
     [
         (
             "{task}\n\n{tusk}",
-            "p.md:3: the template of prompts has a placeholder {tusk}, and there is no such one",
+            "p.md:3: the prompt template has an unknown placeholder {tusk}",
         ),
-        ("{HOME}", "p.md:1: the template of prompts has a placeholder {HOME}"),
-        (" \n", "p.md: the template of prompts is empty"),
+        ("{HOME}", "p.md:1: the prompt template has an unknown placeholder {HOME}"),
+        (" \n", "p.md: the prompt template is empty"),
     ],
 )
 def test_a_template_that_can_t_be_filled_in_is_an_error_with_its_place(text: str, said: str) -> None:

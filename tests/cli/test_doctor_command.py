@@ -176,7 +176,7 @@ def test_wrong_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[s
     [
         ("agent = 'shell'", "ok", "agents: shell"),
         ("agent_command = 'tool {task_file}'", "ok", "agents: command"),
-        ("agent_command = 'tool {file}'", "problem", "the agent's command has a placeholder {file}"),
+        ("agent_command = 'tool {file}'", "problem", "the agent's command has an unknown placeholder {file}"),
         ("agent = 'no.such.module:Thing'", "ok", "agents: no.such.module:Thing"),  # nobody has trusted it yet
         ("agent = 'claude'", "problem", "the agent claude is not installed here"),
     ],

@@ -75,12 +75,12 @@ def test_programs_get_it_as_json(top: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("setting", "text", "said"),
     [
-        ("prompts/mine.md", None, "plait.toml:2: the template of prompts prompts/mine.md can't be read"),
-        ("mine.md", "a\n{tasks}", "mine.md:2: the template of prompts has a placeholder {tasks}"),
+        ("prompts/mine.md", None, "plait.toml:2: the prompt template prompts/mine.md can't be read"),
+        ("mine.md", "a\n{tasks}", "mine.md:2: the prompt template has an unknown placeholder {tasks}"),
         (
             "../mine.md",
             "{task}",
-            "plait.toml:2: the template of prompts ../mine.md lies outside of the repository",
+            "plait.toml:2: the prompt template ../mine.md is outside the repository",
         ),
         ("tasks", None, "can't be read: there is no such file"),
     ],
@@ -100,7 +100,7 @@ def test_a_link_does_not_lead_out_of_the_repository(top: Path, capsys: pytest.Ca
     (top.parent / "private").write_text("{task}")
     (top / "mine.md").symlink_to(top.parent / "private")
     (top / "plait.toml").write_text("[run]\nprompt = 'mine.md'\n")
-    assert "lies outside" in shown(capsys, top, "01").err
+    assert "is outside" in shown(capsys, top, "01").err
 
 
 def test_no_module_of_the_repository_is_loaded_to_show_it(

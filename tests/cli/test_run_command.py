@@ -118,7 +118,7 @@ def test_a_program_that_is_set_stands_for_the_tool(top: Path, tmp_path: Path, mo
     assert planned(assign_plan_agents(found(top, "plan.md", run_agent="codex"), [spec])).tasks
     gone = assign_plan_agents(found(top, "plan.md", run_agent="codex"), [replace(spec, program="no-codex")])
     assert told(gone) == [
-        "plan.md:5: 1.1: no-codex, which is set for the agent codex, is not here (and 1 more like it)"
+        "plan.md:5: 1.1: no-codex, the program of the agent codex, was not found (and 1 more like it)"
     ]
 
 

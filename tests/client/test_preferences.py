@@ -182,7 +182,7 @@ def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: RepoLoc
         ("run.max_parallel", 3, "there is no setting called run.max_parallel", "Did you mean maxBatchSize?"),
         ("stop_on_fail", True, "there is no setting called stop_on_fail", "Did you mean stopOnFailure?"),
         ("\x1b[31m", 3, "there is no setting called \\u001b[31m", "GET /api/settings lists them all."),
-        (GIVEN_FIELD, {}, "given tells who gave each setting, and can't be set", "Name settings alone."),
+        (GIVEN_FIELD, {}, "given is the origin of each setting, and can't be set", "Send only settings."),
         ("zzzzzz", None, "there is no setting called zzzzzz", "GET /api/settings lists them all."),
         ("conflictBehavior", "repiar", 'conflictBehavior must be skip, fail or repair, not "repiar"', "Did you mean repair?"),
         ("parallelLimit", -1, "parallelLimit must be a whole number from 0 to 1000000, not -1", ""),
@@ -193,7 +193,7 @@ def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: RepoLoc
         ("fallback", ["shell", "nobody"], "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
         ("judge", "nobody", "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
         ("permissions", {"nobody": "full"}, "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
-        ("agent", "referee", "referee decides contests, and is given nothing else", ""),
+        ("agent", "referee", "referee only decides contests", ""),
         ("agentCommand", "tool 'x", "the agent's command can't be split into words: no closing quotation", "Look at its quotes: tool 'x"),
     ],
 )  # fmt: skip
@@ -215,7 +215,7 @@ def test_all_that_is_wrong_is_told_at_once(place: RepoLocation) -> None:
 def test_a_secret_is_not_saved_and_not_repeated(place: RepoLocation, name: str) -> None:
     error = refused(place, {name: "slack://hunter2/x"})
     assert error.fields == (name,)
-    assert "stays in the journal" in error.message
+    assert "stay in the journal" in error.message
     assert "hunter2" not in str(error)
     assert check_changes(place, {}, {name: None}).texts == ((name, None),)
 

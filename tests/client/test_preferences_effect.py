@@ -117,8 +117,7 @@ def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(pl
     assert of_batch(found) == {"retries": 7}
     [note] = found.notes
     assert note.message == (
-        "batch b1 goes on with the verify that it has: only the repository's own settings say the new one, "
-        "and nobody has trusted it"
+        "batch b1 keeps its verify: the new value comes from the repository's settings, which are not trusted"
     )
     save_trust(place, list_repo_commands(load_effective_config(place, {}), place))
     assert of_batch(asked(place, script.state, patch, saved)) == {"verify": "make", "retries": 7}
@@ -129,7 +128,7 @@ def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: RepoLocation) 
     found = asked(place, script.state, {"gate": "make", "verify": "make"})
     assert of_batch(found) == {"verify": "make"}
     assert [note.message for note in found.notes] == [
-        "batch b1 goes on with the gate that it has: it merges nothing that a gate could run on"
+        "batch b1 keeps its gate: it merges nothing that a gate could run on"
     ]
 
 
@@ -138,7 +137,7 @@ def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: RepoLocatio
     found = asked(place, script.state, {"budget": "5usd", "retries": 5})
     assert of_batch(found) == {"retries": 5}
     [note] = found.notes
-    assert note.message.startswith("batch b1 goes on with the budget that it has: a budget can't be kept")
+    assert note.message.startswith("batch b1 keeps its budget: a budget can't be kept")
 
 
 def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(place: RepoLocation) -> None:

@@ -158,17 +158,17 @@ def test_utf_16_is_not_utf_8(top: Path) -> None:
 
 def test_a_folder_of_that_name_is_told(top: Path) -> None:
     (top / "plait.toml").mkdir()
-    assert complaint(top).startswith("plait.toml is a folder, where a file with settings should be")
+    assert complaint(top).startswith("plait.toml is a folder, and should be a config file")
 
 
 def test_a_pipe_of_that_name_is_not_waited_for(top: Path) -> None:
     os.mkfifo(top / "plait.toml")
-    assert complaint(top).startswith("plait.toml is no regular file")
+    assert complaint(top).startswith("plait.toml is not a regular file")
 
 
 def test_a_link_that_leads_nowhere_is_told(top: Path) -> None:
     (top / "plait.toml").symlink_to("gone.toml")
-    assert complaint(top).startswith("plait.toml is a link that leads nowhere")
+    assert complaint(top).startswith("plait.toml is a broken link")
 
 
 def test_a_link_to_itself_is_told(top: Path) -> None:

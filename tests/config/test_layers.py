@@ -106,8 +106,8 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -
         ("[run]\nxyzzy = 1", 2, "there is no setting called run.xyzzy", ""),
         ("[run]\n'a\tb' = 1", 2, 'there is no setting called run."a\\tb"', ""),
         ("[run.verify]\nx = 1", 1, 'run.verify must be a command, or "" for none, not { x = 1 }', ""),
-        ("run = 3", 1, "run must be a table", "Write [run] on a line, and its settings below."),
-        ("[[run]]\nretries = 1", 1, "run must be a table", "Write [run] on a line, and its settings below."),
+        ("run = 3", 1, "run must be a table", "Write [run] on a line, with its settings below."),
+        ("[[run]]\nretries = 1", 1, "run must be a table", "Write [run] on a line, with its settings below."),
         (
             "[run]\non_conflict = 'repare'",
             2,
@@ -153,7 +153,7 @@ def test_a_long_value_does_not_fill_the_message() -> None:
 
 def test_a_value_of_any_depth_is_refused_like_any_other() -> None:
     [problem] = repository(f"run.verify.{'a.' * 5_000}b = 1").problems
-    assert problem.message.endswith("not something nested too deep")
+    assert problem.message.endswith("not something too deeply nested")
 
 
 def test_a_gate_where_nothing_is_merged_is_told_where_it_was_asked_for() -> None:

@@ -47,7 +47,7 @@ def test_a_repository_can_t_choose_where_news_of_a_person_s_work_goes(top: Path,
         load_config(top, user=top.parent / "none.toml", environment={})
     (problem,) = caught.value.problems
     assert str(problem.at) == "plait.toml:5"
-    assert f"{key.name} is a person's own setting" in problem.message
+    assert f"{key.name} is a personal setting" in problem.message
     assert key.env_variable in problem.hint
 
 
@@ -57,7 +57,7 @@ def test_all_of_a_table_about_a_person_is_theirs() -> None:
 
 def test_nor_can_it_in_pyproject(top: Path) -> None:
     (top / "pyproject.toml").write_text('[tool.plait.notify]\nwebhook = "https://evil.example"\n')
-    with pytest.raises(SettingsError, match="a person's own setting"):
+    with pytest.raises(SettingsError, match="a personal setting"):
         load_config(top, user=top.parent / "none.toml", environment={})
 
 

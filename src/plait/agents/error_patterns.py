@@ -23,22 +23,14 @@ from plait.core.reports import Outcome
 from plait.core.status import Category
 
 MAX_DETAIL_CHARS = 200  # characters
-
-
 _NOT_RUN_REASONS = {126: "it is not executable", 127: "it was not found"}
-
-
 _SUPERVISOR_PREFIX = re.compile(r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?")  # it speaks in the command's place
-
-
 _SIGNAL_EXIT_BASE = 128
-
 
 # Ended by somebody else. What a process brings upon itself (a segmentation fault, say) is its own failure.
 _EXTERNAL_SIGNALS = frozenset(
     {"SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM", "SIGXCPU", "SIGUSR1", "SIGUSR2", "SIGALRM"}
 )
-
 
 _CRASH_SIGNALS = frozenset(
     {"SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGPIPE", "SIGXFSZ", "SIGSYS"}
@@ -82,13 +74,8 @@ def _signal_name(code: int) -> str | None:
 
 
 MAX_STATEMENTS = 5  # so many of the last ones are looked at
-
-
 _MAX_STATEMENT_CHARS = 2000  # characters of one that are looked at
-
-
 _MAX_JSON_DEPTH = 4
-
 
 # How a complaint begins: with the word, with an exception's name, or with what some tool is known to say.
 _ERROR_START = pattern(
@@ -107,13 +94,11 @@ _ERROR_START = pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 
-
 # What tests say of what they test.
 _TEST_WORDING = pattern(
     r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
     re.IGNORECASE,
 )
-
 
 # The first that is found says what it was.
 _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
@@ -160,10 +145,8 @@ _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 
-
 # Anybody may say this; with the time to wait for, it is the provider who does.
 _RATE_LIMIT_WORDING = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
-
 
 # A status of HTTP, where it is called one.
 _HTTP_STATUS = pattern(
@@ -171,7 +154,6 @@ _HTTP_STATUS = pattern(
     r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
     re.IGNORECASE,
 )
-
 
 # What a provider's answer means, where a tool tells its number and not only a text with numbers in it.
 _CATEGORY_BY_STATUS: Mapping[int, Category] = {
@@ -182,11 +164,8 @@ _CATEGORY_BY_STATUS: Mapping[int, Category] = {
     429: Category.RATE_LIMIT,
 }
 
-
 # Where JSON tells what went wrong.
 _ERROR_FIELDS = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
-
-
 _NOISE = pattern(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
 
 

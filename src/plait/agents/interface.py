@@ -1,6 +1,6 @@
-"""What every agent is to plait: a command for a brief, and a listener for what its process says.
+"""The interface of agents: a command for an attempt, and a parser for the output of its process.
 
-An agent never runs anything. The site starts the command; the engine feeds the transcript's lines to the listener.
+An agent never runs anything: the runtime starts the command, and the engine feeds the transcript's lines to the parser.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plait.core.task import Attempt, Task
 
 
 class CostReporting(StrEnum):
-    """What an agent tells of its spending: the money, only the tokens, nothing; or it never costs anything."""
+    """What an agent reports about its spending: cost, only tokens, or nothing; or it never costs anything."""
 
     COST = "cost"
     TOKENS = "tokens"
@@ -29,7 +29,7 @@ class CostReporting(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars per million tokens of the models that the pattern fits. `cached` None: cached input costs like any other."""
+    """Dollars per million tokens of the models that match the pattern. `cached` None: the same as other input."""
 
     model: str
     input: float
@@ -39,12 +39,12 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """How one agent of a batch is called, where its name alone does not say.
+    """How one agent of a batch is called.
 
     `command` are the words of `--agent-command`; `shell`: they are one line for `sh -c`, in which placeholders become
-    quoted words. `model` is for tasks that name none, `args` are further words for the tool, `program` what is run in the
-    place of its usual name, `account` whose limits it shares (none: its provider's). `options` are the agent's own.
-    `replies`: it writes no file itself; what it answers is applied.
+    quoted words. `model` is for tasks that name none, `args` are extra arguments, `program` replaces the usual one,
+    `account` is whose rate limits it shares (none: its provider's). `options` are the agent's own. `replies`: it writes
+    no files itself; plait applies its answer.
     """
 
     name: str
@@ -63,11 +63,10 @@ class AgentSpec:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """All that an agent is told of one attempt. `task` is whole; the files lie there already.
+    """One attempt, for its agent. The files exist already.
 
-    `folder` is the attempt's own, outside the workspace: what a command names in `files` is put there. `session` is the
-    tool's own, to go on with. `base` is the commit that the workspace was made from, `candidates` what a referee chooses
-    from.
+    `folder` is the attempt's own, outside the workspace: the `files` of a command are put there. `session` is the tool's
+    session to continue. `base` is the commit that the workspace was made from, `candidates` are for a referee.
     """
 
     attempt: Attempt
@@ -84,9 +83,9 @@ class AttemptContext:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run in the workspace. `stdin` names a file; without one there is nothing to read. `env` is added.
+    """What to run in the workspace. `stdin` names a file; without one, standard input is empty. `env` is added.
 
-    `files` are names and texts, put into the brief's `folder` before it starts; nobody else can read them.
+    `files` are names and texts, put into the attempt's `folder` before it starts and readable only by the user.
     """
 
     argv: tuple[str, ...]
@@ -96,7 +95,7 @@ class Command:
 
 
 class ActivityKind(StrEnum):
-    """What kind of thing an agent does: the same few for all tools."""
+    """What an agent does: the same few kinds for all tools."""
 
     SAYS = "says"
     THINKS = "thinks"
@@ -111,7 +110,7 @@ class ActivityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A line for people: what the agent does now."""
+    """A line for people: what the agent is doing."""
 
     text: str
     kind: ActivityKind = ActivityKind.SAYS
@@ -119,7 +118,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class PhaseStarted:
-    """The tool says which of its own stages it is in."""
+    """The tool entered another of its own stages."""
 
     name: str
 
@@ -131,21 +130,21 @@ class SessionStarted:
 
 @dataclass(frozen=True, slots=True)
 class SpendUpdated:
-    """What this attempt has spent so far, in all."""
+    """The whole spending of this attempt so far."""
 
     spend: Spend
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
-    """It waits for a person."""
+    """The agent waits for a person."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderRefused:
-    """Its provider refuses for now, while the tool itself waits and goes on. `wait`: as far as it says until when."""
+    """The provider refuses for now, and the tool itself waits; `wait` tells until when, if that is known."""
 
     wait: RetryAfter
 
@@ -154,23 +153,23 @@ AgentEvent = Activity | PhaseStarted | SessionStarted | SpendUpdated | QuestionA
 
 
 class OutputParser(Protocol):
-    """Hears one attempt's transcript from its beginning, line by line; a line that says nothing costs next to nothing."""
+    """Parses one attempt's transcript from its beginning, line by line; a line without meaning must be cheap."""
 
-    def feed(self, line: str) -> Sequence[AgentEvent]: ...
+    def feed(self, line: str, /) -> Sequence[AgentEvent]: ...
 
     def mark_gap(self) -> None:
-        """Much was printed, and some of it is not heard."""
+        """Some output was skipped, because there was too much of it."""
 
-    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """What the exit means; `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes of output,
-        `said_at` when that was written: "until 3 pm" means nothing without it.
+    def finish(self, code: int, tail: str, printed_at: float, /) -> Outcome:
+        """The meaning of the exit. `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes of output,
+        `printed_at` when they were written: "until 3 pm" means nothing without it.
 
-        `tip`, `files` and `peak` are not the agent's to tell.
+        `tip`, `files` and `peak` are filled in by the engine.
         """
 
 
 class Agent(Protocol):
-    """`name` is what people call it; `provider` the account that its rate limits belong to."""
+    """`provider` is the account whose rate limits the agent shares."""
 
     @property
     def name(self) -> str: ...
@@ -181,7 +180,7 @@ class Agent(Protocol):
     @property
     def reports(self) -> CostReporting: ...
 
-    def build_command(self, context: AttemptContext) -> Command: ...
+    def build_command(self, context: AttemptContext, /) -> Command: ...
 
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
-        """`before` is what the session that goes on had spent: some tools count a session as a whole."""
+    def create_parser(self, before: Spend = NO_SPEND, /) -> OutputParser:
+        """`before` is what the continued session had spent: some tools report a session as a whole."""

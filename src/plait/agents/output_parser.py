@@ -1,9 +1,7 @@
-"""Listening to a tool that plait knows nothing of: its last line, the stages it prints, and its exit.
+"""Parsers of agent output: plain text of unknown tools, and tools that print a JSON object per line.
 
-Listening to a tool that prints a JSON object per line, and text of any kind between.
-
-Exit codes lie, so a tool's own last word counts first: how it says it ended. Only where it says nothing, the exit status
-and the last lines are judged as any command's are.
+Exit codes lie, so a tool's own report of its result counts first. Without one, the exit status and the last lines are
+judged like those of any command.
 """
 
 from __future__ import annotations
@@ -38,19 +36,10 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 MAX_ACTIVITY_CHARS = 160  # characters for people
-
-
 MAX_PHASE_CHARS = 80
-
-
-MAX_PHASES = 200  # each is a record of the journal, and no tool has more stages than this
-
-
-_MAX_HEADLINE_CHARS = 1000  # a longer line is no headline, whatever escapes are in it
-
-
-_BAR = "[=\u2500-\u257f]"  # a box drawing, or what stands for one
-
+MAX_PHASES = 200  # each is a record in the journal
+_MAX_HEADLINE_CHARS = 1000  # a longer line is no heading
+_BAR = "[=\u2500-\u257f]"  # box drawings
 
 _PHASE_HEADLINE = re.compile(
     rf"[^\w\s=]{{0,8}} ?{_BAR}{{3,}} ?"
@@ -61,7 +50,7 @@ _PHASE_HEADLINE = re.compile(
 
 
 class PlainTextParser:
-    """`words`: whether what it said last may tell why it failed. Success is its exit status and nothing else."""
+    """Only the exit status means success; with `use_output`, the last lines may explain a failure."""
 
     def __init__(self, *, use_output: bool) -> None:
         self._use_output = use_output
@@ -91,8 +80,8 @@ class PlainTextParser:
         return classify_exit(code, tail, printed_at=printed_at, use_output=self._use_output)
 
     def _find_phase(self, shown: str) -> str | None:
-        found = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
-        name = truncate(found[1].rstrip(" :"), MAX_PHASE_CHARS) if found else ""
+        match = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
+        name = truncate(match[1].rstrip(" :"), MAX_PHASE_CHARS) if match else ""
         if not name or name == self._phase or self._phases >= MAX_PHASES:
             return None
         self._phase = name
@@ -100,25 +89,19 @@ class PlainTextParser:
         return name
 
 
-# What a tool printed: its shape is the tool's, and every look at it asks first.
+# What a tool printed. Any: its shape is up to the tool, so every access checks it.
 Json = Mapping[str, Any]
 
-
-# A session becomes a word of the next command: nothing that could be an option, or two words.
+# A session becomes an argument of the next command: it must not look like an option, or be two words.
 _SESSION = re.compile(r"[A-Za-z0-9][\w.:-]{0,199}", re.ASCII)
-
-
-_MAX_COUNT = 10**15  # no tool counts so far
-
-
+_MAX_COUNT = 10**15
 _PERMISSIONS_HINT = ": what it may do unasked is set under [agents.permissions]"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """What a tool says went wrong: its words, and the status of HTTP where it tells one. `category`: where it is plain.
-
-    `otherwise` is for words that tell nothing; `wait` is what it said of a limit before.
+    """An error that a tool reports. `status` is an HTTP status; `category` is set where it is certain, `fallback` is for
+    messages that match no pattern. `wait` is what the tool said earlier about a rate limit.
     """
 
     message: str
@@ -129,24 +112,24 @@ class ToolError:
 
 
 class JsonLinesParser:
-    """A listener. A tool's own gives `event` a meaning, and sets `finished` or `error` when the tool says how it ended.
+    """Base of the parsers of drivers, which handle events and set `finished` or `error` when the tool reports its result.
 
-    `deeds` counts what it did to the workspace, with a tool that tells; so does `denied` what it was not allowed to do.
+    `changes_made` counts changes of the workspace, for tools that report them; `denied` are the tools it may not use.
     """
 
-    # Whether a tool that said no event at all (a person's arguments may ask for text) is judged by its exit status.
+    # Whether to judge a tool that printed no event at all by its exit status: the settings' arguments may ask for text.
     trust_exit_status = False
-    result_prefix = ""  # how the line begins that must not be lost
+    result_prefix = ""  # the start of the line with the result, which is parsed even if it is cut off
 
     def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
-        """`may`: a sentence about what it may do, for a person who wonders why it did nothing."""
+        """`permission_note` may explain why a tool did nothing."""
         self.before = before
         self.permission_note = permission_note
         self.workspace = ""
-        self.session_gone = False  # its session: it must not be tried again
+        self.session_gone = False  # the session must not be continued again
         self.changes_made: int | None = None
         self.denied: list[str] = []
-        self._complete = True  # whether all was heard
+        self._complete = True  # no output was skipped
         self._saw_event = False
         self._reported_spend = NO_SPEND
         self._phase = ""
@@ -155,26 +138,26 @@ class JsonLinesParser:
         self.spend = NO_SPEND
         self.error: ToolError | None = None
         self.finished = False
-        self.last_message = ""  # its last message, as a whole
+        self.last_message = ""
         self.question: str | None = None
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
-        """What one object means."""
+        """Handle one JSON object."""
         raise NotImplementedError
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
-        """A line that is no object: what tools print beside their events is mostly noise."""
+        """Handle a line that is no JSON object; most are noise."""
         shown = to_plain_text(line, MAX_ACTIVITY_CHARS)
         if shown:
             yield Activity(shown)
 
-    def handle_invalid(self, line: str) -> Iterator[AgentEvent]:  # noqa: ARG002 - some look at it
-        """An object that lost its end on the way (some tools put whole files into one), or that never was one."""
+    def handle_invalid(self, _line: str, /) -> Iterator[AgentEvent]:
+        """Handle an object without its end (some tools put whole files into one), or a text that starts like one."""
         self.mark_gap()
         yield from ()
 
     def mark_gap(self) -> None:
-        """It may have been a deed: nobody knows any more how many there were."""
+        """The skipped output may contain changes: their number is no longer known."""
         self._complete = False
         self.question = None
 
@@ -189,10 +172,10 @@ class JsonLinesParser:
         try:
             return tuple(self.handle_event(event))
         except (TypeError, AttributeError, KeyError, IndexError, ValueError, OverflowError, RecursionError):
-            return ()  # of a shape that no version had so far: it costs this line
+            return ()  # an unknown shape costs only this line
 
     def _parse_line(self, line: str) -> Json | None:
-        """Of a line that is too long, the end is lost on the way: that must not cost how it all ended."""
+        """The end of an overlong line is lost; the result must be understood even so."""
         with suppress(ValueError, RecursionError):
             return cast("Json", loads(line))
         with suppress(ValueError, RecursionError):
@@ -217,7 +200,7 @@ class JsonLinesParser:
         return replace(ended, spend=self.spend, session="" if self.session_gone else self.session)
 
     def _make_finished_outcome(self, code: int) -> Outcome:
-        """It says that it is done. Whether it is, its diff tells; where it did nothing, its words may tell why."""
+        """The tool reports success. If it changed nothing, its last message may tell why."""
         if self.denied and self.is_idle:
             names = ", ".join(dict.fromkeys(self.denied))
             return Outcome(
@@ -238,11 +221,11 @@ class JsonLinesParser:
 
     @property
     def is_idle(self) -> bool:
-        """As far as is known for sure, it did nothing to the workspace."""
+        """Certainly no change of the workspace so far."""
         return self.changes_made == 0 and self._complete
 
     def record_change(self) -> None:
-        """It did something to the workspace: nobody waits for an answer any more."""
+        """Count a change of the workspace; after one, a question is not waited for."""
         self.changes_made = (self.changes_made or 0) + 1
         self.question = None
 
@@ -252,7 +235,7 @@ class JsonLinesParser:
             yield SessionStarted(session)
 
     def update_phase(self, name: object) -> Iterator[AgentEvent]:
-        """The step of its own list that it is at."""
+        """The current step of the tool's own plan."""
         shown = to_plain_text(name, MAX_PHASE_CHARS) if isinstance(name, str) else ""
         if shown and shown != self._phase and self._phases < MAX_PHASES:
             self._phase = shown
@@ -260,14 +243,14 @@ class JsonLinesParser:
             yield PhaseStarted(shown)
 
     def report_growing_spend(self, spend: Spend) -> Iterator[AgentEvent]:
-        """Like `used`, for what grows with every message: it is told when it has grown by a quarter."""
+        """Like `report_spend`, for what grows with every message: reported when it has grown by a quarter."""
         self.spend = self.spend.at_least(spend)
         if self.spend.tokens * 4 >= self._reported_spend.tokens * 5 and self.spend != self._reported_spend:
             self._reported_spend = self.spend
             yield SpendUpdated(self.spend)
 
     def report_spend(self, spend: Spend) -> Iterator[AgentEvent]:
-        """What this attempt has spent so far; never less than it said before."""
+        """The spending of this attempt so far; it never shrinks."""
         more = self.spend.at_least(spend)
         if more != self._reported_spend:
             self.spend = self._reported_spend = more
@@ -275,7 +258,7 @@ class JsonLinesParser:
 
 
 def make_failure(code: int, error: ToolError, printed_at: float) -> Outcome:
-    """A tool's own word, whatever its exit status."""
+    """The outcome of an error that the tool reports, whatever its exit status."""
     found = classify_error(error.message, error.status, printed_at)
     category = error.category or (found.category if found else error.fallback)
     told = Outcome(category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS))
@@ -286,7 +269,7 @@ def make_failure(code: int, error: ToolError, printed_at: float) -> Outcome:
 
 
 def make_activity(text: object, kind: ActivityKind, *details: object) -> Iterator[AgentEvent]:
-    """An activity, if there is something to tell: `editing src/app.py`."""
+    """An activity such as `editing src/app.py`; none for an empty text."""
     words = " ".join(str(part) for part in (text, *details) if part)
     shown = to_plain_text(" ".join(words.split()), MAX_ACTIVITY_CHARS)
     if shown:
@@ -294,14 +277,14 @@ def make_activity(text: object, kind: ActivityKind, *details: object) -> Iterato
 
 
 def get_object(tree: object, *names: str) -> Json:
-    """The object under these names; an empty one where there is none."""
+    """The object under these names, or an empty one."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree if isinstance(tree, Mapping) else {}
 
 
 def get_count(tree: Json, *names: str) -> int:
-    """The first of these numbers that is there; tools have several names for one."""
+    """The first of these numbers that exists: versions of a tool have different names for one."""
     for name in names:
         value = tree.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MAX_COUNT:
@@ -310,7 +293,7 @@ def get_count(tree: Json, *names: str) -> int:
 
 
 def spend_since(whole: Spend, before: Spend) -> Spend:
-    """What was spent since; a count that is smaller than before began anew."""
+    """What was spent since; a smaller count than before was started from zero."""
     since = whole - before
     return since if since.is_valid else whole
 
@@ -322,17 +305,16 @@ def to_microdollars(dollars: object) -> int:
 
 
 def relative_to_workspace(path: object, workspace: str = "") -> str:
-    """A file as people call it: below the workspace, by the rest of its path."""
-    said = path if isinstance(path, str) else ""
-    inside = workspace and said.startswith(f"{workspace}/")
-    return said[len(workspace) + 1 :] if inside else said
+    """A path relative to the workspace, if it is inside."""
+    text = path if isinstance(path, str) else ""
+    return text.removeprefix(f"{workspace}/") if workspace else text
 
 
 _CLOSING_BRACKETS = {"{": "}", "[": "]"}
 
 
 def repair_json(line: str) -> str:
-    """An object whose end was cut off inside of a text: the text ends there, and so does all that is around it."""
+    """Close the string, objects and arrays that are open where a JSON text was cut off."""
     open_: list[str] = []
     quoted = escaped = False
     for char in line:
@@ -351,9 +333,7 @@ def repair_json(line: str) -> str:
 
 
 def strip_events(tail: str) -> str:
-    """What was said in words, and the last event if it complains: no person reads the others, and what they complained of
-    it got over.
-    """
+    """The lines that are no events, and the last event if it is an error: the tool recovered from earlier ones."""
     lines = tail.split("\n")
     events = [place for place, line in enumerate(lines) if line.lstrip().startswith('{"')]
     if events and find_error(lines[events[-1]]):
@@ -361,6 +341,5 @@ def strip_events(tail: str) -> str:
     return "\n".join(line for place, line in enumerate(lines) if place not in events)
 
 
-def last_nonempty_line(said: str) -> str:
-    """The last line that says something."""
-    return next((line.strip() for line in reversed(said.split("\n")) if line.strip()), "")
+def last_nonempty_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")

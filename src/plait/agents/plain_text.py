@@ -1,4 +1,4 @@
-"""What tools print, as plain text: for one line of a table, without anything that could steer a terminal."""
+"""Text of others made safe to show: on one line, without terminal escapes; or between fences that it can't close."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ESCAPES = re.compile(
 
 
 def to_plain_text(line: str, max_chars: int = MAX_LINE_CHARS) -> str:
-    """What a terminal would show of this line in the end, on one line and at most so long."""
+    """What a terminal would finally show of this line, on one line of at most `max_chars`."""
     if line.isprintable():
         return truncate(line.strip(), max_chars)
     line = _drop_overwritten(line.rstrip("\r\n"))
@@ -30,10 +30,17 @@ def truncate(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else f"{text[: max_chars - 1].rstrip()}{ELLIPSIS}"
 
 
+def fence(text: str) -> str:
+    """The text in a Markdown fence that is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    marks = "`" * (longest + 1)
+    end = "" if text.endswith("\n") or not text else "\n"
+    return f"{marks}\n{text}{end}{marks}"
+
+
 def _drop_overwritten(line: str) -> str:
-    """A progress bar draws itself over and over; each time from the line's beginning."""
-    drawn = line.rfind("\r")
-    return line if drawn < 0 else line[drawn + 1 :]
+    """A progress bar draws itself again and again from the line's beginning."""
+    return line[line.rfind("\r") + 1 :]
 
 
 def _printable_char(char: str) -> str:

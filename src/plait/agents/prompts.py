@@ -1,8 +1,6 @@
-"""What an agent reads: the task, the rules of the house, and what was said of the attempts before.
+"""Prompts: the task, the rules, feedback on earlier attempts; and how an agent that writes no files has to answer.
 
-Everything in it is somebody's text, put in as it is: nothing of the environment, and nothing that is filled in twice.
-
-Replies: how an agent that only reads tells what to write, and how files are shown to it: in the same form.
+Texts are put in as they are: nothing of the environment, and no placeholder in them is expanded.
 """
 
 from __future__ import annotations
@@ -10,23 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from plait.agents.plain_text import to_plain_text
+from plait.agents.plain_text import fence, to_plain_text
 from plait.agents.templates import fill_template
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
 
-# Names that are kept: one word of plain characters, and of a file that holds text.
+# Names of task files that are kept: plain characters, and the suffix of a text file.
 _TEXT_FILE_NAME = re.compile(r"[\w][\w.+ -]{0,190}\.(?:md|markdown|mdx|txt|rst)", re.IGNORECASE)
-
-
 _UNSAFE_NAME_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
-
-
 _MAX_ID_CHARS = 60
-
-
 _MAX_NAME_BYTES = 200  # bytes: no file system takes more than 255
-
 
 _WORKTREE_RULES = (
     (
@@ -39,7 +30,6 @@ _WORKTREE_RULES = (
     ),
 )
 
-
 _IN_PLACE_RULES = (
     (
         "Work only in the folder that you were started in. It is a person's own checkout, and others may be at work in it at "
@@ -48,11 +38,9 @@ _IN_PLACE_RULES = (
     "Do not commit, push, stash, reset, clean or switch branches, and leave other worktrees alone.",
 )
 
-
 _UNATTENDED_RULE = (
     "Nobody is there to answer questions. Where something is open, decide, and say at the end what you assumed."
 )
-
 
 _CONFLICT_NOTE = (
     "Other tasks were merged meanwhile, and the change that was made for this one does not fit onto them. The folder holds "
@@ -62,7 +50,7 @@ _CONFLICT_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class PromptRules:
-    """What holds for every attempt of a batch: where it works, and what will be run on what it leaves."""
+    """What holds for every attempt of a batch: whether it has its own worktree, and how its result is verified."""
 
     isolated: bool = True
     verify: str | None = None
@@ -70,7 +58,7 @@ class PromptRules:
 
 @dataclass(frozen=True, slots=True)
 class PriorFeedback:
-    """What was said of the attempts before: in words, the end of what a failed check printed, both sides of a conflict."""
+    """What is known from earlier attempts: feedback, the end of a failed check's output, both sides of a conflict."""
 
     feedback: str = ""
     check: str = ""
@@ -88,7 +76,7 @@ def build_prompt(
     workspace: str = "",
     template: str = "",
 ) -> str:
-    """For an agent that begins anew: the task, the rules, and all that was said."""
+    """For a new session: the task, the rules and all feedback."""
     values = {
         "task": _render_task(task),
         "title": _headline(task),
@@ -103,9 +91,7 @@ def build_prompt(
 
 
 def build_continuation(task: Task, prior: PriorFeedback, task_file: str = "") -> str:
-    """For an agent whose session goes on: it has read the task. A session may have been cut off early, so where it stands
-    is told.
-    """
+    """For a continued session, which has read the task; it may have been cut off early, so the task's file is named."""
     sections = [section for section in _feedback_sections(prior).values() if section]
     again = "it is not done yet" if sections else "you were interrupted; go on where you left off"
     where = f" Should you need to read it again, it is in {format_code_span(task_file)}." if task_file else ""
@@ -140,7 +126,7 @@ def _render_rules(task: Task, prompt_rules: PromptRules) -> str:
 
 
 def render_task_file(task: Task) -> tuple[str, str]:
-    """The task as a file: under its own name if it is one, else under its id."""
+    """Name and text of the task as a file: named like its source if it is a file of its own, else by its id."""
     name = task.origin.file.rpartition("/")[2] if task.origin and task.origin.line <= 1 else ""
     if not _TEXT_FILE_NAME.fullmatch(name) or len(name.encode()) > _MAX_NAME_BYTES:
         name = f"{_UNSAFE_NAME_CHARS.sub('-', task.id).strip('-.')[:_MAX_ID_CHARS] or 'task'}.md"
@@ -148,7 +134,7 @@ def render_task_file(task: Task) -> tuple[str, str]:
 
 
 def _render_task(task: Task) -> str:
-    """A text that has a headline of its own keeps it."""
+    """A body that starts with a heading needs no title."""
     body = task.body.strip("\n").rstrip()
     if body.lstrip().startswith("# "):
         return body
@@ -161,7 +147,7 @@ def _headline(task: Task) -> str:
 
 
 def format_code_span(text: str) -> str:
-    """On one line, as code; between as many backticks as nothing in it closes."""
+    """On one line, as code, between more backticks than it contains."""
     line = " ".join(text.split())
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
     marks, gap = "`" * (longest + 1), " " if longest else ""
@@ -169,24 +155,14 @@ def format_code_span(text: str) -> str:
 
 
 def _format_output(text: str) -> str:
-    return _fence("\n".join(map(_plain_indented_line, text.split("\n"))))
-
-
-def _fence(text: str) -> str:
-    """In a fence that nothing in the text closes."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}\n{text}\n{fence}"
+    return fence("\n".join(map(_plain_indented_line, text.split("\n"))))
 
 
 def _plain_indented_line(line: str) -> str:
-    """As it was seen, with its indentation."""
+    """As a terminal would show it, with its indentation."""
     shown = to_plain_text(line)
     indent = line[: len(line) - len(line.lstrip(" \t"))] if shown else ""
     return f"{indent}{shown}"
-
-
-_FENCE_RUNS = re.compile(r"`{3,}")
 
 
 REPLY_INSTRUCTIONS = """\
@@ -214,7 +190,7 @@ Everything that you name is written, or nothing. Text outside of these blocks is
 
 
 def build_reply_instructions(allowed: Collection[str] = ()) -> str:
-    """For the end of a prompt. `allowed` are the only files that are taken; none: any of the repository."""
+    """For the end of a prompt. `allowed` are the only files that are accepted; empty: any of the repository."""
     if not allowed:
         return REPLY_INSTRUCTIONS
     listed = "\n".join(f"- {path}" for path in allowed)
@@ -222,12 +198,5 @@ def build_reply_instructions(allowed: Collection[str] = ()) -> str:
 
 
 def format_files(files: Iterable[tuple[str, str]]) -> str:
-    """Files as they are, each in a fence that nothing in it closes."""
-    return "\n\n".join(_format_file(path, text) for path, text in files)
-
-
-def _format_file(path: str, text: str) -> str:
-    longest = max((len(run) for run in _FENCE_RUNS.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    end = "" if text.endswith("\n") or not text else "\n"
-    return f"FILE: {path}\n{fence}\n{text}{end}{fence}"
+    """Files in the form in which an agent answers with them."""
+    return "\n\n".join(f"FILE: {path}\n{fence(text)}" for path, text in files)

@@ -29,7 +29,6 @@ _ADDRESS = pattern(r"[a-z][a-z0-9+.-]*://[^@\s]*")
 _PASSWORD = pattern(r"://(?P<user>[^\s/:@]{0,256}):(?P<word>[^\s/@]{1,1024})@")
 _STRUCTURE = pattern(r"\s*[{\[]|[^\n]*\n")
 _PARTS = pattern(rf"[^\s\"'{{}}\[\],:\\]{{{_MIN_PART_CHARS},}}")
-
 _NOT_IN_WORD = r"(?<![A-Za-z0-9_-])"  # a key begins where no word goes on: `task-force-one-2026` is none
 
 

@@ -13,16 +13,9 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 
 _MAX_WAIT_SECONDS = 40 * 86400.0  # seconds; more is no wait
-
-
 _HTTP_DATE_FORMAT = "%a, %d %b %Y %H:%M:%S GMT"
-
-
 _EPOCH_RANGE = (1_500_000_000.0, 5_000_000_000.0)
-
-
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
 
 _DURATION_PART = pattern(
     r"(?P<number>\d{1,9}(?:\.\d{1,9})?) ?"
@@ -30,7 +23,6 @@ _DURATION_PART = pattern(
     r"(?:,? and |, | )?",
     re.IGNORECASE,
 )
-
 
 # What announces a length of time; "retrying in" tells of a wait that is over.
 _DURATION_PREFIX = pattern(
@@ -40,25 +32,20 @@ _DURATION_PREFIX = pattern(
     re.IGNORECASE,
 )
 
-
 _RETRY_AFTER_HEADER = pattern(
     r"retry[-_]after(?P<ms>[-_]ms)?[\"']?[:=] ?[\"']?(?P<number>\d{1,9}(?:\.\d{1,9})?)(?![\d-])",
     re.IGNORECASE,
 )
 
-
 _RETRY_DELAY_MS = pattern(r"retry_?delay_?ms[\"']?[:=] ?(?P<number>\d{1,9})", re.IGNORECASE)
-
 
 _RETRY_AFTER_DATE = pattern(
     r"retry-after[\"']?: ?[\"']?(\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT)", re.IGNORECASE
 )
 
-
 _RESET_EPOCH = pattern(
     r"(?:reached\||reset(?:s|_?at|s_?at)?[\"']?[:= ]{1,2}[\"']?)(\d{10})(\d{3})?(?!\d)", re.IGNORECASE
 )
-
 
 _RESET_ISO = pattern(
     r"(?:resets?(?:_?at)?|retry(?:_?at)?|again|until|after)\W{1,4}(?:at )?"
@@ -128,22 +115,11 @@ def _find_timestamp(said: str) -> float | None:
 
 
 MAX_AHEAD_SECONDS = 8 * 86_400.0  # seconds; a time of day is never further away
-
-
 JUST_PASSED_SECONDS = 15 * 60.0  # seconds; what is past by so little is meant as now
-
-
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
-
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-
-
 _NAMED_TIMES = {"noon": time(12), "midnight": time(0)}
-
-
 _NOON_HOUR = 12
-
 
 # Abbreviations that mean one thing, in hours from UTC; of those that mean several, nobody knows which.
 _ZONE_OFFSET_HOURS = {
@@ -162,12 +138,8 @@ _ZONE_OFFSET_HOURS = {
     for name in names.split()
 }
 
-
 _MONTH = rf"(?P<{{0}}>{'|'.join(_MONTHS)})[a-z]{{{{0,6}}}}\.?"
-
-
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:)"
-
 
 _TIME_OF_DAY = pattern(
     r"(?:resets?(?:[ _]?(?:at|time))?|try(?:ing)? again|retry|available(?: again)?|until|back)\b"
@@ -185,10 +157,7 @@ _TIME_OF_DAY = pattern(
     re.IGNORECASE,
 )
 
-
 _OFFSET = pattern(r"(?:utc|gmt)? ?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
-
-
 _HOUR_END = pattern(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
 
 

@@ -20,7 +20,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
 
 ENTRY_POINT_GROUP = "plait.agents"
-
 AgentFactory = Callable[[AgentSpec], Agent]
 
 

@@ -1,9 +1,4 @@
-"""How agents are called: the settings, as the agents know them.
-
-The agents' programs: which are on this PATH. None is run.
-
-The template of prompts that the settings name.
-"""
+"""Agents as the settings describe them: how each is called, whether its program is installed, and the prompt template."""
 
 from __future__ import annotations
 
@@ -23,19 +18,18 @@ MODEL_AGENT = "model"
 
 
 def build_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
-    """Of every agent that something is set for; raises ConfigError."""
+    """The agents that differ from their defaults; raises ConfigError."""
     names = dict.fromkeys((*config.agents.configured_agents, *config.default_agents, *config.run.fallback))
-    if config.run.model or config.agents.prices:  # whoever a task names may need them
+    if config.run.model or config.agents.prices:  # a task may name any of them
         names |= dict.fromkeys(AGENTS)
     if config.run.agent_command is not None:
         names[COMMAND_AGENT] = None
-    names[MODEL_AGENT] = None  # jobs name it, whoever serves
+    names[MODEL_AGENT] = None  # jobs name it, whatever the default agent is
     made = [_build_spec(config, name) for name in names]
     return tuple(spec for spec in made if spec != AgentSpec(spec.name))
 
 
 def _build_spec(config: Config, name: str) -> AgentSpec:
-    """What the settings say of one agent."""
     own = config.agents
     plain = (
         _build_command_spec(config)
@@ -59,13 +53,14 @@ def _build_spec(config: Config, name: str) -> AgentSpec:
 
 
 def _choose_model(config: Config, name: str) -> str:
-    """Its own before everybody's, unless everybody's was said by a stronger layer: a flag counts over any file."""
+    """The agent's own model before that of all agents, unless the latter is set by a stronger layer."""
     own = [("agents.models", dict(config.agents.models).get(name))]
     if name == MODEL_AGENT:
         own.append(("model.name", config.model.name))
-    all_of_them = config.origins["run.model"].strength if config.run.model else -1
-    said = (value for key, value in own if value and config.origins[key].strength >= all_of_them)
-    return next(said, config.run.model or "")
+    strength = config.origins["run.model"].strength if config.run.model else -1
+    return next(
+        (value for key, value in own if value and config.origins[key].strength >= strength), config.run.model or ""
+    )
 
 
 def _build_model_options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
@@ -82,7 +77,7 @@ def _build_command_spec(config: Config) -> AgentSpec:
 
 
 def find_default_agent(config: Config) -> tuple[str, ...]:
-    """Who serves where no setting names anybody: the first of the known agents whose program is here, if there is one."""
+    """The agent to use if no setting names one: the first tested one whose program is installed."""
     programs = dict(config.agents.programs)
     for known in AGENTS.values():
         if known.tested and known.program and shutil.which(programs.get(known.name, known.program)):
@@ -91,11 +86,11 @@ def find_default_agent(config: Config) -> tuple[str, ...]:
 
 
 def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
-    """Why an agent can't be run, and the way out; None: its program is here, or nobody can tell."""
+    """Why an agent can't be run, and what to do; None if its program is installed, or none is known."""
     known = AGENTS.get(spec.name)
     if known is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
         return (
-            "the agent model needs the openai client, which is not installed here",
+            "the agent model needs the openai client, which is not installed",
             f"Install it: {known.install}.",
         )
     program = spec.program or (known.program if known else "")
@@ -103,8 +98,8 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
         return None
     if spec.program:
         return (
-            f"{program}, which is set for the agent {spec.name}, is not here",
-            "Look at [agents.programs] in the settings, and at the PATH.",
+            f"{program}, the program of the agent {spec.name}, was not found",
+            "Check [agents.programs] in the settings, and the PATH.",
         )
     install = f"Install it ({known.install}), or say" if known and known.install else "Put it on the PATH, or say"
     return (
@@ -117,37 +112,32 @@ _MAX_TEMPLATE_BYTES = 1 << 20  # bytes
 
 
 def load_prompt_template(place: RepoLocation, config: Config) -> str:
-    """Its text; "" where plait's own will do. Raises ConfigError."""
+    """The text of the template that is set, or "" for plait's own. Raises ConfigError."""
     named, given = config.run.prompt, config.origins["run.prompt"]
     if not named:
         return ""
     path = place.top / Path(named).expanduser()
     inside = path.resolve().is_relative_to(place.top.resolve())
-    if given.layer is Layer.REPOSITORY and not inside:  # what it is read for, a stranger's model sees
+    if given.layer is Layer.REPOSITORY and not inside:  # a model of the repository's choosing would see the file
         raise ConfigError(
-            f"{given}: the template of prompts {named} lies outside of the repository",
-            hint="A repository's own settings name files of its own; yours may name any.",
+            f"{given}: the prompt template {named} is outside the repository",
+            hint="A repository's settings can only name its own files; yours can name any.",
         )
     try:
         text = _read_template(path)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
-            f"{given}: the template of prompts {named} can't be read: {why}",
-            hint="Put a text with {task} in it there, or take run.prompt out of the settings.",
+            f"{given}: the prompt template {named} can't be read: {why}",
+            hint="Put a text with {task} there, or remove run.prompt from the settings.",
         ) from error
     templates.check_template(text, named)
     return text
 
 
 def _read_template(path: Path) -> str:
-    if not path.is_file():  # a device would never end
+    if not path.is_file():  # a device may never end
         raise FileNotFoundError(2, "there is no such file")
     if path.stat().st_size > _MAX_TEMPLATE_BYTES:
         raise ValueError(f"it has more than {_MAX_TEMPLATE_BYTES >> 20} MB")
     return path.read_bytes().decode("utf-8-sig")
-
-
-def load_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
-    """How agents are called where their names alone do not say; raises ConfigError."""
-    return build_agent_specs(config)

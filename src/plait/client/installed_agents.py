@@ -1,10 +1,6 @@
-"""The agents, as they are here: which are installed, which are logged in, and what the settings say of each.
+"""The agents on this machine: which are installed, in which version, whether they are logged in, and their settings.
 
-Programs: where they are, and which version they say they are. All are asked at once, and none is waited for long.
-
-Whether a tool is logged in, as far as that shows without asking its provider, which may cost something.
-
-An agent as programs see it: whether it is here, and whether it is logged in.
+A login is only guessed from variables and files: asking the provider may cost something.
 """
 
 from __future__ import annotations
@@ -33,7 +29,7 @@ from plait.core.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class InstalledAgent:
-    """`program` None: it has none of its own. `default`: it serves the tasks that name nobody."""
+    """`program` None: it has none of its own. `default`: it works on tasks that name no agent."""
 
     known: AgentInfo
     program: Program | None
@@ -47,8 +43,8 @@ class InstalledAgent:
 
 
 def list_agents(config: Config) -> list[InstalledAgent]:
-    """All that are known, and those that other packages bring. Their programs are asked for their versions."""
-    set_ = {spec.name: spec for spec in build_agent_specs(config)}
+    """All agents, including those of other packages. Runs their programs with `--version`."""
+    specs = {spec.name: spec for spec in build_agent_specs(config)}
     known = [*AGENTS.values(), *_list_plugins()]
     found = _find_programs(config, known)
     serving = config.default_agents or find_default_agent(config) or Settings().agents
@@ -58,14 +54,14 @@ def list_agents(config: Config) -> list[InstalledAgent]:
             found.get(each.name),
             detect_login(each.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
             each.name in serving,
-            set_.get(each.name, AgentSpec(each.name)),
+            specs.get(each.name, AgentSpec(each.name)),
         )
         for each in known
     ]
 
 
 def _find_programs(config: Config, known: Sequence[AgentInfo]) -> Mapping[str, Program]:
-    """What a repository's own settings name is looked for, and not run: nobody has been asked whether it is trusted."""
+    """A program that only the repository's settings name is looked for, but not run: it may not be trusted."""
     own = dict(config.agents.programs)
     theirs = config.origins["agents.programs"].layer is Layer.REPOSITORY
     wanted = {each.name: own.get(each.name, each.program) for each in known}
@@ -85,18 +81,14 @@ def _list_plugins() -> list[AgentInfo]:
     ]
 
 
-VERSION_TIMEOUT_SECONDS = 10.0  # seconds; some start slowly
-
-
+VERSION_TIMEOUT_SECONDS = 10.0  # some start slowly
 _VERSION_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
-
-
 _MAX_OUTPUT_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`path` None: it is not there. `version` None: it did not say; then `trouble` tells why, where that is known."""
+    """`path` None: not installed. `version` None: unknown; then `trouble` tells why, if that is known."""
 
     name: str
     path: str | None = None
@@ -107,7 +99,7 @@ class Program:
 def probe_programs(
     names: Sequence[str], path: str | None = None, *, timeout: float = VERSION_TIMEOUT_SECONDS
 ) -> Mapping[str, Program]:
-    """`path` is the PATH to look on; None: this process's own."""
+    """Run all with `--version` at once. `path` None: this process's PATH."""
     with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
         return dict(zip(names, pool.map(lambda name: _probe_program(name, path, timeout), names), strict=True))
 
@@ -129,7 +121,7 @@ def _probe_program(name: str, path: str | None, patience: float) -> Program:
 
 
 def _read_output(words: Sequence[str], patience: float) -> tuple[str, int]:
-    """To a file, not to a pipe: what a program leaves running would keep a pipe open for ever."""
+    """Output goes to a file: a process that a program leaves behind would keep a pipe open."""
     with TemporaryFile() as out:
         process = subprocess.Popen(  # a program that a person installed, and a fixed word
             words,
@@ -161,7 +153,7 @@ class LoggedIn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoginStatus:
-    """`by` is the name of a variable or of a file, and never what is in it; `how` is how to log in."""
+    """`by` is the name of a variable or file, never its content; `how` is how to log in."""
 
     logged_in: LoggedIn
     by: str = ""
@@ -171,7 +163,7 @@ class LoginStatus:
 def detect_login(
     login: AgentLogin | None, environment: Mapping[str, str], home: Path, *, keychain: bool = False
 ) -> LoginStatus:
-    """`keychain`: this system keeps what tools would write into files. Whoever leaves no file may be logged in unseen."""
+    """`keychain`: the system's keychain holds what tools write into files elsewhere, so a missing file means nothing."""
     if login is None:
         return LoginStatus(LoggedIn.UNKNOWN)
     variable = next((name for name in login.variables if environment.get(name, "").strip()), None)

@@ -1,10 +1,7 @@
-"""Preferences: the settings as the page and the API show them, save them, and have them count at once.
+"""Saved settings, as the page and the API show and change them.
 
-Settings as programs see them: a value for each name, who gave it, and what may be said in its place.
-
-Changing settings: what was asked for is judged as a whole, and either all of it is sound or nothing is saved.
-
-What changed settings mean for what is going on: they count at once, and whoever has a value of its own keeps it.
+A change is checked as a whole: either all of it is valid, or nothing is saved. It applies at once, also to open batches
+that still have the old value.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import msgspec
 
 from plait.agents import table
 from plait.agents.interface import AgentSpec
-from plait.client.agent_specs import load_agent_specs
+from plait.client.agent_specs import build_agent_specs
 from plait.client.api_errors import FieldError
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
@@ -54,13 +51,13 @@ GIVEN_FIELD = "given"
 
 
 def preferences_json(config: Config, saved: Mapping[str, str]) -> dict[str, object]:
-    """Every setting by its name, and under `given` who gave it. Lengths of time are in seconds, sizes in bytes."""
+    """Every setting by its name, and under `given` its origin. Durations are in seconds, sizes in bytes."""
     values: dict[str, object] = {key.json_name: key.to_public(config.value(key)) for key in KEYS}
     return values | {GIVEN_FIELD: {key.json_name: _given_json(config, saved, key) for key in KEYS}}
 
 
 def _given_json(config: Config, saved: Mapping[str, str], key: AnyKey) -> dict[str, object]:
-    """`hidden`: something is saved, and a stronger layer counts. `problem`: what is saved can't be read, and does not count."""
+    """`hidden`: a stronger layer overrides the saved value. `problem`: the saved value is invalid, and ignored."""
     given = config.origins[key.name]
     at = saved_origin(key.json_name)
     problem = next((warning.message for warning in config.warnings if warning.at == at), None)
@@ -74,7 +71,7 @@ def _given_json(config: Config, saved: Mapping[str, str], key: AnyKey) -> dict[s
 
 
 def preferences_schema() -> dict[str, object]:
-    """What a page needs to show the settings and to ask for others, in the order of the documents."""
+    """What a form for the settings needs, in the order of the documentation."""
     return {"tables": dict(TABLES), "settings": [_key_json(key) for key in KEYS]}
 
 
@@ -93,24 +90,24 @@ def _key_json(key: AnyKey) -> dict[str, object]:
     }
 
 
-# The settings that name agents, and how each of them names them.
+# The settings that name agents.
 _AGENT_KEYS = ("run.agent", "run.fallback", "run.judge", "agents.permissions")
 
 
 class InvalidSettingsError(FieldError):
-    """Nothing was saved. All that is wrong, each with the name of its setting."""
+    """Nothing was saved: all problems, each with the name of its setting."""
 
     def __init__(self, wrong: Sequence[tuple[str, Problem]]) -> None:
         self.field_problems = tuple(wrong)
         self.fields = tuple(dict.fromkeys(name for name, _ in wrong))
         self.problems = tuple(problem for _, problem in wrong)
-        told = "\n".join(dict.fromkeys(problem.message for problem in self.problems))
-        super().__init__(told, field=self.fields[0], hint=self.problems[-1].hint)
+        message = "\n".join(dict.fromkeys(problem.message for problem in self.problems))
+        super().__init__(message, field=self.fields[0], hint=self.problems[-1].hint)
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanges:
-    """What is to be saved, and the settings before and after. `untrusted` are keys with commands that only the repository says."""
+    """What to save, and the settings before and after. `untrusted`: keys whose commands come from an untrusted repository."""
 
     texts: tuple[tuple[str, str | None], ...]
     before: Config
@@ -119,9 +116,9 @@ class SettingsChanges:
 
 
 def load_effective_config(place: RepoLocation, saved: Mapping[str, str]) -> Config:
-    """The settings that count, and a warning for each saved one that can't be read: else nobody could ever save another.
+    """The settings in force, with a warning for each invalid saved one, which is ignored: others can still be saved.
 
-    Raises ConfigError where a file is wrong.
+    Raises ConfigError for an invalid file.
     """
     config, wrong = _load_config(place, saved)
     minor = (replace(problem, severity=Severity.WARNING) for problem in wrong)
@@ -129,7 +126,7 @@ def load_effective_config(place: RepoLocation, saved: Mapping[str, str]) -> Conf
 
 
 def check_changes(place: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
-    """`patch` has values by name, as JSON says them; null forgets what was saved. Raises UnfitSettingsError or ConfigError."""
+    """`patch` has JSON values by name; null removes a saved one. Raises InvalidSettingsError or ConfigError."""
     before, known = _load_config(place, saved)
     texts, wrong = _encode_values(saved, patch)
     if wrong:
@@ -147,7 +144,7 @@ def check_changes(place: RepoLocation, saved: Mapping[str, str], patch: Mapping[
 
 
 def _load_config(place: RepoLocation, saved: Mapping[str, str]) -> tuple[Config, list[Problem]]:
-    """Without those of the saved settings that are in the way, and what is wrong with them."""
+    """The settings without invalid saved ones, and the problems of those."""
     left, problems = dict(saved), list[Problem]()
     while True:
         try:
@@ -161,7 +158,7 @@ def _load_config(place: RepoLocation, saved: Mapping[str, str]) -> tuple[Config,
 
 
 def _attribute_problems(problems: Sequence[Problem], patch: Mapping[str, object]) -> Iterator[tuple[str, Problem]]:
-    """What several settings have wrong together is told of all that were named now."""
+    """A problem of a combination is reported for all settings of the patch."""
     for problem in problems:
         own = [name for name in patch if problem.at == saved_origin(name)]
         yield from ((name, problem) for name in own or patch)
@@ -175,7 +172,7 @@ def _encode_values(
     for name, said in patch.items():
         try:
             texts.append((name, _encode_value(saved, name, said)))
-        except _InvalidSetting as refusal:
+        except _SettingError as refusal:
             wrong.append((name, Problem(Severity.ERROR, refusal.args[0], hint=refusal.args[1])))
     why = None if wrong else saving.why_not_save(saved, texts)
     if why is not None:
@@ -183,47 +180,45 @@ def _encode_values(
     return tuple(texts), wrong
 
 
-class _InvalidSetting(Exception):  # noqa: N818 - told among all others, never raised alone
-    """What is wrong with one setting, and the way out."""
+class _SettingError(Exception):
+    """Message and hint for one setting."""
 
 
 def _encode_value(saved: Mapping[str, str], name: str, said: object) -> str | None:
     key = KEYS_BY_JSON_NAME.get(name)
-    if said is None and (key is not None or name in saved):  # what another version saved can be forgotten too
+    if said is None and (key is not None or name in saved):  # also of another version
         return None
     if key is None:
         raise _unknown_setting(name)
     if key.is_secret:
-        raise _InvalidSetting(
-            f"{name} may hold a secret, and what is saved stays in the journal for ever",
+        raise _SettingError(
+            f"{name} may hold a secret, and saved settings stay in the journal forever",
             f"Put {key.field} into your own config.toml, or into {key.env_variable}.",
         )
     try:
         text = msgspec.json.encode(key.value_type.plain(key.value_type.read(said))).decode()
     except InvalidValue as unfit:
-        raise _InvalidSetting(
-            f"{name} must be {key.value_type.allowed}, not {format_short(said)}", str(unfit)
-        ) from None
+        raise _SettingError(f"{name} must be {key.value_type.allowed}, not {format_short(said)}", str(unfit)) from None
     if len(text) > saving.MAX_SAVED_TEXT_CHARS:
-        raise _InvalidSetting(
+        raise _SettingError(
             f"{name} is too long to be saved: {saving.MAX_SAVED_TEXT_CHARS} characters are the most", ""
         )
     return text
 
 
-def _unknown_setting(name: str) -> _InvalidSetting:
+def _unknown_setting(name: str) -> _SettingError:
     if name == GIVEN_FIELD:
-        return _InvalidSetting(f"{GIVEN_FIELD} tells who gave each setting, and can't be set", "Name settings alone.")
+        return _SettingError(f"{GIVEN_FIELD} is the origin of each setting, and can't be set", "Send only settings.")
     same = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
     alike = same.json_name if same else find_similar(name, KEYS_BY_JSON_NAME)
     hint = f"Did you mean {alike}?" if alike else "GET /api/settings lists them all."
-    return _InvalidSetting(f"there is no setting called {format_short(name)[1:-1]}", hint)
+    return _SettingError(f"there is no setting called {format_short(name)[1:-1]}", hint)
 
 
 def _check_agents(config: Config, patch: Mapping[str, object]) -> Iterator[tuple[str, Problem]]:
-    """Agents that there are not: told now, not when a batch wants them."""
+    """Report unknown agents now, not when a batch starts."""
     try:
-        specs = {spec.name: spec for spec in load_agent_specs(config)}
+        specs = {spec.name: spec for spec in build_agent_specs(config)}
     except PlaitError as error:
         yield from ((name, Problem(Severity.ERROR, error.message, hint=error.hint)) for name in patch)
         return
@@ -247,7 +242,7 @@ def _list_named_agents(config: Config, key: AnyKey) -> Sequence[str]:
 
 def _check_agent(spec: AgentSpec) -> Problem | None:
     if spec.name == REFEREE:
-        return Problem(Severity.ERROR, f"{REFEREE} decides contests, and is given nothing else")
+        return Problem(Severity.ERROR, f"{REFEREE} only decides contests")
     try:
         table.load_agent(spec)
     except PlaitError as error:
@@ -257,27 +252,22 @@ def _check_agent(spec: AgentSpec) -> Problem | None:
 
 _BATCH_FIELDS = {one.name for one in fields(Settings)}
 
-
-# What of a batch may change while it is open. Where it works is settled when it is submitted.
+# What may change while a batch is open. Isolation is fixed when it is submitted.
 _LIVE_KEYS = tuple(key for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name != "run.isolation")
-
-
 _BUDGETS = frozenset({"budget", "task_budget"})
-
-
 _PARALLEL_LIMIT_KEY = "engine.parallel_limit"
 
 
 @dataclass(frozen=True, slots=True)
 class ChangePlan:
-    """What to ask for, in this order; `notes` say which open batches keep what they have, and why."""
+    """Requests, in order; `notes` say which open batches keep their value, and why."""
 
     requests: tuple[Request, ...]
     notes: tuple[Problem, ...] = ()
 
 
 def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> ChangePlan:
-    """A batch that went by the old value of a changed setting goes by the new one; one with a value of its own keeps it."""
+    """An open batch with the old value of a changed setting gets the new one; one with its own value keeps it."""
     if not changes.texts:
         return ChangePlan(())
     size, notes = measure_agent_capacity(), list[Problem]()
@@ -289,7 +279,7 @@ def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> 
 
 
 class _BatchChange:
-    """An open batch, and what the changes mean for it."""
+    """What the changes mean for an open batch."""
 
     def __init__(self, place: RepoLocation, batch: BatchState, changes: SettingsChanges, size: int) -> None:
         self._place, self._batch, self._changes = place, batch, changes
@@ -308,10 +298,10 @@ class _BatchChange:
         return bool(own == old != new)
 
     def _find_kept_fields(self, names: list[str]) -> Iterator[tuple[str, str]]:
-        """What this batch can't have, or nobody has agreed to."""
+        """Fields whose new value this batch can't have, with the reason."""
         for name in names:
             if f"run.{name}" in self._changes.untrusted:
-                yield name, "only the repository's own settings say the new one, and nobody has trusted it"
+                yield name, "the new value comes from the repository's settings, which are not trusted"
         if "gate" in names and self._new.gate and self._batch.settings.isolation is Isolation.IN_PLACE:
             yield "gate", "it merges nothing that a gate could run on"
         budgets = tuple(name for name in names if name in _BUDGETS)
@@ -321,7 +311,7 @@ class _BatchChange:
             yield from ((name, problem.message) for name in budgets)
 
     def _agents(self) -> tuple[AgentSpec, ...]:
-        """As they were submitted."""
+        """As submitted."""
         try:
             return project_files.load_batch_inputs(self._place, self._batch.id).agents
         except BatchInputsError:
@@ -330,7 +320,7 @@ class _BatchChange:
 
 def _kept_value_problem(batch: BatchState, name: str, why: str) -> Problem:
     called = KEYS_BY_NAME[f"run.{name}"].json_name
-    return Problem(Severity.WARNING, f"batch {batch.id} goes on with the {called} that it has: {why}")
+    return Problem(Severity.WARNING, f"batch {batch.id} keeps its {called}: {why}")
 
 
 def _make_engine_request(
@@ -347,7 +337,7 @@ def _make_engine_request(
 
 
 def _find_parallel_limit(state: State, changes: SettingsChanges, batches: list[ChangeSettings]) -> int:
-    """What is set; what nobody has set follows the open batches."""
+    """The limit that is set; otherwise it follows the open batches."""
     before, after = changes.before, changes.after
     wider = {request.batch: request.settings for request in batches if "max_parallel" in request.fields}
     same = before.origins[_PARALLEL_LIMIT_KEY] == after.origins[_PARALLEL_LIMIT_KEY] and before.engine == after.engine

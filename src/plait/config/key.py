@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 from plait.config.value_types import PlainValue, ValueKind, ValueType
 
 ENV_PREFIX = "PLAIT_"
-
 T = TypeVar("T")
 
 

@@ -1,9 +1,4 @@
-"""A file's settings: every one that is in it, or why it can't be.
-
-The files that hold settings: where they are and what is in them. The only module here that touches the disk.
-
-All layers put together: what `plait` goes by, here and now.
-"""
+"""Loading settings: finding and reading the files, and merging all layers. Only this module of the package reads files."""
 
 from __future__ import annotations
 
@@ -12,11 +7,10 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from plait.config import layers as layers__outside, toml_file
 from plait.config.config import Config, Layer
 from plait.config.keys import KEYS_BY_NAME, TABLES, find_similar, suggest_key
-from plait.config.layers import LayerValues, merge_layers
-from plait.config.toml_file import ParsedToml, format_toml_key
+from plait.config.layers import LayerValues, merge_layers, read_environment, read_flags, read_saved
+from plait.config.toml_file import ParsedToml, format_toml_key, parse_toml
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin
@@ -24,7 +18,7 @@ from plait.core.task import Origin
 
 @dataclass(frozen=True, slots=True)
 class ConfigDocument:
-    """Settings in TOML; `under` is the table that holds them: none in a file of our own, `tool.plait` in pyproject."""
+    """A TOML file with settings; `table_path` is the table that holds them: `tool.plait` in pyproject.toml, else the top."""
 
     file: str
     content: ParsedToml
@@ -32,7 +26,7 @@ class ConfigDocument:
 
     @property
     def settings(self) -> object:
-        """What stands where the settings should; None if nothing does."""
+        """The settings' table, or whatever is in its place; None if there is nothing."""
         tree: object = self.content.tree
         for name in self.table_path:
             tree = tree.get(name) if isinstance(tree, Mapping) else None
@@ -43,61 +37,55 @@ class ConfigDocument:
 
 
 def read_document(document: ConfigDocument, layer: Layer) -> LayerValues:
-    """All that is wrong is found in one go, in the order of the lines."""
-    heard = LayerValues(layer)
+    """Valid settings and all problems, in the order of the lines."""
+    values = LayerValues(layer)
     settings = document.settings
     if isinstance(settings, Mapping):
-        for name, said in settings.items():
-            _read_table(heard, document, name, said)
+        for name, table in settings.items():
+            _read_table(values, document, name, table)
     else:
-        heard.add_error(f"{'.'.join(document.table_path)} must be a table", document.origin_of())
-    heard.problems.sort(key=lambda problem: problem.at.line if problem.at else 0)
-    return heard
+        values.add_error(f"{'.'.join(document.table_path)} must be a table", document.origin_of())
+    values.problems.sort(key=lambda problem: problem.at.line if problem.at else 0)
+    return values
 
 
-def _read_table(heard: LayerValues, document: ConfigDocument, name: str, said: object) -> None:
+def _read_table(values: LayerValues, document: ConfigDocument, name: str, table: object) -> None:
     at = document.origin_of(name)
     if name not in TABLES:
-        _report_unknown(heard, name, said, at)
-    elif not isinstance(said, Mapping):
-        heard.add_error(f"{name} must be a table", at, f"Write [{name}] on a line, and its settings below.")
+        _report_unknown(values, name, table, at)
+    elif not isinstance(table, Mapping):
+        values.add_error(f"{name} must be a table", at, f"Write [{name}] on a line, with its settings below.")
     else:
-        for field, value in said.items():
-            _read_setting(heard, document, (name, field), value)
+        for field, value in table.items():
+            _read_setting(values, document, (name, field), value)
 
 
-def _read_setting(heard: LayerValues, document: ConfigDocument, path: tuple[str, str], said: object) -> None:
+def _read_setting(values: LayerValues, document: ConfigDocument, path: tuple[str, str], value: object) -> None:
     key = KEYS_BY_NAME.get(".".join(path))
     if key is None:
         table, field = path
         message = f"there is no setting called {table}.{format_toml_key(field)}"
-        heard.add_error(message, document.origin_of(*path), suggest_key(table, field))
-    elif key.user_only and heard.layer is Layer.REPOSITORY:
-        message = f"{key.name} is a person's own setting: no repository may say it for those who work in it"
+        values.add_error(message, document.origin_of(*path), suggest_key(table, field))
+    elif key.user_only and values.layer is Layer.REPOSITORY:
+        message = f"{key.name} is a personal setting, which a repository can't set"
         hint = f"Put it into your own config.toml (in ~/.config/plait/ on Linux), or into {key.env_variable}."
-        heard.add_error(message, document.origin_of(*path), hint)
+        values.add_error(message, document.origin_of(*path), hint)
     else:
-        heard.add(key, said, document.origin_of(*path))
+        values.add(key, value, document.origin_of(*path))
 
 
-def _report_unknown(heard: LayerValues, name: str, said: object, at: Origin) -> None:
-    if isinstance(said, Mapping):
+def _report_unknown(values: LayerValues, name: str, value: object, at: Origin) -> None:
+    if isinstance(value, Mapping):
         alike = find_similar(name, TABLES)
         hint = f"Did you mean [{alike}]?" if alike else f"The tables: {', '.join(TABLES)}."
-        heard.add_error(f"there is no table called {format_toml_key(name)}", at, hint)
+        values.add_error(f"there is no table called {format_toml_key(name)}", at, hint)
     else:
-        heard.add_error(f"there is no setting called {format_toml_key(name)}", at, suggest_key("", name))
+        values.add_error(f"there is no setting called {format_toml_key(name)}", at, suggest_key("", name))
 
 
 PLAIT_TOML = "plait.toml"
-
-
 PYPROJECT = "pyproject.toml"
-
-
 _PYPROJECT_TABLE = ("tool", "plait")
-
-
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -119,13 +107,13 @@ def read_repository_file(top: Path) -> ConfigDocument | None:
     if ours and theirs:
         raise ConfigError(
             f"there are settings in {PLAIT_TOML} and under [tool.plait] at {theirs.origin_of()}",
-            hint=f"Keep one of them: move what is under [tool.plait] to {PLAIT_TOML}, or delete {PLAIT_TOML}.",
+            hint=f"Keep one of them: move [tool.plait] to {PLAIT_TOML}, or delete {PLAIT_TOML}.",
         )
     return ours or theirs
 
 
 def _read_pyproject(path: Path) -> ConfigDocument | None:
-    """That file is not ours: what is wrong with it concerns us only if it speaks of plait."""
+    """Problems of this file only matter if it mentions plait."""
     try:
         data = _read_bytes(path, PYPROJECT) or b""
     except ConfigError:
@@ -143,23 +131,23 @@ def _parse_document(data: bytes, file: str, table_path: tuple[str, ...] = ()) ->
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{file}:{line}: this line is not UTF-8", hint="Save the file as UTF-8.") from error
-    return ConfigDocument(file, toml_file.parse_toml(text, file), table_path)
+    return ConfigDocument(file, parse_toml(text, file), table_path)
 
 
 def _read_bytes(path: Path, name: str) -> bytes | None:
-    """None if there is nothing of that name."""
+    """None if there is no such file."""
     try:
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):  # a pipe would be waited for
-            what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-            raise ConfigError(f"{name} is {what}, where a file with settings should be", hint="Move it or rename it.")
+        if not stat.S_ISREG(mode):  # reading a pipe would block
+            what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise ConfigError(f"{name} is {what}, and should be a config file", hint="Move or rename it.")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            raise ConfigError(f"{name} is a link that leads nowhere", hint="Mend it or delete it.") from None
+            raise ConfigError(f"{name} is a broken link", hint="Fix or delete the link.") from None
         return None
     except OSError as error:
-        raise ConfigError(f"{name} can't be read: {error.strerror}", hint="See who may read it: ls -l.") from error
+        raise ConfigError(f"{name} can't be read: {error.strerror}", hint="Check its permissions: ls -l.") from error
 
 
 def load_config(
@@ -172,14 +160,14 @@ def load_config(
 ) -> Config:
     """The settings of the repository at `top`; raises ConfigError. `flags` are by key (`run.retries`), None if not given.
 
-    `saved` is what `JournalReader.settings` gives. The process's own variables and the user's own file are the default.
+    By default, the variables are those of this process and the user's file is the usual one.
     """
     layers = (
         _read_layer(read_user_file(user or find_user_file()), Layer.USER),
         _read_layer(read_repository_file(top), Layer.REPOSITORY),
-        layers__outside.read_saved(saved or {}),
-        layers__outside.read_environment(os.environ if environment is None else environment),
-        layers__outside.read_flags(flags or {}),
+        read_saved(saved or {}),
+        read_environment(os.environ if environment is None else environment),
+        read_flags(flags or {}),
     )
     return merge_layers(layers)
 

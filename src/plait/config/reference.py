@@ -1,6 +1,6 @@
-"""A `plait.toml` to begin with: every key with what it means; what is set as a value, the rest as a comment.
+"""The settings as text: the `plait.toml` that `plait init` writes, and the tables of docs/configuration.md.
 
-The settings as a page: `python -m plait.config.reference` writes the tables of docs/configuration.md.
+`python -m plait.config.reference` prints the latter.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from plait.config.toml_file import format_short, format_toml
 from plait.config.value_types import InvalidValue, join_choices
 from plait.core.errors import UserError
 
-_TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows what is in force, and why."
+_TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows all values and their origins."
 
 
 def render_config_template(values: Mapping[str, object]) -> str:
-    """`values` by key, as a file would say them. What is commented out is the default, and says so without a space."""
+    """`values` by key, as in a file. Other keys are comments with their defaults, without a space after the #."""
     for name in values:
         if name not in KEYS_BY_NAME:
             raise UserError(f"there is no setting called {name}")
@@ -34,7 +34,7 @@ def _template_table(table: str, about: str, values: Mapping[str, object]) -> str
 
 
 def _repository_keys(table: str) -> list[AnyKey]:
-    """Those that a repository may set."""
+    """The keys that a repository may set."""
     return [key for key in list_table_keys(table) if not key.user_only]
 
 
@@ -60,15 +60,15 @@ def render_reference() -> str:
 
 def _reference_table(name: str, about: str) -> str:
     rows = [_reference_row(key) for key in KEYS if key.table == name]
-    head = ["| key | default | what it means |", "|---|---|---|"]
+    head = ["| key | default | meaning |", "|---|---|---|"]
     return "\n".join([f"## `[{name}]`", "", about, "", *head, *rows, ""])
 
 
 def _reference_row(key: AnyKey) -> str:
-    spelt = key.value_type.format_for_file(key.default)
-    default = f"`{format_toml(spelt)}`" if spelt not in (None, "", [], {}) else "none"
+    value = key.value_type.format_for_file(key.default)
+    default = f"`{format_toml(value)}`" if value not in (None, "", [], {}) else "none"
     return f"| `{key.field}` | {default} | {key.about} |"
 
 
 if __name__ == "__main__":
-    print(render_reference(), end="")  # noqa: T201 - what was asked for
+    print(render_reference(), end="")  # noqa: T201 - its purpose

@@ -1,9 +1,7 @@
-"""TOML, read with lines and written value by value.
+"""TOML: reading a file with the lines of its keys, and formatting single values.
 
-Where in a TOML file a key stands. `tomllib` reads a file but tells no lines; this tells lines and reads nothing.
-
-The text must be valid TOML (`tomllib` has seen to that), so only what could hide a key is understood: strings, comments
-and brackets. A key inside an inline table stands where that table's own key does.
+`tomllib` tells no lines, so a scanner finds them. It gets valid TOML, so it only needs to know what could hide a key:
+strings, comments and brackets. A key inside an inline table has the line of that table's own key.
 """
 
 from __future__ import annotations
@@ -17,61 +15,52 @@ from plait.core.lazy_pattern import pattern
 
 # TOML as tomllib gives it: what is in it is judged key by key.
 TomlTree = Mapping[str, object]
-
-
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
 _ERROR_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
-
 _HINTS = {
-    "Invalid value": "A text stands in quotes.",
-    "Cannot overwrite": "Say each key once.",
-    "Cannot declare": "Say each table once.",
+    "Invalid value": "Strings need quotes.",
+    "Cannot overwrite": "This key is a duplicate.",
+    "Cannot declare": "This table is a duplicate.",
     "Expected '=' after": "A line is `key = value`, or a table's name in brackets.",
 }
 
-
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
 _MAX_SHOWN_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedToml:
-    """A file's content, and where each part of it stands."""
+    """A file's content, and the lines of its keys."""
 
     tree: TomlTree
     key_lines: KeyLines
 
 
 def parse_toml(text: str, file: str) -> ParsedToml:
-    import tomllib  # only those who have a file need it
+    import tomllib  # only needed if there is a file
 
     try:
         tree = tomllib.loads(text)
     except RecursionError as error:
-        raise ConfigError(f"{file}: this is nested too deep to be read") from error
+        raise ConfigError(f"{file}: too deeply nested") from error
     except ValueError as error:
         raise _syntax_error(text, file, str(error)) from error
     return ParsedToml(tree, locate_keys(text))
 
 
 def _syntax_error(text: str, file: str, message: str) -> ConfigError:
-    """`tomllib` says where only in its message."""
+    """`tomllib` tells the position only in its message."""
     place = _ERROR_POSITION.search(message)
     why = message[: place.start()] if place else message
     line = int(place[1]) if place and place[1] else text.rstrip("\n").count("\n") + 1
     column = f", at column {place[2]}" if place and place[2] else ""
-    said = f"{why[:1].lower()}{why[1:]}{column}"
     hint = next((hint for start, hint in _HINTS.items() if message.startswith(start)), "")
-    return ConfigError(f"{file}:{line}: this is not valid TOML: {said}", hint=hint)
+    return ConfigError(f"{file}:{line}: this is not valid TOML: {why[:1].lower()}{why[1:]}{column}", hint=hint)
 
 
 def format_toml(value: object) -> str:
-    """A value as TOML, on one line. A text that a terminal or an editor could take for more is escaped."""
+    """A value as TOML, on one line; unprintable characters are escaped."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -89,21 +78,21 @@ def format_toml(value: object) -> str:
 
 
 def format_short(value: object) -> str:
-    """A value for a message: short, however long it is."""
+    """A value for a message, cut to a short length."""
     try:
-        said = format_toml(value)
+        text = format_toml(value)
     except RecursionError:
-        return "something nested too deep"
-    return said if len(said) <= _MAX_SHOWN_CHARS else f"{said[: _MAX_SHOWN_CHARS - 1]}\N{HORIZONTAL ELLIPSIS}"
+        return "something too deeply nested"
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[: _MAX_SHOWN_CHARS - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def format_toml_key(name: str) -> str:
-    """A key as a file would have it: in quotes only if it needs them."""
+    """A key, in quotes only if it needs them."""
     return name if _BARE_KEY.fullmatch(name) else _quote(name)
 
 
-def _quote(said: str) -> str:
-    return f'"{"".join(map(_escape_char, said))}"'
+def _quote(text: str) -> str:
+    return f'"{"".join(map(_escape_char, text))}"'
 
 
 def _escape_char(char: str) -> str:
@@ -114,9 +103,8 @@ def _escape_char(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
 
 
-# Names of tables and keys, and the places of elements in arrays.
+# Names of tables and keys, and indexes in arrays.
 KeyPath = tuple[str | int, ...]
-
 
 _STRING = (
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}'
@@ -125,19 +113,10 @@ _STRING = (
     r"|'[^'\n]*+'"
 )
 
-
 _GAP = pattern(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
-
-
 _KEY = pattern(rf"(?:{_STRING}|[A-Za-z0-9_.\- \t]++)++", re.DOTALL)
-
-
 _TOKEN = pattern(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|\n|[^\"'#\[\]{{}}\n]++", re.DOTALL)
-
-
-_MAX_DEPTH = 16  # no setting lies deeper; without a bound, one absurd key would fill the memory
-
-
+_MAX_DEPTH = 16  # without a bound, one absurd key would fill the memory
 _DEPTH_CHANGE = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -148,7 +127,7 @@ class KeyLines:
     lines: Mapping[KeyPath, int]
 
     def find_line(self, *path: str | int) -> int:
-        """The line of the longest part of this path that has one of its own; 0 if none has."""
+        """The line of the longest prefix of this path that has one; 0 if none has."""
         found = (self.lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in self.lines)
         return next(found, 0)
 
@@ -162,7 +141,7 @@ class _KeyScanner:
         self.counted = 0
         self.line = 1
         self.lines: dict[KeyPath, int] = {}
-        self.counts: dict[KeyPath, int] = {}  # arrays of tables, and the place of the last table in each
+        self.counts: dict[KeyPath, int] = {}  # arrays of tables, and the last index in each
         self.table: KeyPath = ()
 
     def scan(self) -> KeyLines:
@@ -186,7 +165,7 @@ class _KeyScanner:
         names = self._names()
         path = self._inside(names[:-1]) + names[-1:]
         if array:
-            self._note(path, anew=False)
+            self._note(path, explicit=False)
             self.counts[path] = self.counts.get(path, -1) + 1
             path += (self.counts[path],)
         self.table = path
@@ -206,42 +185,42 @@ class _KeyScanner:
                 path += (self.counts[path],)
         return path
 
-    def _note(self, path: KeyPath, *, anew: bool = True) -> None:
-        """What is named for itself stands there; the tables on the way to it do only if nobody named them before."""
+    def _note(self, path: KeyPath, *, explicit: bool = True) -> None:
+        """A path named explicitly has this line; its parents have it only if they were not named before."""
         if len(path) > _MAX_DEPTH:
-            path, anew = path[:_MAX_DEPTH], False
+            path, explicit = path[:_MAX_DEPTH], False
         for length in range(1, len(path)):
             self.lines.setdefault(path[:length], self.line)
-        if anew:
+        if explicit:
             self.lines[path] = self.line
         else:
             self.lines.setdefault(path, self.line)
 
     def _names(self) -> tuple[str, ...]:
-        found = _KEY.match(self.text, self.place)
-        if not found:  # not TOML: go on behind it, so that the scan ends
+        match = _KEY.match(self.text, self.place)
+        if not match:  # not TOML: skip it, so that the scan ends
             self.place += 1
             return ("",)
-        self.place = found.end()
-        return _split_key(found[0])
+        self.place = match.end()
+        return _split_key(match[0])
 
     def _pass_value(self) -> None:
-        """To the end of the line on which a value, or what is left of a header, ends."""
+        """Skip to the end of the line on which a value or a header ends."""
         depth = 0
         while self.place < len(self.text):
             token = _TOKEN.match(self.text, self.place)
             self.place = token.end() if token else self.place + 1
-            said = token[0] if token else ""
-            depth += _DEPTH_CHANGE.get(said, 0)
-            if said == "\n" and depth <= 0:
+            text = token[0] if token else ""
+            depth += _DEPTH_CHANGE.get(text, 0)
+            if text == "\n" and depth <= 0:
                 return
 
 
 def _split_key(key: str) -> tuple[str, ...]:
-    """The names in a dotted key. Quoted ones are `tomllib`'s to read: it knows the escapes."""
+    """The names in a dotted key; `tomllib` reads quoted ones, since it knows the escapes."""
     if '"' not in key and "'" not in key:
         return tuple(part.strip() for part in key.split("."))
-    import tomllib  # only a file with quoted keys needs it here
+    import tomllib  # only needed for quoted keys
 
     try:
         tree: object = tomllib.loads(f"{key} = 0")

@@ -1,4 +1,4 @@
-"""Lengths of time, sizes, and sums of money and tokens, as people write them. Strict: what is not wholly understood is None."""
+"""Durations, sizes and budgets as people write them. Parsing is strict: None for anything not fully understood."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from decimal import Decimal
 from plait.core.lazy_pattern import pattern
 from plait.core.settings import Budget
 
-MAX_SECONDS = 1e9  # seconds; more is a slip of the finger
+MAX_SECONDS = 1e9  # more is a typo
 _MAX_BUDGET = 10**15
 
-# Bounded on purpose: a text of any length is judged in a time that grows with it, and no number is absurd.
+# Bounded, so that parsing takes linear time and no number is absurd.
 _NUMBER = r"(\d{1,15}(?:\.\d{1,9})?) ?"
 _DURATION = pattern(
     rf"(?:{_NUMBER}(?:d|days?) ?)?(?:{_NUMBER}(?:h|hrs?|hours?) ?)?"
@@ -19,26 +19,24 @@ _DURATION = pattern(
     re.IGNORECASE | re.ASCII,
 )
 _SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
-
 _SIZE = pattern(rf"{_NUMBER}(?P<unit>[kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
 _UNITS = {"t": 2**40, "g": 2**30, "m": 2**20, "k": 2**10, "": 1}
-
 _AMOUNT = pattern(rf"(?P<dollar>\$)?{_NUMBER}(?P<unit>[a-z]{{0,9}})(?:,? |$)", re.IGNORECASE | re.ASCII)
 _TOKENS = {"tok": 1, "tokens": 1, "ktok": 1_000, "mtok": 1_000_000}
 _MICRO = 1_000_000
 
 
-def parse_duration_setting(said: str) -> float | None:
+def parse_duration_setting(text: str) -> float | None:
     """`60m`, `1h30m`, `2 days`, `90s`, in seconds: the greater unit first, each at most once."""
-    found = _DURATION.fullmatch(" ".join(said.split()))
-    if not found or not any(found.groups()):
+    match = _DURATION.fullmatch(" ".join(text.split()))
+    if not match or not any(match.groups()):
         return None
     sizes = (size for _, size in _SECONDS)
-    return float(sum(Decimal(number or 0) * size for number, size in zip(found.groups(), sizes, strict=True)))
+    return float(sum(Decimal(number or 0) * size for number, size in zip(match.groups(), sizes, strict=True)))
 
 
 def format_duration_setting(seconds: float) -> str | float:
-    """The shortest text that `duration` reads as the same; a fraction of a second stays a number."""
+    """The shortest text that parses to the same; a fraction of a second stays a number."""
     left = int(seconds)
     if left != seconds:
         return seconds
@@ -50,12 +48,12 @@ def format_duration_setting(seconds: float) -> str | float:
     return "".join(parts) or "0s"
 
 
-def parse_size_setting(said: str) -> int | None:
+def parse_size_setting(text: str) -> int | None:
     """`64MB`, `64MiB`, `1.5G`, `4096`, in bytes: a kilobyte is 1024 of them, however it is written."""
-    found = _SIZE.fullmatch(" ".join(said.split()))
-    if not found:
+    match = _SIZE.fullmatch(" ".join(text.split()))
+    if not match:
         return None
-    exact = Decimal(found[1]) * _UNITS[found["unit"].lower()]
+    exact = Decimal(match[1]) * _UNITS[match["unit"].lower()]
     return int(exact) if exact == int(exact) else None
 
 
@@ -64,9 +62,9 @@ def format_size_setting(value: int) -> str:
     return f"{value // _UNITS[unit]}{unit.upper()}B"
 
 
-def parse_budget_setting(said: str) -> Budget | None:
+def parse_budget_setting(written: str) -> Budget | None:
     """`20usd`, `$20`, `500ktok`, or one of each."""
-    text = " ".join(said.split())
+    text = " ".join(written.split())
     bounds: dict[str, int] = {}
     place = 0
     while place < len(text):

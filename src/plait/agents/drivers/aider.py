@@ -70,7 +70,7 @@ class Aider(CodingTool):
         )
         return Command(("sh", "-c", _PREPARE_CACHE_SCRIPT, "sh", *self.build_argv(*words)))
 
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+    def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return _AiderParser(self)
 
 

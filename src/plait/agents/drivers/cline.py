@@ -64,8 +64,8 @@ class _ClineParser(ToolUseParser):
         super().__init__(before, tool.permission_note)
         self._tool = tool
 
-    def handle_text(self, line: str) -> Iterator[AgentEvent]:  # noqa: ARG002 - the base's
-        """Warnings of its libraries."""
+    def handle_text(self, _line: str, /) -> Iterator[AgentEvent]:
+        """Only warnings of its libraries."""
         yield from ()
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:

@@ -58,7 +58,7 @@ class _ContinueParser(JsonLinesParser):
             self.finished = True
             yield from make_activity(words, ActivityKind.SAYS)
 
-    def handle_invalid(self, line: str) -> Iterator[AgentEvent]:
+    def handle_invalid(self, line: str, /) -> Iterator[AgentEvent]:
         """Its answer may begin with a brace."""
         yield from self.handle_text(line)
 

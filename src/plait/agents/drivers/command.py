@@ -21,7 +21,6 @@ from plait.core.errors import ConfigError
 from plait.core.settings import NO_SPEND, Spend
 
 DEFAULT_NAME = "command"
-
 _MAX_TITLE_CHARS = 500  # characters: no title is a text
 _BEFORE_WORD = " \t\n'\""
 _FILE_PLACEHOLDERS = frozenset({"task_file", "prompt_file"})
@@ -49,7 +48,7 @@ class CommandAgent:
         )
         return Command(argv, context.prompt_file if self._spec.prompt_by is PromptDelivery.STDIN else None)
 
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
+    def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return PlainTextParser(use_output=True)
 
 

@@ -53,7 +53,7 @@ class Mini(CodingTool):
         )
         return Command((*self.build_argv(*words), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+    def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return _MiniParser()
 
 

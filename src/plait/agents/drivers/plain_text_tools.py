@@ -11,7 +11,7 @@ from plait.core.settings import NO_SPEND, Spend
 
 
 class _PlainTextTool(CodingTool):
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - no session is known
+    def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return PlainTextParser(use_output=True)
 
 

@@ -18,16 +18,13 @@ from plait.core.status import Category
 
 _LEADING_STATUS = re.compile(r"(?:\w*error: ?){0,2}([45]\d\d)\b", re.IGNORECASE)
 
-
 # In a tool's own error these are its provider's words; anywhere else anybody's.
 _RATE_LIMIT = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-
 
 _EMPTY_RESPONSE = re.compile(
     r"empty response|no response was returned|ended without a finish reason|without sending any chunks",
     re.IGNORECASE,
 )
-
 
 _CONNECTION_LOST = re.compile(
     r"terminated|socket hang ?up|could not connect|connection was closed|connection from|body from connection",
@@ -66,7 +63,6 @@ def _guess_provider_category(said: str) -> Category:
 
 _API_ERROR = pattern(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
 
-
 # What tools say of their provider that would mean something else in anybody else's mouth.
 _CATEGORY_HINTS: Mapping[Category, re.Pattern[str]] = {
     category: pattern(phrases, re.IGNORECASE)
@@ -82,7 +78,6 @@ _CATEGORY_HINTS: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 
-
 # How a command line that can't be read is answered.
 USAGE_ERROR_PREFIXES = (
     "Unknown argument",
@@ -90,7 +85,6 @@ USAGE_ERROR_PREFIXES = (
     "Not enough arguments",
     "Missing required argument",
 )
-
 
 _MAX_ERROR_DEPTH = 4
 

@@ -27,7 +27,6 @@ from plait.core.status import Category
 REFEREE_MODULE = "plait.runtime.contest_referee"
 REFEREE_SPEC_FILE = "referee.json"
 REFEREE_RESULT_FILE = "result.json"  # who was chosen and why, in the attempt's folder
-
 _SCORE_OPTION, _JUDGE_OPTION = "score", "judge"
 _MAX_NAME_CHARS = 300  # characters of an entrant's name
 _MAX_REASON_CHARS = 300

@@ -1,8 +1,6 @@
-"""Scripts: a person's text for a shell, as a file that nobody else can read. Everybody sees what a command line holds.
+"""`shell`, which runs the task's own `run:`; and the check command that verifies an agent's work.
 
-`shell`: the command of the task's own `run:`, as it is written. For codemods and scripts.
-
-The check: what verifies an agent's work. No agent, but spoken to in the same way.
+Both are scripts in files that only the user can read: command lines are visible to everybody on the machine.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ SCRIPT_NAME = "script.sh"
 
 
 def build_script_command(text: str, folder: str) -> Command:
-    """`folder` is where the attempt's files are put."""
+    """`folder` is the attempt's own."""
     end = "" if text.endswith("\n") else "\n"
     return Command(("sh", f"{folder}/{SCRIPT_NAME}"), files=((SCRIPT_NAME, f"{text}{end}"),))
 
@@ -34,18 +32,18 @@ class ShellAgent:
         self.provider = spec.name
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Raises UserError for a task that has nothing to run."""
+        """Raises UserError for a task without a command."""
         problem = explain_missing_run(context.task)
         if problem is not None or context.task.run is None:
             raise UserError(f"{context.task.id} {problem}")
         return build_script_command(context.task.run, context.folder)
 
-    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
+    def create_parser(self, _before: Spend = NO_SPEND, /) -> OutputParser:
         return PlainTextParser(use_output=False)
 
 
 def explain_missing_run(task: Task) -> str | None:
-    """Why this task can't be run by a shell, to be put after its name."""
+    """Why a shell can't run this task; to be put after the task's name."""
     if not (task.run or "").strip():
         return "has no `run:` in its front matter: there is no command for a shell"
     if "\0" in (task.run or ""):
@@ -63,13 +61,13 @@ class CheckCommand:
 
 
 class _CheckParser:
-    """Nothing that a check prints means anything but its exit status."""
+    """Only the exit status of a check counts."""
 
-    def feed(self, line: str) -> Sequence[AgentEvent]:  # noqa: ARG002 - the protocol's
+    def feed(self, _line: str, /) -> Sequence[AgentEvent]:
         return ()
 
     def mark_gap(self) -> None:
         pass
 
-    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:  # noqa: ARG002
+    def finish(self, code: int, tail: str, _printed_at: float, /) -> Outcome:
         return classify_exit(code, tail)

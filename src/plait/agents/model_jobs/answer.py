@@ -22,7 +22,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
 MAX_LINES = 900
-
 _CUT_OFF_ERROR = AnswerError("the answer ended before its time: it was cut off")
 _NO_EDITS_ERROR = AnswerError(
     "there are no edits in the answer: write FILE:, FIND:, REPLACE: and END, each on a line of its own"

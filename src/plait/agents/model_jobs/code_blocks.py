@@ -16,38 +16,23 @@ from plait.core.fast_dataclass import dataclass
 
 _MAX_LINE_CHARS = 1200  # characters of a line that is looked at
 
-
 _LABEL = re.compile(
     r"(?:[#>*\-\s]|\d{1,3}[.)])*(?:\*\*|__)?(?:file(?: ?name| ?path)?|path)(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*(.+)",
     re.IGNORECASE,
 )
 
-
 _LEAD = re.compile(r"(?:#{1,6}\s+|>\s*|[-*+]\s+|\d{1,3}[.)]\s+)+")
-
-
 _AROUND = "*_`\"' \t"
-
-
 _PLAIN = re.compile(r"[^\s`\"'<>|*?:,;(){}]+\Z")
-
-
 _TICKED = re.compile(r"`([^`\n]{1,300})`")
-
-
 _PATH_ATTRIBUTE = re.compile(r"(?:title|file|filename|path|name)\s*=\s*[\"']?([^\"'\s}]+)", re.IGNORECASE)
-
-
 _ENDING = re.compile(r"[^/.\s]\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z|(?:^|/)\.[A-Za-z][\w.-]*\Z")
-
 
 _COMMENT = re.compile(
     r"\s*(?:#|//|--|;+|%|/\*|<!--|\"\"\"|')?!?\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->|\"\"\")?\s*\Z"
 )
 
-
 _LANGUAGES = frozenset({"asp.net", "vb.net"})
-
 
 _KNOWN_FILE_NAMES = frozenset(
     {"Makefile", "Dockerfile", "Justfile", "justfile", "LICENSE", "Rakefile", "Gemfile", "Procfile"}
@@ -113,33 +98,16 @@ def _strip_markup(said: str) -> str:
 
 
 _FENCE = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)\Z")
-
-
 _MARKER = re.compile(r"[ ]{0,3}~{3,}+worksplit(?::(.*+)|[ \t]*+)\Z")
-
-
 _THOUGHTS = ("think", "thinking", "thought", "reasoning")
-
-
 _THOUGHT = re.compile(rf"\s*<({'|'.join(_THOUGHTS)})>", re.IGNORECASE)
-
-
 _THOUGHT_ENDS = {word: re.compile(f"</{word}>", re.IGNORECASE) for word in _THOUGHTS}
-
-
 _CLOSING = re.compile(rf"[ \t]*</(?:{'|'.join(_THOUGHTS)})>[ \t]*", re.IGNORECASE)
-
 
 # How models end, where their server does not take it away.
 _TOKENS = re.compile(r"(?:\s*(?:<\|[\w ]{1,24}\|>|<\uff5c[^\uff5c>]{1,32}\uff5c>|(?<=```)</s>))+\s*\Z")
-
-
 _TOKEN_TAIL_CHARS = 200  # characters in which they are looked for
-
-
 _HEADER_LINES = 2  # lines above a fence among which its path is looked for
-
-
 _MAX_FENCES_AHEAD = 24  # fences that are looked at to tell an opening one from a closing one
 
 

@@ -124,10 +124,7 @@ class _ContextBuilder:
 
 
 _MAX_SCANNED_CHARS = 200_000  # characters of a file in which names are looked for
-
-
 _WORD = re.compile(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[A-Za-z]\w{0,9}")
-
 
 _IMPORTS = (
     re.compile(r"^[ \t]*from[ \t]+(\.*[\w.]*)[ \t]+import\b", re.MULTILINE),  # Python
@@ -138,19 +135,10 @@ _IMPORTS = (
     re.compile(r"^[ \t]*require(?:_relative)?[ \t]+[\"']([^\"'\n]{1,200})[\"']", re.MULTILINE),  # Ruby
 )
 
-
 _OWN_PACKAGE_PREFIXES = ("crate::", "self::", "super::", "@/", "~/")
-
-
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")
-
-
 _NOT_TEXT = (".lock", ".min.js", ".map", ".svg", ".png", ".jpg", ".gif", ".ico", ".pdf", ".woff2", ".snap")
-
-
 _LOCK_FILES = frozenset({"package-lock.json", "pnpm-lock.yaml", "go.sum"})
-
-
 _MAX_NEIGHBOURS = 3
 
 

@@ -34,17 +34,9 @@ def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
 
 
 _LABEL = re.compile(r"[ ]{0,3}(?:\*\*)?(FILE|FIND|REPLACE|AFTER|INSERT|SCOPE):(?:\*\*)?(?:[ \t]+(.*+)|[ \t]*+)\Z")
-
-
 _END = re.compile(r"[ ]{0,3}(?:\*\*)?END(?:\*\*)?[ \t]*+\Z")
-
-
 _SECOND_LABEL = {"FIND": "REPLACE", "AFTER": "INSERT"}
-
-
 _MAX_EDIT_ERRORS = 20  # nobody reads more of them
-
-
 _START_LABELS = frozenset({"FILE", "FIND", "AFTER", "SCOPE"})
 
 

@@ -17,8 +17,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
 JOB_SPEC_FILE = "job.json"
-
-
 JOB_RESULT_FILE = "result.json"  # what came of it, in the attempt's folder
 
 

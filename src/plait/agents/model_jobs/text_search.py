@@ -14,14 +14,8 @@ from itertools import accumulate
 from plait.core.fast_dataclass import dataclass
 
 _MAX_MATCHES = 6  # places that are named when there are several
-
-
 _COMPARED_CHARS = 200  # characters of a line that are compared
-
-
 _MAX_COMPARED_LINES = 20_000  # lines that are compared
-
-
 _MIN_SIMILARITY = 0.5
 
 
@@ -157,13 +151,8 @@ def _find_most_similar(wanted: str, lines: Sequence[str]) -> int | None:
 
 
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
-
-
 _BRACKET = re.compile(r"[{}()\[\]]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|//[^\n]*")
-
-
 _MAX_LITERAL_CHARS = 20_000  # characters that one literal may have
-
 
 _DEFINITION = re.compile(
     r"\b(?:struct|impl|class|enum|interface|type|trait|union|record|fn|func|def|function|for|extends|import|use)\b[^={;]*\Z|->\s*\Z"

@@ -26,13 +26,8 @@ from plait.agents.model_jobs.safe_paths import PathRefusal, make_path_key, norma
 from plait.core.fast_dataclass import dataclass
 
 PROSE_SUFFIXES = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
-
-
 _MAX_LINE_CHARS = 200  # characters of a line that are looked at
-
-
 _LEAD = r"[\s*_>\"'(\u201c\u2018]*"
-
 
 # How models begin to talk. Code begins with none of these words, while prose may begin with the last ones.
 _TALK = re.compile(
@@ -40,23 +35,17 @@ _TALK = re.compile(
     r"Unfortunately|Absolutely|Apologies|Let me|Let's|Let\u2019s)\b[ ,'\u2019!]"
 )
 
-
 _OPENING = re.compile(
     rf"{_LEAD}(?:OK|To|The|This|That|Yes|No|It|You|We|Below|Please|Note|Hello|Hi|Great|Alright)\b[ ,'\u2019!]"
 )
 
-
 _SENTENCE = re.compile(r"[A-Z][a-z'\u2019]*[,!]?(?: [\w'\u2019`./-]+[,!]?){3,}[.:!?]\Z")
-
-
 _BETWEEN = re.compile(r"[A-Z0-9][\w'\u2019`., /-]*[.:!?]\Z")
-
 
 _ELISION = re.compile(
     r"\W*(?:\.\.\.|\u2026)\W*(?:the )?(?:rest of|existing|remaining|other|previous|same|unchanged)\b.{0,60}",
     re.IGNORECASE,
 )
-
 
 _ELISION_COMMENT = re.compile(
     r"(?:#|//|--|/\*|<!--|;+|%)\W*(?:(?:the|your) )?(?:rest of (?:the|this|your)|remaining|existing|previous) (?:\w+ ){0,2}"
@@ -65,10 +54,7 @@ _ELISION_COMMENT = re.compile(
     re.IGNORECASE,
 )
 
-
 _SEARCH, _REPLACE = re.compile(r"<{5,9} SEARCH\b"), re.compile(r">{5,9} REPLACE\b")
-
-
 _DIFF = re.compile(r"(?:diff --git .*\n(?:.*\n){0,4})?--- .*\n\+\+\+ .*\n@@ -")
 
 
@@ -112,18 +98,12 @@ def may_end_early(lines: Sequence[str]) -> bool:
 
 _MAY_BE_EMPTY = frozenset({"__init__.py", "py.typed", ".gitkeep", ".keep"})
 
-
 _SHELL_LANGUAGES = frozenset(
     {"bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "terminal", "plaintext"}
 )
 
-
 _SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".txt")
-
-
 _AMBIGUOUS_FENCE = "a fence in the middle of it may be its end; put the file between two ~~~worksplit markers, or into a fence of more ticks"
-
-
 CUT_OFF_MESSAGE = "the answer ends in the middle of it: it was cut off"
 
 

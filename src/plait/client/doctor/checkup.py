@@ -10,7 +10,7 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.client.agent_specs import load_agent_specs
+from plait.client.agent_specs import build_agent_specs
 from plait.client.project_state import read_past_batches, read_saved_settings
 from plait.config.config import Config
 from plait.config.loading import load_config
@@ -75,7 +75,7 @@ def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
 
     try:
         config = load_config(place.top, saved=read_saved_settings(place)[0])
-        specs = {spec.name: spec for spec in load_agent_specs(config)}
+        specs = {spec.name: spec for spec in build_agent_specs(config)}
         for name in filterfalse(
             is_dotted_path, config.default_agents
         ):  # a module would be run, and nobody has trusted it yet

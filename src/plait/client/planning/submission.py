@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from plait.agents.interface import AgentSpec
-from plait.client.agent_specs import load_agent_specs, load_prompt_template
+from plait.client.agent_specs import build_agent_specs, load_prompt_template
 from plait.client.planning.agent_assignment import assign_plan_agents
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.submission_checks import refuse_duplicates, resolve_isolation
@@ -32,7 +32,7 @@ from plait.system.locks import hold_lock
 
 def select_agents(seen: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
     """Who may be called, and in a contest who decides. Raises UserError or ConfigError."""
-    agents = load_agent_specs(seen.config)
+    agents = build_agent_specs(seen.config)
     if not contest:
         return agents
     from plait.client.planning.contest_setup import add_referee  # few batches have one
