@@ -183,7 +183,7 @@ def test_forgetting_says_what_stays(bench: Bench, say: Say) -> None:
     assert not folder.exists()
     assert "beef" in say("history").out
     again = say("gc", "--forget", "beef")
-    assert "it was never merged; it goes with --with-unmerged" in again.out
+    assert "it was never merged; remove it with --with-unmerged" in again.out
     assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
     tip = git(bench.top, "rev-parse", "refs/plait/saved/beef/b/1")
     last = say("gc", "--forget", "beef", "--with-unmerged")

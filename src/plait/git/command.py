@@ -1,7 +1,4 @@
-"""The `git` program, run for plait: no questions, no hooks, no upkeep in the middle of the night, and patience with locks.
-
-It may be used from several threads at once: nothing is kept between two calls.
-"""
+"""Runs the `git` program without prompts, hooks or maintenance, waiting for locks of other gits. Thread-safe."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ PLAIT_IDENTITY = {
 
 
 class GitError(WorldError):
-    """Git refused. `code` is its exit status, `said` all of its complaint."""
+    """Git failed. `code` is its exit status, `stderr` its complete error output."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = 1, stderr: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -92,12 +89,12 @@ class GitOutput:
 
     @property
     def fields(self) -> list[str]:
-        """What was told with -z."""
+        """The output of a command with -z."""
         return [word for word in self.out.decode("utf-8", "surrogateescape").split("\0") if word]
 
 
 class Git:
-    """Git in one folder. `environment` is whose credentials and identity count; without one, this process's."""
+    """Git in one folder. `environment` decides on credentials and identity; by default this process's."""
 
     def __init__(
         self,
@@ -108,7 +105,7 @@ class Git:
         settings: Sequence[str] = (),
         timeout: float = COMMAND_TIMEOUT_SECONDS,
     ) -> None:
-        """`variables` come last, over everything (GIT_DIR, GIT_INDEX_FILE); `settings` are more `-c name=value`."""
+        """`variables` override everything (GIT_DIR, GIT_INDEX_FILE); `settings` are further `-c name=value`."""
         own = os.environ if environment is None else environment
         self.cwd = cwd
         self.timeout = timeout
@@ -117,7 +114,7 @@ class Git:
         self._settings = tuple(word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting))
 
     def with_options(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
-        """The same with more."""
+        """A copy with further variables and settings."""
         own = {**self._location_variables(), **(variables or {})}
         more = Git(self.cwd, environment=self._env, variables=own, timeout=self.timeout)
         more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
@@ -133,14 +130,14 @@ class Git:
         return self.run(*args, stdin=stdin).text
 
     def run(self, *args: str, stdin: bytes = b"", codes: Collection[int] = (0,)) -> GitOutput:
-        """Raises GitError for any other exit status than `codes`. Waits for locks that others hold, a while."""
+        """Raises GitError for an exit status other than `codes`. Waits a while for locks that others hold."""
         until = time.monotonic() + LOCK_WAIT_SECONDS
         pauses = chain(_RETRY_PAUSES, repeat(_RETRY_PAUSES[-1]))
-        while (said := self._run_once(args, stdin)).code not in codes:
-            if not _is_lock_contention(said.err) or time.monotonic() > until:
-                raise _make_error(args, said)
+        while (output := self._run_once(args, stdin)).code not in codes:
+            if not _is_lock_contention(output.err) or time.monotonic() > until:
+                raise _make_error(args, output)
             time.sleep(next(pauses))
-        return said
+        return output
 
     def _location_variables(self) -> dict[str, str]:
         return {name: self._env[name] for name in LOCATION_VARIABLES if name in self._env}
@@ -172,8 +169,8 @@ def _is_lock_contention(stderr: str) -> bool:
 
 
 def _make_error(args: Sequence[str], output: GitOutput) -> GitError:
-    """Its last words: the ones before may be progress, or hints."""
+    """The error line: others may be progress or hints."""
     lines = [line.strip() for line in output.err.splitlines() if line.strip()]
-    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
-    reason = told.removeprefix("fatal: ").removeprefix("error: ") or f"exit status {output.code}"
+    complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
+    reason = complaint.removeprefix("fatal: ").removeprefix("error: ") or f"exit status {output.code}"
     return GitError(f"git {args[0]}: {reason}", code=output.code, stderr=output.err)

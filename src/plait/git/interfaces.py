@@ -178,20 +178,20 @@ class BranchMerger(Protocol):
     Whatever is done again after a crash finds what was done: the same commit is told.
     """
 
-    def merge(self, order: MergeStarted, words: MergeMessage, blending: MergeRules) -> MergeDone | MergeConflicted:
+    def merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
         """Put the task's own change onto the batch branch. Raises ChangeGoneError if it is not there, and another
         WorldError if merging itself goes wrong.
         """
 
     def rebuild(
-        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
+        self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
         """The branch made anew; what it was is kept under refs/plait/lines."""
 
-    def describe_conflict(self, order: MergeStarted, blending: MergeRules) -> str:
+    def describe_conflict(self, order: MergeStarted, rules: MergeRules) -> str:
         """Both sides of a conflict, as text for whoever repairs it, within reason."""
 
     def predict_conflicts(
-        self, onto: str, tips: Mapping[str, tuple[str, str]], blending: MergeRules
+        self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules
     ) -> list[PredictedConflict]:
         """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""

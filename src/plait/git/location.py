@@ -1,7 +1,4 @@
-"""Where plait stands: the top of the repository, and where its state lies.
-
-Projects: what names one, and where it is kept which ones a user's server knows.
-"""
+"""Where a repository is, where plait keeps its state, and the id of a project."""
 
 from __future__ import annotations
 
@@ -39,9 +36,9 @@ _NO_REPOSITORY = "not a git repository"
 
 @dataclass(frozen=True, slots=True)
 class RepoLocation:
-    """`state` is in git's common folder: safe from `git clean`, and one for all linked worktrees of a repository.
+    """`state` is in git's common folder: safe from `git clean`, and shared by all worktrees of a repository.
 
-    A folder that is no repository keeps it in `.plait/`; then `repository` is False.
+    Outside of a repository it is `.plait/`, and `repository` is False.
     """
 
     top: Path
@@ -49,7 +46,7 @@ class RepoLocation:
     repository: bool
 
     def relative_name(self, path: Path) -> str:
-        """A path as messages, ids and the journal name it: from the top, with slashes, or absolute if outside."""
+        """The path in messages, ids and the journal: relative to the top, with slashes, or absolute if outside."""
         try:
             return path.relative_to(self.top).as_posix() or "."
         except ValueError:
@@ -63,22 +60,22 @@ def find_repo(where: Path) -> RepoLocation:
     plain = _find_ordinary_repo(where)
     if plain is not None:
         return plain
-    told, wrong = _run_git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
-    if told:
-        top, *others = told.removesuffix("\n").split("\n")
+    output, error = _run_git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
+    if output:
+        top, *others = output.removesuffix("\n").split("\n")
         if len(others) > 1:
             raise UserError("the path of this repository has a line break in it", hint="Rename the folder.")
         return RepoLocation(Path(top), Path(*others) / "plait", repository=True)
-    if wrong and _NO_REPOSITORY not in wrong:
+    if error and _NO_REPOSITORY not in error:
         # Going on as if there were none would put the state where nobody looks for it later.
-        raise UserError(f"git refuses to work in {where}: {wrong}", hint=_make_hint(wrong))
+        raise UserError(f"git refuses to work in {where}: {error}", hint=_make_hint(error))
     return RepoLocation(where, where / ".plait", repository=False)
 
 
 def _find_ordinary_repo(where: Path) -> RepoLocation | None:
-    """An ordinary repository, seen without asking git, which takes as long as all the rest of a quick command.
+    """Find an ordinary repository without running git, which would take as long as the rest of a quick command.
 
-    None for all that is not ordinary: linked worktrees, submodules, bare ones, somebody else's, variables that say otherwise.
+    None for anything unusual: worktrees, submodules, bare repositories, other owners, environment variables.
     """
     if ".git" in where.parts or any(name in os.environ for name in _GIT_LOCATION_VARIABLES):
         return None
@@ -105,26 +102,26 @@ def _is_ordinary(git: Path, found: os.stat_result) -> bool:
     return all(there) and not shared and not any(word in config for word in _UNUSUAL_CONFIG)
 
 
-def _make_hint(wrong: str) -> str:
-    if "work tree" in wrong:
+def _make_hint(error: str) -> str:
+    if "work tree" in error:
         return "plait works in a checkout: go to one, or make one with git worktree add."
     return "See what git status says there."
 
 
 def list_repo_files(location: RepoLocation) -> list[str]:
-    """The files git knows or would know; nothing outside a repository, where walking could take for ever."""
+    """The tracked and untracked, not ignored files; empty outside of a repository, where a walk could take forever."""
     if not location.repository:
         return []
-    told, _ = _run_git(location.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    return list(filter(None, told.split("\0")))
+    output, _ = _run_git(location.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return list(filter(None, output.split("\0")))
 
 
 def _run_git(where: Path, *command: str) -> tuple[str, str]:
-    """What git says, or nothing and the first line of its complaint; neither if there is no git."""
+    """The output, or the first line of the error; both empty if there is no git."""
     import subprocess  # the engine knows its place, and asks nobody
 
     try:
-        told = subprocess.run(  # fixed words and a folder
+        output = subprocess.run(  # fixed words and a folder
             ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # git as the person has it
             capture_output=True,
             check=False,
@@ -135,14 +132,14 @@ def _run_git(where: Path, *command: str) -> tuple[str, str]:
         return "", ""
     except subprocess.TimeoutExpired:
         return "", f"no answer in {_GIT_TIMEOUT_SECONDS:.0f} seconds"
-    if told.returncode == 0:
-        return told.stdout.decode("utf-8", "surrogateescape"), ""
-    return "", told.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")
+    if output.returncode == 0:
+        return output.stdout.decode("utf-8", "surrogateescape"), ""
+    return "", output.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")
 
 
 PROJECT_ID_LENGTH = 12
 
 
 def compute_project_id(place: RepoLocation) -> str:
-    """The same for all checkouts of a repository, and whoever asks: it follows from where its own git folder lies."""
+    """The same for all checkouts of a repository: a hash of its git folder."""
     return hashlib.sha256(os.fsencode(os.path.realpath(place.state.parent))).hexdigest()[:PROJECT_ID_LENGTH]

@@ -123,26 +123,26 @@ def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], re
     git = _open_git(git_dir, environment)
     try:
         outside = Git(git_dir.parent, environment=environment, settings=_TIMEOUT_SETTINGS)
-        told = outside.text("ls-remote", "--symref", "--", remote.url, "HEAD")
+        listing = outside.text("ls-remote", "--symref", "--", remote.url, "HEAD")
         if git_dir.exists():
             report(f"Fetching {remote.url} …")
             _fetch(git, remote)
         else:
             report(f"Cloning {remote.url} …")
-            _clone(remote, git_dir, environment, told)
-        return _set_default_branch(git, told)
+            _clone(remote, git_dir, environment, listing)
+        return _set_default_branch(git, listing)
     except GitError as error:
         raise make_damage_error(error, remote, git) or make_unreachable_error(error, remote, git_dir) from error
 
 
-def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], told: str) -> None:
+def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], listing: str) -> None:
     for left in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # of somebody who was killed
         shutil.rmtree(left, ignore_errors=True)
     incoming = git_dir.parent / f"{_INCOMING_PREFIX}{token_hex(4)}"
-    long = len(told.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH
-    words = ["init", "--quiet", "--bare", "--template=", f"--object-format={'sha256' if long else 'sha1'}"]
+    long = len(listing.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH
+    options = ["init", "--quiet", "--bare", "--template=", f"--object-format={'sha256' if long else 'sha1'}"]
     try:
-        Git(git_dir.parent, environment=environment).run(*words, "--", str(incoming))
+        Git(git_dir.parent, environment=environment).run(*options, "--", str(incoming))
         _fetch(_open_git(incoming, environment), remote)
         incoming.rename(git_dir)
     finally:
@@ -152,8 +152,8 @@ def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], tol
 def _fetch(git: Git, remote: RemoteUrl) -> None:
     """Branches that are gone there go here too; tags stay, since an agent may have made them."""
     _set_remote(git, remote)
-    words = ["--quiet", "--prune", "--tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules"]
-    git.run("fetch", *words, "--no-auto-maintenance", "origin", _FETCH_REFSPEC)
+    options = ["--quiet", "--prune", "--tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules"]
+    git.run("fetch", *options, "--no-auto-maintenance", "origin", _FETCH_REFSPEC)
     (git.cwd / FETCHED_MARKER).touch()
 
 
@@ -164,9 +164,9 @@ def _set_remote(git: Git, remote: RemoteUrl) -> None:
             git.run("config", "--local", "--replace-all", key, value)
 
 
-def _set_default_branch(git: Git, told: str) -> str:
+def _set_default_branch(git: Git, listing: str) -> str:
     """What the remote's HEAD names, kept as git keeps it; empty if it names nothing that is there."""
-    found = _SYMREF.search(told)
+    found = _SYMREF.search(listing)
     if found is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code:
         return ""
     git.run("symbolic-ref", f"{ORIGIN_PREFIX}/HEAD", f"{ORIGIN_PREFIX}/{found[1]}")

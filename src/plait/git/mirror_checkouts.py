@@ -19,7 +19,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from plait.git.command import Git, GitError
+from plait.git.command import PLAIT_IDENTITY, Git, GitError
 from plait.git.refs import saved_ref
 from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.locks import hold_lock
@@ -32,15 +32,10 @@ UNUSED_SECONDS = 86400.0  # seconds: whoever reads one has submitted its batch b
 _READY_FILE, _LOCK_FILE = ".ready", "lock"
 _SHORT_LENGTH = 16
 _GITLINK = ":000000 160000 "
-_PLAIT_IDENTITY = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"))
-}
 
 
 def check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
-    """Of this commit, exactly. One that was changed is made fresh, unless it is in use: then another one is made."""
+    """A checkout of exactly this commit. A changed one is saved and reset, or left alone if it is in use."""
     used = {os.path.realpath(path) for path in in_use}
     root = mirror.git_dir.parent / CHECKOUTS_FOLDER
     with hold_lock(root / _LOCK_FILE):
@@ -56,14 +51,14 @@ def check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
 
 
 def list_stale_checkouts(mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS) -> list[Path]:
-    """Those that no open batch has, and that nobody has asked for in so many seconds."""
+    """Those that no open batch uses and that were not requested for `min_age` seconds."""
     used = {os.path.realpath(path) for path in in_use}
     found = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
     return [path for path in found if os.path.realpath(path) not in used and _age(path) >= min_age]
 
 
 def remove_checkout(mirror: Mirror, path: Path) -> bool:
-    """False if something in it can't be saved: then it stays."""
+    """False, and it stays, if something in it cannot be saved."""
     ready = path.parent / _READY_FILE
     with hold_lock(path.parent.parent / _LOCK_FILE):
         if ready.exists():
@@ -82,7 +77,7 @@ def _candidates(root: Path, commit: str) -> Iterator[Path]:
 
 
 def _make(mirror: Mirror, path: Path, commit: str) -> Path:
-    """What is there is of somebody who was killed, and nobody was told of it."""
+    """Replaces what a killed plait left there."""
     _discard(mirror, path)
     make_private_folder(path.parent)
     # Twice --force: git may remember one of that name, and that it was being made.
@@ -100,7 +95,7 @@ def _discard(mirror: Mirror, path: Path) -> None:
 
 
 def _is_clean(own: Git, commit: str) -> bool:
-    """Whether it is exactly this commit; one that git can't make sense of is not."""
+    """Whether it is exactly this commit; False if git cannot read it."""
     with suppress(GitError):
         return own.text("rev-parse", "HEAD") == commit and not _read_status(own)
     return False
@@ -111,7 +106,7 @@ def _read_status(own: Git) -> str:
 
 
 def _refresh(own: Git, commit: str) -> bool:
-    """Ignored files stay: somebody may have put them there for the workspaces."""
+    """Reset to the commit; ignored files stay, since workspaces may need them."""
     with suppress(GitError):
         if _save(own, commit):
             own.run("checkout", "--quiet", "--force", "--detach", commit)
@@ -121,7 +116,7 @@ def _refresh(own: Git, commit: str) -> bool:
 
 
 def _save(own: Git, commit: str) -> bool:
-    """Everything that is not the commit's, under a ref; False if there is something that no commit can hold."""
+    """Save all changes under a ref; False if there is something that no commit can hold."""
     with suppress(GitError):
         tip = _commit_everything(own)
         if tip is not None:
@@ -131,9 +126,9 @@ def _save(own: Git, commit: str) -> bool:
 
 
 def _commit_everything(own: Git) -> str | None:
-    """Commits of somebody's own, and what was not committed on top of them. None: there is a repository inside of it."""
+    """Local commits, with uncommitted changes on top. None if there is a nested repository."""
     index = own.cwd.parent / f".index-{token_hex(4)}"
-    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index), **_PLAIT_IDENTITY})
+    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index), **PLAIT_IDENTITY})
     try:
         aside.run("read-tree", "HEAD")
         aside.run("add", "--all")
@@ -142,14 +137,14 @@ def _commit_everything(own: Git) -> str | None:
             return None
         if not changed:
             return own.text("rev-parse", "HEAD")
-        words = ["-p", "HEAD", "-m", "What was left in a checkout of a mirror"]
-        return aside.text("commit-tree", aside.text("write-tree"), *words)
+        message = b"What was left in a checkout of a mirror\n"
+        return aside.commit_tree(aside.text("write-tree"), ["HEAD"], message)
     finally:
         index.unlink(missing_ok=True)
 
 
 def _keep_ref(own: Git, commit: str, tip: str) -> None:
-    """Under the first number that is free."""
+    """Under the first free number."""
     for n in count(1):
         ref = saved_ref("checkout", commit[:_SHORT_LENGTH], n)
         there = own.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text

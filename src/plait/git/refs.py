@@ -1,9 +1,13 @@
-"""What plait calls its branches and refs. Any id has a name that git takes, and no two ids share one."""
+"""The names of plait's branches and refs (valid for any id, and different for different ids), and their lock files."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from plait.core.task import Attempt
 
@@ -18,7 +22,7 @@ PRE_REBUILDS = "refs/plait/lines"
 
 
 def ref_component(name: str) -> str:
-    """Lower case only: a file system may not tell `A` from `a`, and git keeps refs in files."""
+    """Lower case only: refs are files, and a file system may not tell `A` from `a`."""
     if _SAFE_NAME.match(name) and not name.endswith((".", ".lock")):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
@@ -35,7 +39,7 @@ def task_branch(batch: str, task: str) -> str:
 
 
 def attempt_ref(attempt: Attempt) -> str:
-    """What this attempt made, for as long as its batch is remembered."""
+    """The result of an attempt, kept as long as its batch."""
     return f"{ATTEMPTS}/{ref_component(attempt.batch)}/{ref_component(attempt.task)}/{attempt.step.value}-{attempt.n}"
 
 
@@ -45,10 +49,31 @@ def saved_ref(batch: str, task: str, n: int) -> str:
 
 
 def base_ref(batch: str) -> str:
-    """The commit that a batch began with."""
+    """The commit that a batch started from."""
     return f"{BASES}/{ref_component(batch)}"
 
 
 def pre_rebuild_ref(batch: str, n: int) -> str:
-    """The batch branch as it was before it was made anew for the nth time."""
+    """The batch branch as it was before its nth rebuild."""
     return f"{PRE_REBUILDS}/{ref_component(batch)}/{n}"
+
+
+def remove_stale_lock(git_dir: Path, ref: str, min_age_seconds: float) -> bool:
+    """Remove the lock that a killed git left on a ref; whether there was one that old."""
+    lock = git_dir / f"{ref}.lock"
+    with suppress(OSError):
+        if time.time() - lock.stat().st_mtime > min_age_seconds:
+            lock.unlink()
+            return True
+    return False
+
+
+def find_admins_on(git_dir: Path, ref: str) -> Iterator[Path]:
+    """The git folders whose HEAD is on a ref: the common one for the main checkout, an admin for each worktree."""
+    admins = [git_dir]
+    with suppress(OSError):
+        admins += sorted((git_dir / "worktrees").iterdir())
+    for admin in admins:
+        with suppress(OSError):
+            if (admin / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
+                yield admin

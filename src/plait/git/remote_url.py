@@ -43,38 +43,38 @@ class RemoteUrl:
 
 def parse_remote_url(text: str) -> RemoteUrl:
     """Raises UserError for what is no address of a repository, or what must not be handed to git."""
-    said = text.strip()
-    if not said or _CONTROL.search(said):
-        raise _make_invalid_error(said, "is no address of a repository")
-    if said.startswith("-"):
-        raise _make_invalid_error(said, "looks like an option, not like the address of a repository")
-    if _HELPER.match(said):
-        raise _make_invalid_error(said, "would have git run a program of its choice")
-    scheme, separator, rest = said.partition("://")
+    address = text.strip()
+    if not address or _CONTROL.search(address):
+        raise _make_invalid_error(address, "is no address of a repository")
+    if address.startswith("-"):
+        raise _make_invalid_error(address, "looks like an option, not like the address of a repository")
+    if _HELPER.match(address):
+        raise _make_invalid_error(address, "would have git run a program of its choice")
+    scheme, separator, rest = address.partition("://")
     if separator:
-        return _parse_url(said, scheme.lower(), rest)
-    if _PASSWORD.match(said):
-        raise _make_secret_error(said)
-    scp = _SCP.fullmatch(said)
-    return _parse_scp(said, scp) if scp and not said.startswith(("/", "~", ".")) else _parse_path(said)
+        return _parse_url(address, scheme.lower(), rest)
+    if _PASSWORD.match(address):
+        raise _make_secret_error(address)
+    scp = _SCP.fullmatch(address)
+    return _parse_scp(address, scp) if scp and not address.startswith(("/", "~", ".")) else _parse_path(address)
 
 
-def _parse_url(said: str, scheme: str, rest: str) -> RemoteUrl:
+def _parse_url(address: str, scheme: str, rest: str) -> RemoteUrl:
     if scheme == "file":
         return _parse_path(unquote(rest if rest.startswith("/") else f"/{rest.partition('/')[2]}"))
     if scheme not in _DEFAULT_PORTS:
-        raise _make_invalid_error(said, f"has the scheme {scheme}, which is none of {', '.join(PROTOCOLS)}")
+        raise _make_invalid_error(address, f"has the scheme {scheme}, which is none of {', '.join(PROTOCOLS)}")
     authority, _, path = rest.partition("/")
     user, _, place = authority.rpartition("@")
     slash_in_password = ":" in authority and "@" in path
     if ":" in user or slash_in_password or (scheme.startswith("http") and re.search(r"[?#]", rest)):
-        raise _make_secret_error(said)
-    host, port = _split_host_port(said, scheme, place)
+        raise _make_secret_error(address)
+    host, port = _split_host_port(address, scheme, place)
     if user and (scheme == "git" or not _USER.fullmatch(user)):
-        raise _make_invalid_error(said, "has a user name that is none")
+        raise _make_invalid_error(address, "has a user name that is none")
     path = path.rstrip("/")
     if not path:
-        raise _make_invalid_error(said, "names no repository")
+        raise _make_invalid_error(address, "names no repository")
     there = f"{host}:{port}" if port else host
     kept = f"{user}@" if user and scheme == "ssh" else ""
     return RemoteUrl(
@@ -85,12 +85,12 @@ def _parse_url(said: str, scheme: str, rest: str) -> RemoteUrl:
     )
 
 
-def _parse_scp(said: str, found: re.Match[str]) -> RemoteUrl:
+def _parse_scp(address: str, found: re.Match[str]) -> RemoteUrl:
     """`user@host:path`, as ssh's own tools take it: from the user's home folder on."""
     user, path = found["user"] or "", found["path"].rstrip("/")
-    host = _split_host_port(said, "ssh", found["host"])[0]
+    host = _split_host_port(address, "ssh", found["host"])[0]
     if (user and not _USER.fullmatch(user)) or not path or path.startswith("-"):
-        raise _make_invalid_error(said, "is no address of a repository")
+        raise _make_invalid_error(address, "is no address of a repository")
     kept = f"{user}@" if user else ""
     home = path if path.startswith(("/", "~")) else f"~/{path}"
     return RemoteUrl(
@@ -100,8 +100,8 @@ def _parse_scp(said: str, found: re.Match[str]) -> RemoteUrl:
     )
 
 
-def _parse_path(said: str) -> RemoteUrl:
-    path = Path(os.path.realpath(Path(said).expanduser()))
+def _parse_path(address: str) -> RemoteUrl:
+    path = Path(os.path.realpath(Path(address).expanduser()))
     with_suffix = path.with_name(f"{path.name}.git")
     if not path.is_dir() and with_suffix.is_dir():
         path = with_suffix
@@ -114,11 +114,11 @@ def _parse_path(said: str) -> RemoteUrl:
     return RemoteUrl(str(path), path.as_uri(), _repository_name(str(path)))
 
 
-def _split_host_port(said: str, scheme: str, place: str) -> tuple[str, str]:
+def _split_host_port(address: str, scheme: str, place: str) -> tuple[str, str]:
     """Host and port; the usual port is none."""
     found = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", place)
     if found is None:
-        raise _make_invalid_error(said, "has no host that could be one")
+        raise _make_invalid_error(address, "has no host that could be one")
     port = (found["port"] or "").lstrip("0")
     return found["host"].lower(), "" if port == _DEFAULT_PORTS[scheme] else port
 
@@ -142,16 +142,16 @@ def hide_url_secrets(text: str) -> str:
     return re.sub(r"[?#].*", "?…", clean, flags=re.DOTALL)
 
 
-def _make_invalid_error(said: str, why: str) -> UserError:
+def _make_invalid_error(address: str, why: str) -> UserError:
     return UserError(
-        f"{hide_url_secrets(said)!r} {why}",
+        f"{hide_url_secrets(address)!r} {why}",
         hint="Name it like this: https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name, or a folder.",
     )
 
 
-def _make_secret_error(said: str) -> UserError:
+def _make_secret_error(address: str) -> UserError:
     return UserError(
-        f"{hide_url_secrets(said)!r} holds a password or a token, which others could read there",
+        f"{hide_url_secrets(address)!r} holds a password or a token, which others could read there",
         hint="Leave it out: git asks its credential helpers (git config credential.helper) or the program in "
         "GIT_ASKPASS; ssh asks ssh-agent.",
     )

@@ -1,7 +1,4 @@
-"""A file whose blocks are the original's until one of them is written to, where the file system can.
-
-Copying trees: blocks shared with the original where the file system can, modes, times, links and holes kept.
-"""
+"""Copies trees with modes, times, symlinks and holes, sharing blocks with the original where the file system can."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _AT_FDCWD = -2  # AT_FDCWD of macOS
 
 
 def clone_content(source: int, dest: int) -> bool:
-    """Linux: the content. False: it can't, and the new file is as empty as it was."""
+    """Share the content (Linux); False if the file system cannot, and the new file is still empty."""
     try:
         fcntl.ioctl(dest, _FICLONE, source)
     except OSError:  # elsewhere too: no other system knows this number
@@ -31,7 +28,7 @@ def clone_content(source: int, dest: int) -> bool:
 
 
 def clone_file(source: int, path: str) -> bool:
-    """Where there is no file yet, on macOS: the content, the mode and the times. False: it can't, and there is none."""
+    """Clone content, mode and times to a new file (macOS); False if the file system cannot."""
     if sys.platform == "darwin":
         import ctypes  # the system's own call, which Python does not have
 
@@ -53,7 +50,7 @@ _FATAL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE
 
 
 class TreeCopier:
-    """What can't be read is left out with a warning; so are sockets, pipes and devices, without one.
+    """Skips what cannot be read with a warning, and sockets, FIFOs and devices without one.
 
     `leave` are files and folders of the source that are not copied.
     """
@@ -71,7 +68,7 @@ class TreeCopier:
         self.skipped_count = 0
 
     def copy(self, source: str, dest: str) -> os.stat_result | None:
-        """All of a tree to where nothing is. What it was, for `dress`, which its topmost folder is still owed."""
+        """Copy a tree to a new path. The status of its top, whose metadata the caller copies last."""
         folders: list[tuple[str, os.stat_result]] = []
         waiting = [(source, dest)]
         while waiting:
@@ -144,7 +141,7 @@ class TreeCopier:
 
 
 def copy_metadata(folder: str | int, status: os.stat_result) -> None:
-    """The mode and the times that the original has: when all is in it, and it is where it stays."""
+    """Copy mode and times; done last, because writing into a folder changes its times."""
     os.chmod(folder, stat.S_IMODE(status.st_mode) & 0o777)  # noqa: PTH101
     os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
 
@@ -159,7 +156,7 @@ def _copy_data(source: int, dest: int, status: os.stat_result) -> None:
 
 
 def _find_data_ranges(source: int, status: os.stat_result) -> Iterator[tuple[int, int]]:
-    """Where there is data; all of it in most files, which are not asked."""
+    """The ranges of a file that are not holes."""
     size, at = status.st_size, 0
     if copied_size(status) == size:
         yield 0, size
@@ -176,7 +173,7 @@ def _find_data_ranges(source: int, status: os.stat_result) -> Iterator[tuple[int
 
 
 def _copy_range(source: int, dest: int, at: int, count: int) -> int:
-    """How many bytes; 0 where the file has become shorter."""
+    """The number of bytes copied; 0 if the file has become shorter."""
     if hasattr(os, "copy_file_range"):
         try:
             if moved := os.copy_file_range(source, dest, count, at, at):

@@ -1,7 +1,4 @@
-"""Room on the disk: what a tree takes, what is left, and giving it back.
-
-How much room folders take on the disk, measured no more often than it is worth.
-"""
+"""Disk space: the size of trees, what is left, and removing trees."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _REFRESH_BYTES = 64 << 20  # bytes copied between two looks at the disk, which o
 
 @dataclass(frozen=True, slots=True)
 class TreeSize:
-    """`disk` is what it takes in blocks, a file with several names once."""
+    """`disk` is the size in blocks; a file with several names counts once."""
 
     files: int = 0
     bytes: int = 0
@@ -30,7 +27,7 @@ class TreeSize:
 
 
 def measure_tree(path: Path) -> TreeSize:
-    """What can't be looked at is not counted; no link is followed."""
+    """Skips what cannot be read; follows no links."""
     files = length = blocks = 0
     seen: set[tuple[int, int]] = set()
     waiting = [str(path)]
@@ -57,12 +54,12 @@ def tree_size(path: Path) -> int:
 
 
 def copied_size(status: os.stat_result) -> int:
-    """What a copy of the file will take: holes stay holes."""
+    """The size of a copy of the file: holes stay holes."""
     return min(status.st_size, status.st_blocks * _BLOCK)
 
 
 class DiskBudget:
-    """What may still be written to a folder's disk so that `spare` bytes are left."""
+    """What may still be written to a folder's disk while `spare` bytes stay free."""
 
     def __init__(self, folder: Path, spare: int) -> None:
         self._folder = folder
@@ -71,7 +68,7 @@ class DiskBudget:
         self._until_refresh = 0
 
     def reserve(self, size: int) -> None:
-        """Raises WorldError if there is not so much."""
+        """Raises WorldError if less is left."""
         self._left -= size
         self._until_refresh -= size
         if self._until_refresh < 0 or self._left < 0:
@@ -85,13 +82,13 @@ class DiskBudget:
 
     def _refresh(self) -> None:
         status = os.statvfs(self._folder)
-        told = status.f_blocks > 0  # some file systems do not know their size
-        self._left = status.f_bavail * status.f_frsize - self._spare if told else 1 << 62
+        is_known = status.f_blocks > 0  # some file systems do not know their size
+        self._left = status.f_bavail * status.f_frsize - self._spare if is_known else 1 << 62
         self._until_refresh = _REFRESH_BYTES
 
 
 def remove_tree(path: Path) -> None:
-    """With all that is in it. Folders that forbid it, as some package caches have them, are opened first."""
+    """Remove a tree, also read-only folders in it, as some package caches have them."""
     from shutil import rmtree  # seldom needed
 
     try:
@@ -125,7 +122,7 @@ class Measurement:
 
 
 class DiskUsageCache:
-    """Keyed by the folder itself, not by where it is: a rename changes nothing. Safe to use from several threads."""
+    """Keyed by inode, so a rename changes nothing. Thread-safe."""
 
     def __init__(
         self, *, remeasure_factor: float = REMEASURE_FACTOR, clock: Callable[[], float] = time.monotonic

@@ -1,9 +1,7 @@
 """The engines of a user: a file each, which tells the others how many slots it has.
 
-An engine keeps a lock on its own file for as long as it lives: the system gives it back, however the engine dies. Then its
-attempts run on, and so does their share of its slots.
-
-Which process is meant: its number is given to another one some day, its number with its start is not.
+An engine holds a lock on its file as long as it lives. When it dies, its attempts keep running, and so their share of its
+slots stays taken.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ _SUFFIX = ".json"
 
 @dataclass(frozen=True, slots=True)
 class EngineEntry:
-    """An engine as the others see it. `boot` is the machine's, from its last start on."""
+    """An engine as the others see it. `boot` is the machine's boot id."""
 
     engine: str
     pid: int
@@ -38,7 +36,7 @@ class EngineEntry:
 
     @property
     def remaining_slots(self) -> int:
-        """Slots that count on after its death. Which attempt had how many is not known: each that ended gives back one."""
+        """Slots that stay taken after its death: each attempt that ended gives back one."""
         alive = sum(attempt.is_alive for attempt in self.attempts)
         return max(min(alive, self.slots), self.slots - len(self.attempts) + alive) if alive else 0
 
@@ -52,7 +50,7 @@ class OtherEngine:
 
 
 class EngineRegistry:
-    """`name` is what people call this engine, and its identity: the next one of that name takes its place."""
+    """`name` is the engine's name and identity: the next engine of that name replaces it."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -66,7 +64,7 @@ class EngineRegistry:
         self._known: dict[int, ProcessIdentity] = {}
 
     def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
-        """Raise OSError if the others can't be told."""
+        """Raises OSError if the entry cannot be written."""
         known = self._known
         self._known = {pid: each for pid in sorted({*pids}) if (each := known.get(pid) or identify_process(pid))}
         entry = EngineEntry(self._name, os.getpid(), self._boot, slots, tuple(self._known.values()), waiting)
@@ -79,7 +77,7 @@ class EngineRegistry:
         return self._fd is not None and locks.is_same_file(self._path, self._fd)
 
     def register(self) -> None:
-        """What the last engine of this name held counts as this one's until it says otherwise; it adopts its attempts."""
+        """What the last engine of this name held counts as held by this one, which adopts its attempts."""
         if self.is_registered:
             return
         self._close()
@@ -100,7 +98,7 @@ class EngineRegistry:
             self._entry = left
 
     def list_others(self, *, clean_up: bool) -> Iterator[OtherEngine]:
-        """Those who have slots or live; `tidy`: the files of those who don't are removed."""
+        """The engines that live or hold slots; `clean_up` removes the files of all others."""
         with os.scandir(self._folder) as found:
             names = [each.name for each in found if each.name.endswith(_SUFFIX)]
         for name in names:
@@ -109,7 +107,7 @@ class EngineRegistry:
                     yield from self._inspect(name, clean_up=clean_up)
 
     def unregister(self) -> None:
-        """What runs on goes on being counted."""
+        """Running attempts stay counted."""
         if self._fd is not None and not (self._entry and self._entry.remaining_slots):
             with suppress(OSError):
                 if self.is_registered:
@@ -132,7 +130,7 @@ class EngineRegistry:
             os.close(fd)
 
     def _write(self, entry: EngineEntry) -> None:
-        """In one piece: a page or less is never written in part, whoever dies. What is shorter than before is filled up."""
+        """In one write of at most a page, which no crash cuts short; padded if shorter than before."""
         assert self._fd is not None
         data = msgspec.json.encode(entry)
         self._entry = None  # until it is written, the others have been told nothing
@@ -169,7 +167,7 @@ def _read_entry(fd: int) -> EngineEntry | None:
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """Worth something only on the machine, and until the reboot, that it is from."""
+    """A pid with its start time; valid on this machine until it reboots."""
 
     pid: int
     start: int
@@ -180,6 +178,6 @@ class ProcessIdentity:
 
 
 def identify_process(pid: int) -> ProcessIdentity | None:
-    """None if it does not run any more; what waits only for its parent holds nothing."""
+    """None if the process is gone, or a zombie."""
     start = start_time(pid)
     return None if start is None else ProcessIdentity(pid, start)

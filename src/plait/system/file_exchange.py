@@ -1,10 +1,8 @@
-"""Reading a file whole, and writing one that is whole before anybody sees it.
+"""Reads complete files, writes synced ones, and exchanges two files.
 
-Two files change places.
-
-In one step where the system has one (Linux: renameat2, macOS: renamex_np): then whatever was at the path, however late it
-was put there, is kept under the other name. Elsewhere in three steps, with a smaller promise: the path always has a whole
-file, and a version that is written into in place is kept, but one that is put there between two of our steps is lost.
+The exchange is atomic where the system supports it (Linux: renameat2, macOS: renamex_np): whatever was at the path, however
+late it was put there, is kept under the other name. Elsewhere it takes three steps with a weaker guarantee: the path always
+has a complete file, and a version written in place is kept, but one renamed there between two steps is lost.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from plait.sources.text import decode
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
-    """A file as it was read. Not `whole`: somebody wrote into it meanwhile."""
+    """A file as it was read; not `is_complete` if it was written to meanwhile."""
 
     text: str
     stat: os.stat_result
@@ -50,7 +48,7 @@ def read_snapshot(path: Path) -> FileSnapshot:
 
 
 def is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
-    """Whether nobody has replaced the file, or written into it, as far as the system can tell."""
+    """Whether the file was neither replaced nor written to, as far as its status shows."""
     return os.path.samestat(one, other) and (one.st_mtime_ns, one.st_size) == (
         other.st_mtime_ns,
         other.st_size,
@@ -58,7 +56,7 @@ def is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def create_synced_file(path: Path, data: bytes, template: Path | None = None) -> os.stat_result:
-    """A new file with this in it, on disk and read back, or none at all; with the mode and the owner of another one."""
+    """A new file, synced and read back, or none at all; with mode and owner of `template`."""
     model = None if template is None else template.stat()
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if model else 0o666)
     try:
@@ -119,13 +117,13 @@ _SWAP = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
 def exchange_files(temp: Path, path: Path) -> None:
-    """Put `one` at `path`, where there must be a file; afterwards `one` names what was there."""
+    """Put `temp` at `path`, which must exist; afterwards `temp` names what was there."""
     if not _exchange_atomically(temp, path):
         _exchange_in_steps(temp, path)
 
 
 def link_new_file(temp: Path, path: Path) -> None:
-    """Put `one` at `path`, where there must not be a file, not even one made at this moment: FileExistsError."""
+    """Put `temp` at `path`; FileExistsError if that exists, even if it was created just now."""
     try:
         os.link(temp, path)
     except FileExistsError:
@@ -136,7 +134,7 @@ def link_new_file(temp: Path, path: Path) -> None:
 
 
 def finish_exchange(one: Path) -> None:
-    """Bring to its end what a crash may have left of the three steps."""
+    """Complete a three-step exchange that a crash interrupted."""
     aside = _backup_path(one)
     if aside.exists():
         if one.exists():
@@ -146,7 +144,7 @@ def finish_exchange(one: Path) -> None:
 
 
 def _exchange_atomically(one: Path, path: Path) -> bool:
-    """Return False where this can't be done at all."""
+    """False where the system cannot do this."""
     call = _system_call()
     if call is None:
         return False

@@ -11,7 +11,7 @@ from plait.core.fast_dataclass import dataclass
 
 
 class SourceWriteError(WorldError):
-    """Statuses could not be written to a source; its file is whole, and what people saved is in it."""
+    """Statuses could not be written to a source; its file is complete, with all that people saved."""
 
 
 class Sensors(Protocol):
@@ -20,9 +20,9 @@ class Sensors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OtherEngines:
-    """What the user's other engines do: slots they have taken, and providers that refused them, with until when.
+    """What the user's other engines do: slots in use, and refusals by providers with the time they end.
 
-    `waiting` of them have something ready that finds no slot.
+    `waiting` engines have something ready to start but no slot.
     """
 
     slots: int = 0
@@ -32,23 +32,23 @@ class OtherEngines:
 
 
 class SharedState(Protocol):
-    """What all engines of one user share: slots, refusals of providers, blocks of ports."""
+    """What all engines of one user share: slots, provider refusals, port blocks."""
 
     @property
     def problem(self) -> str:
-        """What keeps this engine from sharing, for people; empty if nothing does."""
+        """Why this engine cannot share, for people; empty if it can."""
 
     def lock(self) -> AbstractContextManager[OtherEngines]:
-        """While it is held, no other engine takes slots."""
+        """No other engine takes slots while this is held."""
 
     def record_usage(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
-        """Inside a turn: this engine has so many slots now, taken by these processes (they count on if it dies).
+        """With the lock held: the slots of this engine and their processes (which count on if it dies).
 
-        `waiting`: it has more to start, and would like the others to leave it a share.
+        `waiting`: it has more to start, and asks the others to leave it a share.
         """
 
     def report_refusal(self, provider: str, until: float) -> None:
-        """Tell the others."""
+        """Tell the other engines that a provider refused."""
 
     def lease_ports(self, batch: str, task: str) -> range:
         """A block of free ports for a task, the same one each time until it is given back."""
@@ -59,7 +59,7 @@ class SharedState(Protocol):
 
 
 class HealthFile(Protocol):
-    """What keeps the engine from going on, told to fronts without a record. Nothing here fails."""
+    """What stops the engine from continuing, for clients to read; not in the journal. Never raises."""
 
     def write(self, what: str) -> None: ...
 
@@ -67,13 +67,13 @@ class HealthFile(Protocol):
 
 
 class SleepInhibitor(Protocol):
-    """Keeps the machine from falling asleep."""
+    """Keeps the machine from going to sleep."""
 
     @property
     def problem(self) -> str:
-        """Why it can't be kept from it; empty when it can."""
+        """Why the machine may go to sleep; empty if it is kept awake."""
 
     def acquire(self) -> None:
-        """Held twice is held once."""
+        """Calling it twice is the same as once."""
 
     def release(self) -> None: ...

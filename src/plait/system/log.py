@@ -1,4 +1,4 @@
-"""The engine's log: a line per thing a person may want to know afterwards, in `engine.log` of the state folder."""
+"""The engine's log, `engine.log` in the state folder."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from plait.agents.redaction import Redactor, build_env_redactor
 
 
 def write_line(text: str) -> None:
-    """A log that can't be written is no reason to stop. What others say is told without secrets."""
-    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    """Write a line without secrets; a log that cannot be written is ignored."""
+    timestamp = time.strftime("%Y-%m-%d %H:%M:%S")
     with suppress(OSError):
-        print(f"{stamp} {_get_redactor()(text)}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
+        print(f"{timestamp} {_get_redactor()(text)}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
 
 
 def write_traceback(error: BaseException) -> None:
@@ -25,5 +25,5 @@ def write_traceback(error: BaseException) -> None:
 
 @cache
 def _get_redactor() -> Redactor:
-    """The environment of an engine is that of the front that started it."""
+    """The engine's environment is that of the client that started it."""
     return build_env_redactor(os.environ)

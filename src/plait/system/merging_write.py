@@ -142,13 +142,13 @@ def remove_intent(target: TargetFile) -> None:
 
 def recover_leftover(target: TargetFile) -> Leftover | None:
     """What a dead plait left and nobody may lose; whatever else it left is removed. The caller has the lock."""
-    told = _read_intent(target)
+    intent = _read_intent(target)
     for version in target.list_leftovers():
-        if told is None or version.name.rstrip("~") != told[0].name:  # it was never exchanged
+        if intent is None or version.name.rstrip("~") != intent[0].name:  # it was never exchanged
             version.unlink(missing_ok=True)
-    if told is None:
+    if intent is None:
         return None
-    temp, offer = told
+    temp, offer = intent
     file_exchange.finish_exchange(temp)
     try:
         found = file_exchange.read_snapshot(temp).text

@@ -1,7 +1,7 @@
-"""Blocks of ports, leased to tasks: a file each, named by its first port, so that no two engines can make the same one.
+"""Port blocks leased to tasks: a file each, named by its first port, so that no two engines lease the same block.
 
-A lease is kept through a crash of its engine, for the next engine of that name; it is over when it is given back. Only when
-no block is left is the one taken over that an engine which is gone has not asked for the longest.
+A lease survives a crash of its engine, for the next engine of that name, until it is given back. Only when no block is left
+is the oldest lease of a dead engine taken over.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EPHEMERAL_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 @dataclass(frozen=True, slots=True)
 class PortLease:
-    """`key` says for whom; the rest is for people."""
+    """`key` identifies the task; the rest is for people."""
 
     key: str
     engine: str
@@ -36,7 +36,7 @@ class PortLease:
 
 
 class PortLeases:
-    """Those of one engine, which goes by `engine` among the others."""
+    """The leases of one engine, which the others know as `engine`."""
 
     def __init__(self, folder: Path, engine: str, ports: range) -> None:
         self._folder = folder
@@ -47,7 +47,7 @@ class PortLeases:
         self.problem: OSError | None = None
 
     def reuse_spare(self, batch: str, task: str) -> range | None:
-        """A block that this engine has already, without a look at the others'; None: it has none to spare."""
+        """A block that this engine already has, without looking at the others; None if it has none to spare."""
         lease = self._build_lease(batch, task)
         mine = self._load_own()
         if lease.key in mine or not self._spare:
@@ -68,7 +68,7 @@ class PortLeases:
         return PortLease(key, self._engine, shared_files.make_printable(batch), shared_files.make_printable(task))
 
     def lease(self, batch: str, task: str, living: Callable[[], AbstractSet[str]] | None) -> range:
-        """Empty if there is none left. `living`: the engines that no lease is taken from; None: it is taken from nobody."""
+        """Empty if none is left. `living` are the engines whose leases are respected; None: all."""
         lease = self._build_lease(batch, task)
         mine = self._load_own()
         first = mine.pop(lease.key, None)
@@ -82,7 +82,7 @@ class PortLeases:
         return range(first, first + BLOCK_SIZE)
 
     def give_back(self, batch: str, task: str) -> None:
-        """It is kept for the next task of this engine; `close` gives all of them to everybody."""
+        """Kept for the next task of this engine; `close` frees all of them."""
         first = self._load_own().pop(shared_files.digest_words(self._engine, batch, task), None)
         if first is not None:
             self._spare.append(first)
@@ -103,7 +103,7 @@ class PortLeases:
         return self._own
 
     def _find_free_block(self, lease: PortLease) -> int | None:
-        """From a place of the task's own on: it often gets the same ports again, and other users' tasks get other ones."""
+        """Starts at a place of the task's own, so it often gets the same ports again."""
         taken = {*self._list_taken(), *self._load_own().values(), *self._spare}
         start = int(lease.key[:8], 16) % max(1, len(self._blocks))
         for first in (*self._blocks[start:], *self._blocks[:start]):
@@ -112,7 +112,7 @@ class PortLeases:
         return None
 
     def _claim(self, first: int, lease: PortLease) -> bool:
-        """True also where no file can be written: then leases are kept apart within this engine only."""
+        """True also if no file can be written: then leases are separate within this engine only."""
         path = self._folder / str(first)
         try:
             make_private_folder(self._folder)
@@ -162,9 +162,9 @@ class PortLeases:
 
 
 def list_blocks(ports: range, ephemeral: range) -> tuple[int, ...]:
-    """The first ports, all at multiples of ten: so blocks never overlap, whatever ranges engines were given.
+    """The first ports, all multiples of ten, so that blocks of different ranges never overlap.
 
-    Ports that the system gives to whoever asks for any are left out, unless there are no others.
+    The ephemeral ports of the system are left out unless there are no others.
     """
     start, stop = max(ports.start, _PORTS.start), min(ports.stop, _PORTS.stop)
     every = range(-(-start // BLOCK_SIZE) * BLOCK_SIZE, stop - BLOCK_SIZE + 1, BLOCK_SIZE)

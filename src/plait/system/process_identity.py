@@ -1,8 +1,6 @@
-"""One process, as far as it takes to tell whose it is.
+"""A process and the environment tag by which plait finds the processes of an attempt.
 
-The marker: what every process of an attempt carries in its environment, and no other process does.
-
-It follows from the state folder and the attempt's name alone, so that any later engine can find the processes again.
+The tag follows from the state folder and the attempt alone, so that a later engine finds the processes again.
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from plait.core.task import Attempt
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """`start`, in hundredths of a second or so, tells it from a later one of the same pid. `marker` "": none, or not ours
-    to read. `dead`: it waits only for its parent to ask for its status.
+    """`start` (about 1/100 s) distinguishes it from a later process with the same pid. `tag` is empty if there is none or it
+    is not readable.
     """
 
     pid: int
@@ -39,7 +37,7 @@ TAG_VARIABLE = "PLAIT_MARK"
 
 
 def tag_prefix(root: Path) -> str:
-    """What the markers of all attempts under one state folder begin with."""
+    """The prefix of the tags of all attempts under one state folder."""
     return f"{_digest(os.fsencode(root.resolve()))}-"
 
 

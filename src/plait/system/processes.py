@@ -1,4 +1,4 @@
-"""The processes of this machine: `every` of them in one pass, a `look` at one, and `send`, which hits no other one."""
+"""The processes of this machine, from /proc where there is one and from psutil elsewhere."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ __all__ = [
 
 
 def open_pidfd(pid: int) -> int | None:
-    """A descriptor that becomes readable when the process ends, and that no later process of its pid gets; None where
-    there is no such thing, or no process.
+    """A descriptor that becomes readable when the process ends and never refers to a later one with the same pid.
+
+    None where the system has none, or the process is gone.
     """
     if not hasattr(os, "pidfd_open"):
         return None
@@ -55,7 +56,7 @@ def open_pidfd(pid: int) -> int | None:
 
 
 def send_signal(process: Process, number: signal.Signals) -> None:
-    """It may be over already, or not ours to end: then nothing happens."""
+    """Signal exactly this process; ignored if it is gone or not ours."""
     fd = open_pidfd(process.pid)
     try:
         found = read_process(process.pid)

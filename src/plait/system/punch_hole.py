@@ -1,4 +1,4 @@
-"""Punching a hole: a file gives part of its room on the disk back, and every offset stays what it was."""
+"""Punches holes: frees part of a file on disk without changing any offset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _F_PUNCHHOLE = 99
 
 
 def punch_hole(path: Path, start: int, length: int) -> bool:
-    """False: the file system can't."""
+    """False if the file system cannot."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

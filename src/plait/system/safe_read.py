@@ -1,4 +1,4 @@
-"""A glance at files that are not plait's: what is missing, broken or strange is as good as empty, never an error."""
+"""Reads configuration files of other tools: a missing, broken or odd file counts as empty, never as an error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def file_exists(path: Path) -> bool:
 
 
 def find_first(top: Path, names: Iterable[str]) -> str | None:
-    """The first of these files that is there."""
+    """The first of these files that exists."""
     return next((name for name in names if file_exists(top / name)), None)
 
 
@@ -48,8 +48,8 @@ def read_json(path: Path) -> Tree:
     """JSON, with the comments and commas that some tools allow in it."""
     import json
 
-    said = read_text_or_empty(path)
-    for attempt in (said, _JSONC.sub(lambda found: found["text"] or "", said)):
+    text = read_text_or_empty(path)
+    for attempt in (text, _JSONC.sub(lambda found: found["text"] or "", text)):
         try:
             tree = json.loads(attempt)
         except (ValueError, RecursionError):
@@ -59,7 +59,7 @@ def read_json(path: Path) -> Tree:
 
 
 def get_nested(tree: object, *names: str) -> object:
-    """What stands under these names; None if nothing does."""
+    """The value under these keys; None if there is none."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree

@@ -1,7 +1,4 @@
-"""What the machine has left. What can't be read is told as plenty: a sensor keeps nothing from starting by its own failure.
-
-Control groups: a container or a service may have less than the machine. Both versions; Linux only.
-"""
+"""What the machine has left, and the cgroups of this process. What cannot be read counts as plenty: a broken sensor stops nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Capacity:
-    """Bytes that are left, of how many."""
+    """Bytes left, and in total."""
 
     left: int = PLENTY
     total: int = PLENTY
@@ -41,7 +38,7 @@ class MachineSensors:
     """Sensors of this machine, and of the control groups that this process runs under."""
 
     def __init__(self, paths: Sequence[Path], *, root: Path = Path("/")) -> None:
-        """`paths` are where work is written to; one that is not there yet counts as the folder it will be made in."""
+        """`paths` are where work is written; a missing one counts as its nearest existing parent."""
         self._paths = tuple(paths)
         self._proc = root / "proc"
         self._groups: tuple[Cgroup, ...] = _read_or((), lambda: find_cgroups(root))
@@ -72,8 +69,8 @@ class MachineSensors:
             text = (self._proc / "meminfo").read_bytes()
         except FileNotFoundError:
             return _read_psutil_memory()
-        told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
-        return _Capacity(_parse_kilobytes(told[b"MemAvailable"]), _parse_kilobytes(told[b"MemTotal"]))
+        values = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
+        return _Capacity(_parse_kilobytes(values[b"MemAvailable"]), _parse_kilobytes(values[b"MemTotal"]))
 
     def _count_cores(self) -> int:
         cores = _read_or(1, _count_usable_cores)
@@ -86,8 +83,8 @@ class MachineSensors:
     def _read_memory_pressure(self) -> float:
         """From a line like `some avg10=1.23 avg60=…`."""
         some, _, _ = (self._proc / "pressure" / "memory").read_text("ascii").partition("\n")
-        told = dict(word.split("=", 1) for word in some.split()[1:])
-        return min(1.0, max(0.0, float(told["avg10"]) / 100))
+        values = dict(word.split("=", 1) for word in some.split()[1:])
+        return min(1.0, max(0.0, float(values["avg10"]) / 100))
 
 
 def _read_or(otherwise: T, read: Callable[[], T]) -> T:
@@ -104,10 +101,10 @@ def _read_psutil_memory() -> _Capacity:
     import psutil  # only where there is no /proc
 
     try:
-        told = psutil.virtual_memory()
+        values = psutil.virtual_memory()
     except (RuntimeError, psutil.Error) as error:
         raise OSError(str(error)) from error
-    return _Capacity(told.available, told.total)
+    return _Capacity(values.available, values.total)
 
 
 def _count_usable_cores() -> int:
@@ -118,19 +115,19 @@ def _count_usable_cores() -> int:
 def _read_disk(path: Path) -> _Capacity:
     for place in (path, *path.parents):
         try:
-            told = os.statvfs(place)
+            values = os.statvfs(place)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
             break
-        if told.f_blocks:  # some file systems tell nothing
-            return _Capacity(told.f_bavail * told.f_frsize, told.f_blocks * told.f_frsize)
+        if values.f_blocks:  # some file systems tell nothing
+            return _Capacity(values.f_bavail * values.f_frsize, values.f_blocks * values.f_frsize)
         break
     return _Capacity()
 
 
 def _read_load(proc: Path) -> float:
-    """The lesser of the last minute's and this moment's: a minute's mean remembers long what is over."""
+    """The lower of the last minute's load and the current one: the mean lags behind."""
     minute = os.getloadavg()[0]
     try:
         now = int((proc / "loadavg").read_text().split()[3].partition("/")[0])
@@ -145,7 +142,7 @@ _UNLIMITED = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """Bytes that may still be taken, of how many. What the kernel would drop on demand counts as not taken."""
+    """Bytes left, and in total; what the kernel would reclaim counts as left."""
 
     left: int
     total: int
@@ -153,7 +150,7 @@ class MemoryLimit:
 
 @dataclass(frozen=True, slots=True)
 class Cgroup:
-    """One control group; None is no limit. A file that is not there raises OSError, one that is damaged ValueError."""
+    """One cgroup; None is no limit. Raises OSError for a missing file, ValueError for a damaged one."""
 
     path: Path
     unified: bool
@@ -170,8 +167,8 @@ class Cgroup:
 
     def _memory_v2(self) -> MemoryLimit | None:
         # Above `high` a group is not killed but slowed down until nothing moves.
-        said = [word for name in ("max", "high") for word in _read_words(self.path / f"memory.{name}")]
-        limits = [int(word) for word in said if word != "max"]
+        raw = [word for name in ("max", "high") for word in _read_words(self.path / f"memory.{name}")]
+        limits = [int(word) for word in raw if word != "max"]
         if not limits:
             return None
         return self._compute_memory_left(
@@ -185,14 +182,14 @@ class Cgroup:
         return self._compute_memory_left(total, "memory.usage_in_bytes", ("total_inactive_file", "total_active_file"))
 
     def _compute_memory_left(self, total: int, usage: str, droppable: tuple[str, ...]) -> MemoryLimit:
-        words = _read_words(self.path / "memory.stat")
-        told = dict(zip(words[::2], words[1::2], strict=False))
-        used = int(_read_words(self.path / usage)[0]) - sum(int(told.get(name, 0)) for name in droppable)
+        fields = _read_words(self.path / "memory.stat")
+        values = dict(zip(fields[::2], fields[1::2], strict=False))
+        used = int(_read_words(self.path / usage)[0]) - sum(int(values.get(name, 0)) for name in droppable)
         return MemoryLimit(min(total, max(0, total - used)), total)
 
 
 def find_cgroups(root: Path) -> tuple[Cgroup, ...]:
-    """Those that this process runs under, each with all above it: the tightest one counts."""
+    """The cgroups of this process with all their ancestors: the tightest limit counts."""
     mine = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
     found: dict[Path, Cgroup] = {}
     for mount in _list_mounts(root):
@@ -205,7 +202,7 @@ def find_cgroups(root: Path) -> tuple[Cgroup, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _CgroupMount:
-    """Where a hierarchy, from `top` downwards, can be seen."""
+    """A mounted cgroup hierarchy."""
 
     top: str
     point: Path
@@ -213,7 +210,7 @@ class _CgroupMount:
     controllers: frozenset[str]
 
     def list_ancestors(self, path: str) -> Iterator[Path]:
-        """In a container the path may be the host's: then the mount's own folder is all that can be seen."""
+        """In a container the path may be the host's: then only the mount's root is visible."""
         within = f"{path}/".startswith(f"{self.top.rstrip('/')}/") and ".." not in path.split("/")
         here = self.point / path.removeprefix(self.top).lstrip("/") if within else self.point
         yield here
@@ -225,10 +222,10 @@ class _CgroupMount:
 def _list_mounts(root: Path) -> Iterator[_CgroupMount]:
     for line in (root / "proc/self/mountinfo").read_text(errors="replace").splitlines():
         before, _, after = line.partition(" - ")
-        words, kind = before.split(), after.split()
+        fields, kind = before.split(), after.split()
         if kind and kind[0] in {"cgroup", "cgroup2"}:
             controllers = frozenset(kind[-1].split(","))
-            yield _CgroupMount(words[3], root / words[4].lstrip("/"), kind[0] == "cgroup2", controllers)
+            yield _CgroupMount(fields[3], root / fields[4].lstrip("/"), kind[0] == "cgroup2", controllers)
 
 
 def _has_limits(group: Cgroup) -> bool:

@@ -1,10 +1,8 @@
-"""One engine at a time looks and takes. Nobody holds this for longer than it takes to decide.
+"""The lock and the small files that a user's engines share. Nothing is synced: it is worthless after a reboot.
 
-A process that was stopped while it held the lock would stop every engine. So patience with one holder is bounded, which is
-why each signs its turn: after it, an engine goes on without the lock. It still sees what the others hold, since entries are
-read, and written, whole; all that is lost is that two may take the last slot in the same moment.
-
-Small files that several engines read and write. Nothing is synced: what they tell of is gone after a crash of the machine.
+A process that was stopped while it held the lock would stop every engine. So each holder signs its turn, and waiting for one
+turn is bounded: then an engine continues without the lock. It still sees what the others hold, since entries are written
+whole; at worst two engines take the last slot at the same moment.
 """
 
 from __future__ import annotations
@@ -42,13 +40,13 @@ class SharedLock:
 
     @property
     def stuck_holder(self) -> str:
-        """The process that has it and is not waited for; empty if there is none."""
+        """The process that holds the lock and is no longer waited for; empty if there is none."""
         return self._stuck.split(b" ")[0].decode("ascii", "replace")
 
     def acquire(self) -> None:
-        """Ask `mine` whether that went well: it may be stuck. A second time, inside, is the same lock.
+        """Check `is_held` afterwards: the holder may be stuck. Reentrant; release once for each call.
 
-        Raise OSError if there can be no lock here. In any case it is released once for each time.
+        Raises OSError if there can be no lock here.
         """
         self._depth += 1
         if self._depth == 1:
@@ -76,7 +74,7 @@ class SharedLock:
             pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
     def _try_acquire(self) -> tuple[int | None, bytes]:
-        """It, or the signature of who has it."""
+        """The descriptor, or the signature of the holder."""
         fd = open_or_create(self.path, os.O_RDWR)
         try:
             if not flock_nowait(fd):
@@ -106,7 +104,7 @@ _MAX_BYTES = 1 << 20  # bytes; no file of ours comes near it
 
 
 def open_or_create(path: Path, how: int) -> int:
-    """For the owner's eyes; no link is followed, and the folder is made if it has to be."""
+    """Mode 0600; follows no link, and creates the folder if needed."""
     how |= os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         return os.open(path, how, 0o600)
@@ -120,19 +118,19 @@ def read_descriptor(fd: int) -> bytes:
 
 
 def digest_words(*words: str) -> str:
-    """A name that no other words have."""
+    """A file name that is different for different words."""
     whole = "\0".join(f"{len(word)} {word}" for word in words)
     return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def make_printable(text: str) -> str:
-    """What a person can be shown, and JSON can hold, of any name."""
+    """A name without characters that cannot be shown or encoded in JSON."""
     shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
     return shown.encode("utf-8", "replace").decode()
 
 
 def overwrite_in_place(path: Path, data: bytes) -> None:
-    """In place, in one write of a page or less, which nobody's death cuts: much cheaper than a new file."""
+    """Overwrite in one write of at most a page, which no crash cuts short; much cheaper than a new file."""
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.pwrite(fd, data.ljust(os.fstat(fd).st_size), 0)

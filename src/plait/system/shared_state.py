@@ -1,7 +1,4 @@
-"""FileCommons: what all engines of one user share, as files. Whatever is wrong with them, an engine goes on: alone.
-
-What providers refused which engine, until when. One file for all, since a refusal outlasts the engine that met it.
-"""
+"""What all engines of one user share, as files: slots, port blocks, provider refusals. If they fail, an engine runs alone."""
 
 from __future__ import annotations
 
@@ -29,12 +26,12 @@ T = TypeVar("T")
 
 
 def open_shared_state(folder: Path, *, engine: str, ports: range = DEFAULT_PORTS) -> FileSharedState:
-    """`engine` is its name for people and its identity, from crash to crash: one for each state folder. Never raises."""
+    """`engine` is its name and identity across crashes, one per state folder. Never raises."""
     return FileSharedState(folder, engine, ports)
 
 
 class FileSharedState:
-    """A Commons. It belongs to one thread, and nobody forks while it is open: a fork would keep its locks."""
+    """A SharedState for one thread. The process must not fork while it is open: a child would keep its locks."""
 
     def __init__(self, folder: Path, engine: str, ports: range) -> None:
         self._folder = folder
@@ -48,7 +45,7 @@ class FileSharedState:
 
     @property
     def problem(self) -> str:
-        """What keeps this engine from sharing, for people; empty if nothing does."""
+        """Why this engine cannot share, for people; empty if it can."""
         if self._failed:
             why = next(iter(self._failed.values()))
             return f"slots and ports are not shared with your other engines, since {self._folder} can't be used: {why}"
@@ -88,7 +85,7 @@ class FileSharedState:
         self._tolerate_errors("ports", None, lambda: self._leases.give_back(batch, task))
 
     def close(self) -> None:
-        """Leases stay, and so do the slots of attempts that run on."""
+        """Leases stay, and so do the slots of attempts that are still running."""
         self._tolerate_errors("ports", None, self._leases.close)
         self._engines.unregister()
 
@@ -104,7 +101,7 @@ class FileSharedState:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """With the lock, or without it if it can't be had."""
+        """With the lock, or without it if it cannot be had."""
         self._tolerate_errors("lock", None, self._lock.acquire)
         try:
             yield
@@ -135,44 +132,44 @@ class ProviderRefusal:
 
 
 class ProviderRefusals:
-    """`engine` is whose these are: it hears of the others' only."""
+    """Which provider refused which engine until when, in one file: a refusal outlasts the engine."""
 
     def __init__(self, path: Path, engine: str) -> None:
         self._path = path
         self._engine = engine
 
     def record(self, provider: str, until: float, now: float) -> None:
-        """A later word of the same engine takes the place of an earlier one."""
+        """Replaces an earlier refusal of the same engine."""
         if not isfinite(until):
             return
-        told = ProviderRefusal(self._engine, shared_files.make_printable(provider), until)
+        refusal = ProviderRefusal(self._engine, shared_files.make_printable(provider), until)
         try:
             standing = self._read_current(now)
         except FileNotFoundError:
             standing = []
-        rest = [each for each in standing if (each.engine, each.provider) != (told.engine, told.provider)]
-        replace_file(self._path, msgspec.json.encode([*rest, told]))
+        rest = [each for each in standing if (each.engine, each.provider) != (refusal.engine, refusal.provider)]
+        replace_file(self._path, msgspec.json.encode([*rest, refusal]))
 
     def read_others(self, now: float, *, clean_up: bool) -> dict[str, float]:
-        """By provider, the longest; `tidy`: when the last one is over, the file goes too."""
+        """The latest time by provider. `clean_up` removes the file when its last entry is over."""
         try:
             standing = self._read_current(now)
         except FileNotFoundError:
             return {}
         if clean_up and not standing:
             self._path.unlink(missing_ok=True)
-        heard: dict[str, float] = {}
+        latest: dict[str, float] = {}
         for each in standing:
             if each.engine != self._engine:
-                heard[each.provider] = max(each.until, heard.get(each.provider, 0.0))
-        return heard
+                latest[each.provider] = max(each.until, latest.get(each.provider, 0.0))
+        return latest
 
     def _read_current(self, now: float) -> list[ProviderRefusal]:
         return [each for each in _decode_refusals(read_regular_file(self._path)) if each.until > now]
 
 
 def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
-    """One that can't be read costs itself."""
+    """Skips entries that cannot be decoded."""
     found: list[ProviderRefusal] = []
     try:
         raws = msgspec.json.decode(data, type=list[msgspec.Raw])
@@ -187,7 +184,7 @@ def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
 
 
 def find_shared_state_folder() -> Path:
-    """What the user's engines share lies there."""
+    """The folder that the user's engines share."""
     from platformdirs import user_state_path
 
     return user_state_path("plait") / "commons"

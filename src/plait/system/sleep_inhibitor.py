@@ -1,7 +1,7 @@
-"""Awake: the machine does not fall asleep while somebody works.
+"""Keeps the machine awake while agents run.
 
-A program of the system's keeps it awake for as long as its own child runs, and that child is a `cat` which reads from a
-pipe. The engine holds the other end: when it lets go, or dies however it dies, all of it ends.
+A system program inhibits sleep for as long as its child runs, and that child is a `cat` that reads from a pipe. The engine
+holds the other end: when it releases it, or dies, all of it ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COMMAND = _MACOS if sys.platform == "darwin" else _LINUX
 
 
 class SystemSleepInhibitor:
-    """Where the system can't do it, nothing happens, and `why` says so."""
+    """Does nothing where the system cannot; `problem` says why."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = enabled
@@ -33,14 +33,14 @@ class SystemSleepInhibitor:
 
     @property
     def problem(self) -> str:
-        """Why the machine may fall asleep although it is held; empty when it may not, or nobody holds it."""
+        """Why the machine may go to sleep although it is held; empty otherwise."""
         if self._process and self._process.returncode is not None:
             code = self._process.returncode
             return f"{_COMMAND[0]} left with exit status {code}: this system can't be kept awake from here"
         return self._failed
 
     def acquire(self) -> None:
-        """Held twice is held once; what failed is tried again only after a release."""
+        """Calling it twice is the same as once; a failure is tried again only after a release."""
         if not self._enabled or self._process or self._failed:
             return
         if shutil.which(_COMMAND[0]) is None:

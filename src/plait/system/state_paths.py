@@ -26,7 +26,7 @@ _SLUG_LENGTH = 60
 
 
 def safe_filename(name: str) -> str:
-    """A file name for any id: no path escapes by it, and no two ids share one, whatever the case of the file system."""
+    """A file name for any id: it escapes no folder, and different ids get different names on any file system."""
     if _SAFE_NAME.match(name) and name == name.lower() and not name.endswith("."):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
@@ -35,7 +35,7 @@ def safe_filename(name: str) -> str:
 
 
 def mark_batch_forgotten(folder: StateFolder, batch: str) -> None:
-    """Remember that nothing is left of what the batch was submitted with: it can't be taken up again."""
+    """Record that the inputs of a batch were removed, so it cannot be resumed."""
     write_private_file(folder.forgotten_marker(batch), "")
 
 
@@ -61,7 +61,7 @@ class AttemptFolder:
 
     @property
     def setup_spec(self) -> Path:
-        """How its workspace is fitted out before it begins, where that is still to be done."""
+        """The setup of its workspace, if it still has to run."""
         return self.path / "outfit.json"
 
 
@@ -72,7 +72,7 @@ def _task_folder(root: Path, batch: str, task: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """`root` is `Place.state`."""
+    """`root` is `RepoLocation.state`."""
 
     root: Path
 
@@ -84,14 +84,14 @@ class StateFolder:
         return self.batches / safe_filename(batch)
 
     def forgotten_marker(self, batch: str) -> Path:
-        """There if a person had the batch forgotten."""
+        """Exists if the batch was removed with --forget."""
         return self.root / "forgotten" / safe_filename(batch)
 
     def task(self, batch: str, task: str) -> Path:
         return _task_folder(self.root, batch, task)
 
     def conflict(self, batch: str, task: str) -> Path:
-        """Both sides of the task's last conflict, for whoever repairs it."""
+        """Both sides of the task's last conflict, for the agent that resolves it."""
         return self.task(batch, task) / "conflict.md"
 
     def attempt(self, attempt: Attempt) -> AttemptFolder:

@@ -1,19 +1,12 @@
-"""Statuses written back to the files that tasks came from (`write_back`), and edits of such files (`replace`).
+"""Writes statuses and edits into files that people and programs edit at the same time, without losing anything they saved.
 
-One plait at a time writes a file. Other programs know nothing of this lock, and nothing relies on their knowing.
+A new version is made beside the file and exchanged with it if the file is still as it was read (see merging_write for the
+case that it is saved at that instant). The path always has a complete file. An error or a crash leaves at worst a version
+beside it, which the next write picks up. A file with several hard links becomes separate from them. One plait at a time
+writes a file; other programs ignore that lock.
 
-From what the operating system says to what a person should be told.
-
-Statuses put into a file that people and programs edit at the same time. No edit that somebody saved is lost.
-
-A new version is made beside the file, and exchanged with it if it is still as it was read (`settle` tells what happens if
-somebody saves in that very instant).
-
-The path always has a whole file. An error or a crash at any instant leaves at worst a version beside it, which the next
-write takes up (`intent`). A file with several names (hard links) becomes one of its own: the others keep the old text.
-
-Outside the promise: what somebody has in a buffer and not saved; a program that empties the file, stands still for longer
-than we look, and then goes on writing it; and what `exchange` says of systems that can't exchange files.
+Not covered: unsaved buffers; a program that truncates the file and pauses for longer than we wait; and systems that
+cannot exchange files (see file_exchange).
 """
 
 from __future__ import annotations
@@ -57,7 +50,7 @@ _LOCK_POLL_SECONDS = 0.05
 def hold_file_lock(
     lock: Path, path: Path, pause: Callable[[float], None], lost: str = "no status was written"
 ) -> Iterator[None]:
-    """Raise SourceWriteError if it can't be had in half a minute."""
+    """Raises SourceWriteError if the lock is not free within half a minute."""
     for _ in range(_LOCK_ATTEMPTS):
         with try_lock(lock) as is_held:
             if is_held:
@@ -90,7 +83,7 @@ def make_write_error(path: Path, error: OSError) -> SourceWriteError:
 
 
 def make_edit_error(path: Path, error: OSError) -> SourceWriteError:
-    """For an edit, which nobody does again but whoever asked for it."""
+    """For an edit, which plait does not repeat by itself."""
     what, hint = _explain_os_error(error)
     return SourceWriteError(
         f"{path} could not be written, {what}: {_describe_os_error(error)}", hint=f"{hint}, and save again"
@@ -102,7 +95,7 @@ def _describe_os_error(error: OSError) -> str | None:
 
 
 def _explain_os_error(error: OSError) -> tuple[str, str]:
-    """In words, and what to do about it."""
+    """The cause in words, and what to do about it."""
     if error.errno in _NO_SPACE_ERRNOS:
         return "there is no room", "free some space"
     if error.errno in _PERMISSION_ERRNOS:
@@ -120,7 +113,7 @@ _RETRY_DELAYS = (0.05, 0.2, 0.8)
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The problems tell of changes that found no place."""
+    """`problems` are changes that could not be placed."""
 
     changed: bool
     problems: tuple[Problem, ...] = ()
@@ -134,9 +127,9 @@ def write_statuses(
     locks: Path,
     pause: Callable[[float], None] = time.sleep,
 ) -> WriteResult:
-    """Put the statuses into the writer's file. `locks` is a folder outside the checkout, the same for every plait.
+    """Write statuses into the writer's file. `locks` is a folder outside the checkout, the same for every plait.
 
-    Raise SourceWriteError when nothing can be written, after some tries.
+    Raises SourceWriteError if nothing could be written after some attempts.
     """
     spot = TargetFile(Path(os.path.realpath(top / writer.path)), Path(os.path.realpath(locks)))
     # A file that is looked at again is mostly the same.
@@ -156,10 +149,10 @@ def write_statuses(
 def replace_file_text(
     path: Path, before: str, after: str, *, locks: Path, pause: Callable[[float], None] = time.sleep
 ) -> bool:
-    """Put one text in place of another. False, and nothing is written, if the file does not say `before` any more.
+    """Replace one text by another; False, and nothing is written, if the file no longer has the text `before`.
 
-    What somebody saves in the very instant of the exchange is merged with it, by lines, as for a status. `path` is real.
-    Raise SourceWriteError when nothing can be written.
+    What is saved at the very instant of the exchange is merged by lines, as for a status. `path` is a real path. Raises
+    SourceWriteError if nothing can be written.
     """
     spot = TargetFile(path, Path(os.path.realpath(locks)))
     writing = _StatusWrite(
@@ -174,7 +167,7 @@ def replace_file_text(
 
 @dataclass(slots=True)
 class _StatusWrite:
-    """One write, in as many tries as it takes. A try that fails leaves what a crash would leave; the next one takes it up."""
+    """One write with its retries. A failed attempt leaves what a crash would leave, and the next one picks it up."""
 
     writer: StatusFileWriter
     settling: MergingWriter
@@ -204,7 +197,7 @@ class _StatusWrite:
             return done
 
     def clean_up(self) -> None:
-        """Nothing stays beside the file but what somebody would miss."""
+        """Remove everything beside the file except unmerged edits."""
         with (
             suppress(OSError, SourceWriteError),
             hold_file_lock(self.spot.lock, self.spot.path, self.settling.pause),
@@ -225,10 +218,9 @@ class _StatusWrite:
         raise make_busy_error(self.spot)
 
     def _read_until_stable(self, left: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
-        """The file and what is to become of it.
+        """The file and its new text.
 
-        One that is missing or empty, or in which a task is not found, is looked at again: some programs empty a file
-        before they write it, or move it away.
+        A file that is missing, empty or lacks a task is read again: some programs truncate or move a file before they write it.
         """
         for wait in REREAD_DELAYS:
             with suppress(FileNotFoundError):
@@ -243,7 +235,7 @@ class _StatusWrite:
         return seen, self.settling.apply(seen.text if left is None else left.merge_into(seen.text))
 
     def _rewrite(self, seen: file_exchange.FileSnapshot, rewrite: Rewrite, left: Leftover | None) -> bool:
-        """Return False if somebody writes the file just now: better to begin again than to displace what they save."""
+        """False if another program is writing the file: start over rather than displace its version."""
         self.settling.problems = rewrite.problems
         if rewrite.text == seen.text:
             if left is not None:
@@ -268,7 +260,7 @@ class _StatusWrite:
         return True
 
     def _handle_missing(self) -> None:
-        """There is no file; perhaps there should be one."""
+        """The file does not exist; create it if the format says so."""
         if not self.writer.creates:
             hint = "Its statuses are kept in plait's own records."
             self._note("this file is not there any more: no status was written", hint)

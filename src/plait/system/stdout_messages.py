@@ -1,4 +1,4 @@
-"""What a person reads in the transcript: a line each, whatever the names of files hold."""
+"""Messages that people read in the transcript, one line each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_PATHS = 5  # files in one line
 
 
 def to_single_line(text: str) -> str:
-    """On one line, without what a terminal would obey."""
+    """On one line, without control characters."""
     line = "; ".join(part for each in text.splitlines() if (part := each.strip()))
     clean = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in line)
     return clean if len(clean) <= _MAX_LENGTH else f"{clean[:_MAX_LENGTH]}…"
@@ -24,13 +24,13 @@ def summarize_paths(paths: Sequence[str]) -> str:
 
 
 def print_message(text: str) -> None:
-    """Nobody to hear it is no reason to stop."""
+    """A closed standard output is ignored."""
     with suppress(OSError):
         os.write(1, f"plait: {to_single_line(text)}\n".encode("utf-8", "replace"))
 
 
 class WarningPrinter:
-    """The first ones in full, the rest as a number."""
+    """Prints the first warnings in full, then only their number."""
 
     def __init__(self) -> None:
         self._count = 0

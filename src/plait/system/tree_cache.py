@@ -1,6 +1,6 @@
-"""What setups made, by their keys: a folder each, which is there whole or not at all, and a lock each.
+"""A cache of the files that setup commands made: a folder and a lock per key.
 
-A lock dies with its holder. Nothing in here is ever linked to: agents change what they are given.
+Entries appear whole or not at all, and are always copied: agents change what they are given.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ class TreeCache:
         return self._folder / key / "tree"
 
     def is_complete(self, key: str) -> bool:
-        """Whether it is there as it was stored: a machine that lost its power may have lost some of it."""
+        """Whether it is there as it was stored: a power cut may have lost some of it."""
         entry = self._folder / key
         try:
-            told = json.loads((entry / "size.json").read_bytes())
+            recorded = json.loads((entry / "size.json").read_bytes())
             size = measure_tree(entry / "tree")
             os.utime(entry)  # it was used
         except (OSError, ValueError):
             return False
-        return bool(told == [size.files, size.bytes])
+        return bool(recorded == [size.files, size.bytes])
 
     def store(self, key: str, root: Path, paths: Sequence[str], copier: TreeCopier) -> bool:
-        """By who holds the lock alone. False: something could not be read, and nothing is kept."""
+        """With the exclusive lock held. False if something could not be read; nothing is stored then."""
         fresh = self._folder / f"{key}.new"
         self.discard(key)
         try:
@@ -70,7 +70,7 @@ class TreeCache:
         return True
 
     def discard(self, key: str) -> None:
-        """By who holds the lock alone; one that is half removed is not taken for whole."""
+        """With the exclusive lock held; an entry that is half removed is never taken for a complete one."""
         gone = self._folder / f"{key}.gone"
         remove_tree(gone)
         remove_tree(self._folder / f"{key}.new")
@@ -79,13 +79,13 @@ class TreeCache:
         remove_tree(gone)
 
     def remove(self, key: str) -> None:
-        """With its lock, for who holds that alone."""
+        """Discard the entry and its lock file, with the exclusive lock held."""
         self.discard(key)
         self._lock_path(key).unlink(missing_ok=True)
 
 
 def prune_tree_cache(folder: Path, max_bytes: int) -> int:
-    """Remove what was not used for longest until the rest takes no more than this; what is in use stays. Bytes freed."""
+    """Remove the least recently used entries until at most `max_bytes` are left, except those in use. Bytes freed."""
     with suppress(FileNotFoundError):
         keys = {name.partition(".")[0] for name in os.listdir(folder)}  # noqa: PTH208
         cache = TreeCache(folder)
@@ -106,7 +106,7 @@ def _entry_size(folder: Path, key: str) -> int:
 
 
 def _last_used(entry: Path) -> float:
-    """What is no entry, but was left by one, comes first."""
+    """0 for leftovers that are no entry: they go first."""
     try:
         return entry.stat().st_mtime
     except OSError:

@@ -97,7 +97,7 @@ def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(house: GcProjec
     moved = house.commit(c="c\n")
     house.ref("refs/heads/plait/task-beef-a", moved)
     told = list(house.make_collector.clean(items, GcOptions()))
-    assert house.find_kept(told) == {"plait/task-beef-a": "it has moved meanwhile"}
+    assert house.find_kept(told) == {"plait/task-beef-a": "it has moved"}
     assert house.refs("refs/heads/plait/task-beef-a").popitem()[1] == moved
     assert made["a"] in house.refs("refs/plait").values()
 
@@ -225,7 +225,7 @@ def test_no_branch_is_ever_moved_by_restoring(house: GcProject, made: dict[str, 
     assert house.git("rev-parse", "restored-beef-b-write-1") == house.base
     assert back(house, "beef/b", "mine/again") == ("mine/again", True)
     for name in ("-d", "a..b", "a b", ""):
-        with pytest.raises(UserError, match="is no name for a branch"):
+        with pytest.raises(UserError, match="is not a valid branch name"):
             back(house, "beef/b", name)
     assert made["b"] in house.refs("refs/plait").values()
 

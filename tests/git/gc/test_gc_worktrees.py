@@ -79,7 +79,7 @@ def test_a_worktree_in_which_somebody_is_at_work_stays_until_they_leave(house: G
     inside.mkdir()
     items = house.plan().removals
     with at_work(inside) as pid:
-        assert house.find_kept(house.plan().kept)["task-a"] == f"process {pid} is at work in it"
+        assert house.find_kept(house.plan().kept)["task-a"] == f"process {pid} is running in it"
         assert house.find_kept(list(house.make_collector.clean(items, GcOptions())))["task-a"].startswith(
             f"process {pid} "
         )
@@ -125,7 +125,7 @@ def test_an_entry_without_a_folder_goes_and_what_only_it_knows_of_is_saved(house
     house.git("commit", "-q", "-m", "alone", at=path)
     shutil.rmtree(path)
     told = house.clean()
-    assert house.find_removed(told)["task-a"] == "it was half made or half removed"
+    assert house.find_removed(told)["task-a"] == "it is incomplete"
     assert house.list_worktrees() == []
     assert house.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
 
@@ -150,7 +150,7 @@ def test_what_the_dead_were_making_goes_and_what_the_living_make_does_not(house:
         house.git("worktree", "add", "-q", "--no-checkout", "--detach", str(folder))
     grow_old(dead)
     plan = house.plan()
-    assert house.find_removed(plan.removals)[dead.name] == "whoever made it is gone"
+    assert house.find_removed(plan.removals)[dead.name] == "its creator has exited"
     assert house.find_kept(plan.kept)[fresh.name] == "it is just being made"
 
 
@@ -185,7 +185,7 @@ def test_what_is_left_of_repositories_that_are_gone_goes_only_when_asked_for(hou
     (other / "batch-cafe" / "task-x").mkdir(parents=True)
     (other / "batch-cafe" / "task-x" / ".git").write_text("gitdir: /nowhere/at/all/.git/worktrees/plait-1\n")
     assert house.find_kept(house.plan().kept) == {
-        "other-2": "the repository /nowhere/at/all/.git is gone; it goes with --forget-lost"
+        "other-2": "the repository /nowhere/at/all/.git is gone; remove it with --forget-lost"
     }
     assert house.clean() == []
     house.clean(GcOptions(lost=True))

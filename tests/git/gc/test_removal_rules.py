@@ -162,7 +162,7 @@ def test_a_merged_branch_of_a_batch_that_is_over_goes_and_one_that_is_not_stays(
     )
     assert told(BranchItem("plait/batch-old", tip, "old", pushed=True)) == (
         False,
-        "it is pushed, and not merged as far as is known here",
+        "it is pushed, but not merged as far as known here",
     )
     long_ago = decide(facts(), GcOptions(older=DAY), BranchItem("plait/batch-old", tip, "old"))
     assert isinstance(long_ago, Removal)
@@ -177,15 +177,15 @@ def test_the_pool_goes_when_no_batch_is_going() -> None:
 
 
 def test_what_the_journal_does_not_know_yet_may_be_on_its_way() -> None:
-    assert told(BatchFolderItem("unknown", "f", age=60.0)) == (False, "it may be about to be submitted")
-    assert told(BatchFolderItem("unknown", "f", age=FRESH_SECONDS)) == (True, "nobody submitted it")
+    assert told(BatchFolderItem("unknown", "f", age=60.0)) == (False, "it may be being submitted")
+    assert told(BatchFolderItem("unknown", "f", age=FRESH_SECONDS)) == (True, "it was never submitted")
     assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
     assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
 
 
 def test_what_was_never_merged_is_forgotten_only_by_name_and_word() -> None:
     ref = RefItem("refs/plait/attempts/old/a/write-1", "0" * 40, "old")
-    assert told(ref) == (False, "it can be brought back; it goes with --forget")
+    assert told(ref) == (False, "it can be restored; remove it with --forget")
     named = frozenset({"old"})
-    assert told(ref, GcOptions(forget=named)) == (False, "it was never merged; it goes with --with-unmerged")
+    assert told(ref, GcOptions(forget=named)) == (False, "it was never merged; remove it with --with-unmerged")
     assert told(ref, GcOptions(forget=named, unmerged=True))[0] is True

@@ -70,7 +70,7 @@ def test_a_branch_that_somebody_moved_is_left_there(line: MergedBranch) -> None:
     line.merge("one", line.repository.commit({"one.txt": "1\n"}, line.base))
     theirs = line.repository.commit({"theirs.txt": "x\n"}, line.head)
     line.repository.git("branch", "-f", line.branch, theirs)
-    with pytest.raises(WorldError, match="somebody moved the branch") as error:
+    with pytest.raises(WorldError, match="was moved") as error:
         line.merge("two", line.repository.commit({"two.txt": "2\n"}, line.base))
     assert line.head in error.value.hint
     assert line.read_head == theirs
@@ -80,7 +80,7 @@ def test_a_branch_moved_to_another_merge_of_plaits_is_left_there(line: MergedBra
     one, two = (line.repository.commit({f"{name}.txt": "x\n"}, line.base) for name in ("one", "two"))
     line.merge("one", one)
     line.head = line.base
-    with pytest.raises(WorldError, match="somebody moved the branch"):
+    with pytest.raises(WorldError, match="was moved"):
         line.merge("two", two)
 
 
@@ -209,6 +209,6 @@ def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: MergedBra
 @pytest.mark.parametrize("path", ["../out", "/etc/x", "a/../b", ".git/config", "a//b", ""])
 def test_no_edit_leaves_the_repository(line: MergedBranch, path: str) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
-    with pytest.raises(WorldError, match="no path"):
+    with pytest.raises(WorldError, match="not a path"):
         line.merge("one", tip, words=MergeMessage("Merge one", edit_files=lambda _: {path: b"x"}))
     assert line.read_head == ""

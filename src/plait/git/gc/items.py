@@ -1,4 +1,4 @@
-"""What batches leave behind, as it was found. Whether it can go is told by `plan`, from these facts alone."""
+"""What batches leave behind, as found. removal_rules decides from these facts alone what can be removed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.core.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GcBatch:
-    """`over`: nothing of it runs, is owed or is being published. `since` is when it ended."""
+    """`is_over`: nothing of it runs, is pending or is being published. `since` is when it ended."""
 
     id: str
     is_over: bool
@@ -26,10 +26,10 @@ class WorktreeUse(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorktreeItem:
-    """A worktree of plait's. `entry` is git's own folder about it ("": it has none), `there`: its files are.
+    """A worktree of plait's. `entry` is the name of its admin (empty: none), `there`: its files exist.
 
-    `locked` says why it is locked, `inside` are the processes that work in it, `making`: somebody is just making it.
-    `unsaved`: there may be work in it that no ref has. `away`: not even the folder that it should be in is there.
+    `locked` is the reason of its lock, `inside` are processes running in it, `making`: it is being made. `unsaved`: it may
+    contain work that no ref has. `away`: the folder around it is missing, too.
     """
 
     path: str
@@ -53,7 +53,7 @@ class WorktreeItem:
 
 @dataclass(frozen=True, slots=True)
 class TrashItem:
-    """What was thrown away, or put down for a moment by somebody who died. Nothing that is work ever gets there."""
+    """Trash, or a temporary folder that a killed process left; never work."""
 
     path: str
     size: int = 0
@@ -61,7 +61,7 @@ class TrashItem:
 
 @dataclass(frozen=True, slots=True)
 class SetupCacheItem:
-    """What setup commands made, kept for the next workspace. `age` counts from when one was last used."""
+    """What setup commands made, cached for the next workspace. `age` is the time since the last use."""
 
     path: str
     size: int = 0
@@ -70,7 +70,7 @@ class SetupCacheItem:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptsItem:
-    """What the attempts of a batch printed."""
+    """The transcripts of a batch."""
 
     batch: str
     path: str
@@ -79,7 +79,7 @@ class TranscriptsItem:
 
 @dataclass(frozen=True, slots=True)
 class BatchFolderItem:
-    """What a batch was submitted with. `begun`: there are transcripts beside it."""
+    """The inputs of a batch. `begun`: it has transcripts."""
 
     batch: str
     path: str
@@ -90,10 +90,10 @@ class BatchFolderItem:
 
 @dataclass(frozen=True, slots=True)
 class BranchItem:
-    """A branch of plait's: a task's, or without a `task` the batch's own.
+    """A branch of plait's: a task's, or the batch's own if `task` is empty.
 
-    `merged`: a ref that is not plait's has all of it. `pushed`: a remote has it, on a branch of plait's. `joined`: the batch
-    branch has it. `saved`: a ref under refs/plait has it. `open_in` is the worktree that has it checked out.
+    `merged`: another ref contains it. `pushed`: a plait branch on a remote contains it. `joined`: the batch branch contains it.
+    `saved`: a ref under refs/plait contains it. `open_in` is the worktree that has it checked out.
     """
 
     name: str
@@ -109,7 +109,7 @@ class BranchItem:
 
 @dataclass(frozen=True, slots=True)
 class RefItem:
-    """Something under refs/plait. `elsewhere`: a ref that is not plait's, or a remote, has all of it."""
+    """A ref under refs/plait. `elsewhere`: another ref or a remote contains it."""
 
     name: str
     tip: str
@@ -119,7 +119,7 @@ class RefItem:
 
 @dataclass(frozen=True, slots=True)
 class LockItem:
-    """A lock file that a git of plait's left."""
+    """A ref or index lock that a git of plait left."""
 
     path: str
     age: float
@@ -128,7 +128,7 @@ class LockItem:
 
 @dataclass(frozen=True, slots=True)
 class LostRepositoryItem:
-    """Workspaces whose repository is gone, and its objects with it."""
+    """Workspaces whose repository is gone."""
 
     path: str
     repository: str
@@ -157,9 +157,9 @@ class GcFacts:
 
 @dataclass(frozen=True, slots=True)
 class GcOptions:
-    """`older`: only what belongs to batches that ended so many seconds ago, but of those more. `forget` are batches, by id.
+    """`older`: only batches that ended that many seconds ago, but more of those. `forget` are batch ids.
 
-    `unmerged`: what was never merged goes with them. `lost`: also what is left of repositories that are gone.
+    `unmerged`: remove their unmerged work, too. `lost`: remove what is left of repositories that are gone.
     """
 
     older: float | None = None
@@ -170,7 +170,7 @@ class GcOptions:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """It can go. `save`: after it has been put under refs/plait/saved. `why` is for people."""
+    """Can be removed. `save`: after saving it under refs/plait/saved. `why` is for people."""
 
     item: GcItem
     why: str

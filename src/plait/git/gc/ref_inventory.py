@@ -161,5 +161,5 @@ def delete_ref(git: Git, ref: str, tip: str) -> str:
     except GitError as error:
         if git.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).code:
             return ""
-        return "it has moved meanwhile" if "but expected" in error.stderr else error.message
+        return "it has moved" if "but expected" in error.stderr else error.message
     return ""

@@ -1,4 +1,4 @@
-"""What can go. Nothing that is in use, and nothing that is neither merged nor saved, is ever in the plan."""
+"""Decides what can be removed: never what is in use, and never what is neither merged nor saved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STALE_LOCK_SECONDS = 600.0  # seconds: no git holds a lock for longer
 
 
 def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
-    """In the order in which it is to be done: a branch can go when no worktree has it checked out any more."""
+    """In the order of execution: a branch can go when no worktree has it checked out any more."""
     first = [decide(facts, options, thing) for thing in facts.items if isinstance(thing, WorktreeItem)]
     going = {each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)}
     rest = [_without_checkout(thing, going) for thing in facts.items if not isinstance(thing, WorktreeItem)]
@@ -48,7 +48,7 @@ def _without_checkout(item: GcItem, removed: Collection[str]) -> GcItem:
 def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptItem:
     match item:
         case TrashItem():
-            return Removal(item, "it was thrown away")
+            return Removal(item, "it is in the trash")
         case LostRepositoryItem():
             return _decide_lost(options, item)
         case SetupCacheItem():
@@ -65,7 +65,7 @@ BatchItem = LockItem | TranscriptsItem | BatchFolderItem | BranchItem | RefItem
 
 
 def _decide_batch_item(facts: GcFacts, options: GcOptions, item: BatchItem) -> Removal | KeptItem:
-    """Its batch is over, or there is no such batch."""
+    """Its batch is over or unknown."""
     match item:
         case LockItem():
             return _decide_lock(item)
@@ -82,7 +82,7 @@ def _decide_batch_item(facts: GcFacts, options: GcOptions, item: BatchItem) -> R
 
 
 def _kept_by_batch(facts: GcFacts, options: GcOptions, item: WorktreeItem | BatchItem) -> KeptItem | None:
-    """What stays because of its batch, whatever it is."""
+    """What stays because of its batch."""
     batch = facts.batches.get(item.batch)
     if batch is None:
         return None
@@ -90,7 +90,7 @@ def _kept_by_batch(facts: GcFacts, options: GcOptions, item: WorktreeItem | Batc
         return KeptItem(item, f"batch {batch.id} is not over")
     young = options.older is not None and facts.now - batch.since < options.older
     if young and item.batch not in options.forget:
-        return KeptItem(item, f"batch {batch.id} ended later than that")
+        return KeptItem(item, f"batch {batch.id} ended more recently")
     return None
 
 
@@ -99,11 +99,11 @@ def _kept_by_use(item: WorktreeItem) -> KeptItem | None:
         return KeptItem(item, f"it is locked{f': {item.locked}' if item.locked else ''}")
     if item.inside:
         more = f" and {len(item.inside) - 1} more" if len(item.inside) > 1 else ""
-        return KeptItem(item, f"process {item.inside[0]}{more} is at work in it")
+        return KeptItem(item, f"process {item.inside[0]}{more} is running in it")
     if item.making:
         return KeptItem(item, "it is just being made")
     if item.away:
-        return KeptItem(item, "its folder can't be seen: it may be on a drive that is not there now")
+        return KeptItem(item, "its folder is missing: it may be on a drive that is not mounted")
     return None
 
 
@@ -111,7 +111,7 @@ def _decide_pooled(facts: GcFacts, item: WorktreeItem) -> Removal | KeptItem:
     going = _find_open_batch(facts)
     if going:
         return KeptItem(item, f"the next task of batch {going} may get it")
-    return Removal(item, "nobody waits for it", save=item.unsaved)
+    return Removal(item, "no batch needs it", save=item.unsaved)
 
 
 def _decide_setup_cache(facts: GcFacts, options: GcOptions, item: SetupCacheItem) -> Removal | KeptItem:
@@ -119,10 +119,8 @@ def _decide_setup_cache(facts: GcFacts, options: GcOptions, item: SetupCacheItem
     if going:
         return KeptItem(item, f"the next task of batch {going} may use it")
     if options.older is None or item.age < options.older:
-        return KeptItem(
-            item, "the next batch is quicker with it; it goes with --older, when it was not used for so long"
-        )
-    return Removal(item, "nobody has used it for long")
+        return KeptItem(item, "it speeds up the next batch; --older removes it when it was not used for that long")
+    return Removal(item, "it was not used for a long time")
 
 
 def _find_open_batch(facts: GcFacts) -> str:
@@ -134,7 +132,7 @@ def _decide_worktree(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> 
         case WorktreeUse.POOL:
             return _decide_pooled(facts, item)
         case WorktreeUse.MAKING:
-            gone = Removal(item, "whoever made it is gone", save=item.unsaved)
+            gone = Removal(item, "its creator has exited", save=item.unsaved)
             return _kept_by_batch(facts, options, item) or gone
         case WorktreeUse.TASK | WorktreeUse.GATE:
             return _kept_by_batch(facts, options, item) or _decide_leased(facts, options, item)
@@ -145,64 +143,64 @@ def _decide_worktree(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> 
 def _decide_leased(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
     if item.batch not in facts.batches:
         if item.age < max(FRESH_SECONDS, options.older or 0.0):
-            return KeptItem(item, "the journal knows no such batch, but it may be about to")
-        return Removal(item, "the journal knows no such batch", save=item.unsaved)
-    why = "its batch is over" if item.is_complete else "it was half made or half removed"
+            return KeptItem(item, "unknown batch; it may be being submitted")
+        return Removal(item, "unknown batch", save=item.unsaved)
+    why = "its batch is over" if item.is_complete else "it is incomplete"
     return Removal(item, why, save=item.unsaved)
 
 
 def _decide_lock(item: LockItem) -> Removal | KeptItem:
     if item.age < STALE_LOCK_SECONDS:
-        return KeptItem(item, "somebody may hold it")
-    return Removal(item, "whoever held it is gone")
+        return KeptItem(item, "it may be in use")
+    return Removal(item, "its holder has exited")
 
 
 def _decide_transcripts(options: GcOptions, item: TranscriptsItem) -> Removal | KeptItem:
     if item.batch in options.forget:
-        return Removal(item, "the batch is to be forgotten")
+        return Removal(item, "its batch is given with --forget")
     if options.older is not None:
         return Removal(item, "the batch ended long ago")
-    return KeptItem(item, "what was printed goes only with --older or --forget")
+    return KeptItem(item, "transcripts are only removed with --older or --forget")
 
 
 def _decide_folder(facts: GcFacts, options: GcOptions, item: BatchFolderItem) -> Removal | KeptItem:
     if item.batch in options.forget:
-        return Removal(item, "the batch is to be forgotten")
+        return Removal(item, "its batch is given with --forget")
     if item.batch in facts.batches:
-        return KeptItem(item, "a retry needs it; it goes with --forget")
+        return KeptItem(item, "a retry needs it; remove it with --forget")
     if item.begun:
-        return KeptItem(item, "the journal knows no such batch; it goes with --forget")
+        return KeptItem(item, "unknown batch; remove it with --forget")
     if item.age < max(FRESH_SECONDS, options.older or 0.0):
-        return KeptItem(item, "it may be about to be submitted")
-    return Removal(item, "nobody submitted it")
+        return KeptItem(item, "it may be being submitted")
+    return Removal(item, "it was never submitted")
 
 
 def _decide_branch(facts: GcFacts, options: GcOptions, item: BranchItem) -> Removal | KeptItem:
     shipped = item.merged or item.pushed
     if item.batch in options.forget:
-        return Removal(item, "the batch is to be forgotten", save=not (shipped or options.unmerged))
+        return Removal(item, "its batch is given with --forget", save=not (shipped or options.unmerged))
     if item.merged:
         return Removal(item, "it is merged")
     if item.batch not in facts.batches:
-        return KeptItem(item, "the journal knows no such batch")
+        return KeptItem(item, "unknown batch")
     if item.task and item.joined:
         return Removal(item, "the batch branch has it", save=not (shipped or item.saved))
     if options.older is not None:
         return Removal(item, "the batch ended long ago", save=not (shipped or item.saved))
-    return KeptItem(item, "it is pushed, and not merged as far as is known here" if item.pushed else "it is not merged")
+    return KeptItem(item, "it is pushed, but not merged as far as known here" if item.pushed else "it is not merged")
 
 
 def _decide_ref(options: GcOptions, item: RefItem) -> Removal | KeptItem:
     if item.batch not in options.forget:
-        return KeptItem(item, "it can be brought back; it goes with --forget")
+        return KeptItem(item, "it can be restored; remove it with --forget")
     if item.elsewhere:
         return Removal(item, "it is merged or pushed")
     if options.unmerged:
-        return Removal(item, "it was never merged, and is to be forgotten all the same")
-    return KeptItem(item, "it was never merged; it goes with --with-unmerged")
+        return Removal(item, "it was never merged, but --with-unmerged is given")
+    return KeptItem(item, "it was never merged; remove it with --with-unmerged")
 
 
 def _decide_lost(options: GcOptions, item: LostRepositoryItem) -> Removal | KeptItem:
     if options.lost:
         return Removal(item, f"the repository {item.repository} is gone")
-    return KeptItem(item, f"the repository {item.repository} is gone; it goes with --forget-lost")
+    return KeptItem(item, f"the repository {item.repository} is gone; remove it with --forget-lost")

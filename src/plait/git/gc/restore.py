@@ -1,4 +1,4 @@
-"""What is kept under refs/plait, by name, and how it becomes a branch again. No branch is ever moved by that."""
+"""Lists what is kept under refs/plait, and restores it as a new branch. No branch is ever moved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class SavedCommit:
-    """`name` is what people write; `ref` the whole of it."""
+    """`name` is what people write; `ref` the full ref."""
 
     name: str
     ref: str
@@ -36,7 +36,7 @@ class RestoredBranch:
 
 
 def list_saved_commits(git: Git) -> list[SavedCommit]:
-    """The newest first; where a batch began is nothing to bring back."""
+    """The newest first, without the bases of batches."""
     found = []
     for line in git.text("for-each-ref", "--sort=-committerdate", f"--format={_FORMAT}", PLAIT_PREFIX).splitlines():
         ref, commit, kind, at, subject = line.split("\0", 4)
@@ -46,7 +46,7 @@ def list_saved_commits(git: Git) -> list[SavedCommit]:
 
 
 def restore_branch(git: Git, names: RefNames, wanted: str, branch: str | None) -> RestoredBranch:
-    """A branch that holds what is kept under this name. Raises UserError if nothing is, or the branch is something else's."""
+    """Make a branch from a saved commit. Raises UserError if there is none, or the branch exists elsewhere."""
     found = _find_saved(list_saved_commits(git), names, wanted)
     if branch is not None:
         return _make_branch(git, _check_branch_name(git, branch), found.commit)
@@ -66,8 +66,8 @@ def _find_saved(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> S
     if not found:
         raise UserError(f"nothing is saved under the name {wanted}", hint="`plait gc --list` shows what is.")
     if len({each.commit for each in found}) > 1:
-        told = ", ".join(each.name for each in found[:_MAX_SHOWN])
-        raise UserError(f"{wanted} could be {told}", hint="Write more of it.")
+        candidates = ", ".join(each.name for each in found[:_MAX_SHOWN])
+        raise UserError(f"{wanted} could be {candidates}", hint="Write more of it.")
     return found[0]
 
 
@@ -76,7 +76,7 @@ def _has_prefix(each: SavedCommit, wanted: str) -> bool:
 
 
 def _find_by_branch(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> list[SavedCommit]:
-    """The newest thing that is kept of a task whose branch this was."""
+    """The newest saved commit of the task whose branch this was."""
     batch, task = names.branches.get(wanted.removeprefix(BRANCH_PREFIX), ("", ""))
     under = tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS)) if task else ()
     return [each for each in every if under and each.ref.startswith(under)][:1]
@@ -84,7 +84,7 @@ def _find_by_branch(every: Sequence[SavedCommit], names: RefNames, wanted: str) 
 
 def _check_branch_name(git: Git, branch: str) -> str:
     if branch.startswith("-") or git.run("check-ref-format", f"{BRANCH_PREFIX}{branch}", codes=(0, 1)).code:
-        raise UserError(f"{branch} is no name for a branch")
+        raise UserError(f"{branch} is not a valid branch name")
     return branch
 
 

@@ -1,4 +1,4 @@
-"""Makes batch branches in memory: the merged commit first, and then the branch is moved to it."""
+"""Builds batch branches in memory: the merge commit is made first, then the branch is moved to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from plait.git.merge import commits, three_way
 from plait.git.merge.branch import BatchBranch, MergeTrailers, read_merges
 from plait.git.merge.change_merger import (
     ChangeMerger,
-    MergedCommit,
     Regenerate,
     make_missing_commit_error,
     map_errors,
@@ -28,9 +27,9 @@ _DEFAULT_RULES = MergeRules()
 
 
 class GitBranchMerger:
-    """The integrator of the repository whose common git dir is `git_dir`; `private` is plait's own folder.
+    """`git_dir` is the repository's common git folder, `private` a folder of plait's own.
 
-    `regenerate` makes files anew in a checkout of a commit; without it, such files are merged like all others.
+    `regenerate` makes files again in a checkout of a commit; without it, such files are merged like all others.
     """
 
     def __init__(
@@ -49,53 +48,53 @@ class GitBranchMerger:
         self._ancestry = Ancestry(self._git)
         self._merging = ChangeMerger(self._git, self._private, self._ancestry, regenerate)
 
-    def merge(self, order: MergeStarted, words: MergeMessage, blending: MergeRules) -> MergeDone | MergeConflicted:
+    def merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
         with map_errors(f"{order.task} could not be merged"):
-            return self._merge(order, words, blending)
+            return self._merge(order, message, rules)
 
     def rebuild(
-        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
+        self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
-        with map_errors(f"the branch of batch {order.batch} could not be made anew"):
-            return self._rebuild(order, base, words, blending)
+        with map_errors(f"the branch of batch {order.batch} could not be rebuilt"):
+            return self._rebuild(order, base, messages, rules)
 
-    def describe_conflict(self, order: MergeStarted, blending: MergeRules) -> str:
+    def describe_conflict(self, order: MergeStarted, rules: MergeRules) -> str:
         with map_errors(f"the conflict of {order.task} could not be read"):
-            git, tried, clashes = self._merging.try_merge(_change(order), order.onto, blending, CONFLICT_STYLE)
-            return format_conflict(git, tried, clashes)
+            git, tried, conflicts = self._merging.try_merge(_change(order), order.onto, rules, CONFLICT_STYLE)
+            return format_conflict(git, tried, conflicts)
 
     def predict_conflicts(
-        self, onto: str, tips: Mapping[str, tuple[str, str]], blending: MergeRules = _DEFAULT_RULES
+        self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules = _DEFAULT_RULES
     ) -> list[PredictedConflict]:
         with map_errors("conflicts could not be foreseen"):
             here = commits.read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
-            return three_way.predict_conflicts(self._private, self._ancestry, onto, known, blending) if known else []
+            return three_way.predict_conflicts(self._private, self._ancestry, onto, known, rules) if known else []
 
-    def _merge(self, order: MergeStarted, words: MergeMessage, blending: MergeRules) -> MergeDone | MergeConflicted:
+    def _merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
         branch = BatchBranch(self._git, self._git_dir, order.batch)
-        mark = MergeTrailers(order.batch, _change(order))
-        known = self._merging.read_commits(mark.change, order.onto, branch.ref)
+        trailers = MergeTrailers(order.batch, _change(order))
+        known = self._merging.read_commits(trailers.change, order.onto, branch.ref)
         at = known.get(branch.ref)
         if at is not None and at.id != order.onto:
-            return _check_existing(branch, mark, order, at)
+            return _check_existing(branch, trailers, order, at)
         branch.ensure_not_checked_out()
-        made = self._merging.merge_change(mark, order.onto, known[order.tip], words, blending)
+        made = self._merging.merge_change(trailers, order.onto, known[order.tip], message, rules)
         if isinstance(made, RebuildConflict):
             return MergeConflicted(order.batch, order.task, order.n, made.files)
         try:
-            branch.move(made.commit, at.id if at else None, f"merge {order.task}")
+            branch.move(made, at.id if at else None, f"merge {order.task}")
         except GitError:
             now = commits.read_commits(self._git, [branch.ref]).get(branch.ref)
             if now is None or now.id == order.onto:
                 raise
-            return _check_existing(branch, mark, order, now)
-        return MergeDone(order.batch, order.task, order.n, made.commit)
+            return _check_existing(branch, trailers, order, now)
+        return MergeDone(order.batch, order.task, order.n, made)
 
     def _rebuild(
-        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
+        self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
-        """What stands on the same ground as before is kept: a commit that was tested stays that commit."""
+        """Merges onto the same commits as before are reused: a tested commit stays the same commit."""
         branch = BatchBranch(self._git, self._git_dir, order.batch)
         known = commits.read_commits(self._git, [branch.ref, base])
         if base not in known:
@@ -104,27 +103,27 @@ class GitBranchMerger:
         old = read_merges(self._git, order.batch, at.id, base) if at else {}
         if at is not None and old is None:
             raise branch.make_foreign_commits_error(at.id)
-        head, line, clashes = base, [], []
+        head, line, conflicts = base, [], []
         for change in order.line:
-            mark = MergeTrailers(order.batch, change)
-            made = _reuse_merge(mark, head, old or {}) or self._merge_change(mark, head, words, blending)
+            trailers = MergeTrailers(order.batch, change)
+            made = _reuse_merge(trailers, head, old or {}) or self._merge_change(trailers, head, messages, rules)
             if isinstance(made, RebuildConflict):
-                clashes.append(made)
+                conflicts.append(made)
             else:
-                head = made.commit
+                head = made
                 line.append(MergedTask(change.task, head))
         self._replace_branch(branch, at, head, order.n)
-        return RebuildDone(order.batch, order.n, tuple(line), tuple(clashes))
+        return RebuildDone(order.batch, order.n, tuple(line), tuple(conflicts))
 
     def _merge_change(
-        self, mark: MergeTrailers, onto: str, words: Mapping[str, MergeMessage], blending: MergeRules
-    ) -> MergedCommit | RebuildConflict:
-        tip = self._merging.read_commits(mark.change, onto)[mark.change.tip]
-        said = words.get(mark.change.task) or MergeMessage(f"Merge {mark.change.task}")
-        return self._merging.merge_change(mark, onto, tip, said, blending)
+        self, trailers: MergeTrailers, onto: str, messages: Mapping[str, MergeMessage], rules: MergeRules
+    ) -> str | RebuildConflict:
+        tip = self._merging.read_commits(trailers.change, onto)[trailers.change.tip]
+        message = messages.get(trailers.change.task) or MergeMessage(f"Merge {trailers.change.task}")
+        return self._merging.merge_change(trailers, onto, tip, message, rules)
 
     def _replace_branch(self, branch: BatchBranch, at: Commit | None, head: str, n: int) -> None:
-        """The new line for the old one, which is saved first."""
+        """Save the old branch, then move it."""
         if at is not None and at.id == head:
             return
         branch.ensure_not_checked_out()
@@ -137,13 +136,13 @@ def _change(order: MergeStarted) -> Change:
     return Change(order.task, order.base, order.tip)
 
 
-def _check_existing(branch: BatchBranch, mark: MergeTrailers, order: MergeStarted, at: Commit) -> MergeDone:
-    """The branch is not where it was left: this very merge was made before a crash, or somebody else moved it."""
-    if not mark.matches(at, order.onto):
+def _check_existing(branch: BatchBranch, trailers: MergeTrailers, order: MergeStarted, at: Commit) -> MergeDone:
+    """The branch has moved: by this very merge before a crash, or by someone else, which is an error."""
+    if not trailers.matches(at, order.onto):
         raise branch.make_moved_error(at.id, order.onto)
     return MergeDone(order.batch, order.task, order.n, at.id)
 
 
-def _reuse_merge(mark: MergeTrailers, onto: str, old: Mapping[str, Commit]) -> MergedCommit | None:
+def _reuse_merge(trailers: MergeTrailers, onto: str, old: Mapping[str, Commit]) -> str | None:
     was = old.get(onto)
-    return MergedCommit(was.id) if was is not None and mark.matches(was, onto) else None
+    return was.id if was is not None and trailers.matches(was, onto) else None

@@ -1,9 +1,4 @@
-"""Files that are made anew by a command instead of being merged line by line: lock files, for one.
-
-A change put onto a commit: merged in memory and written as a commit with two parents, on no branch yet.
-
-From what git says to what a person should be told.
-"""
+"""Merges a change onto a commit in memory, regenerating files such as lock files, as a commit on no branch yet."""
 
 from __future__ import annotations
 
@@ -14,9 +9,10 @@ from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import RebuildConflict
+from plait.git import objects
 from plait.git.command import Git, GitError
 from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules
-from plait.git.merge import commits, objects
+from plait.git.merge import commits
 from plait.git.merge.branch import MergeTrailers
 from plait.git.merge.commits import Commit, CommitMaker, format_merge_message
 from plait.git.merge.private_gitdir import REGENERATE_ATTRIBUTE, PrivateGitDirs
@@ -28,45 +24,40 @@ Regenerate = Callable[[str, str, tuple[str, ...]], Mapping[str, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class RegenerationPlan:
-    """A merged tree in which `files`, by the command that makes them, are still as the branch had them."""
+    """A merged tree in which the `files` of each command still have the branch's version."""
 
     tree: str
     files: Mapping[str, tuple[str, ...]]
     conflicts: tuple[str, ...]
 
 
-def plan_regeneration(git: Git, blend: MergeResult, blending: MergeRules, onto: str) -> RegenerationPlan:
-    """Take the branch's version of each file that is made anew; `clashes` are the conflicts that are left."""
-    rules = _match_rules(git, blend.changed_on_both, blending)
-    clashes = tuple(path for path in blend.files if path not in rules)
+def plan_regeneration(git: Git, tried: MergeResult, merge_rules: MergeRules, onto: str) -> RegenerationPlan:
+    """Take the branch's version of each file to regenerate; `conflicts` are those that remain."""
+    rules = _match_rules(git, tried.changed_on_both, merge_rules)
+    conflicts = tuple(path for path in tried.files if path not in rules)
     tree = objects.update_entries(
-        git, blend.tree, {path: objects.find_entry(git, f"{onto}^{{tree}}", path) for path in rules}
+        git, tried.tree, {path: objects.find_entry(git, f"{onto}^{{tree}}", path) for path in rules}
     )
     commands = dict.fromkeys(rules.values())
     files = {command: tuple(sorted(path for path in rules if rules[path] == command)) for command in commands}
-    return RegenerationPlan(tree, files, clashes)
+    return RegenerationPlan(tree, files, conflicts)
 
 
-def _match_rules(git: Git, paths: tuple[str, ...], blending: MergeRules) -> dict[str, str]:
-    if not paths or not blending.regenerate:
+def _match_rules(git: Git, paths: tuple[str, ...], merge_rules: MergeRules) -> dict[str, str]:
+    if not paths or not merge_rules.regenerate:
         return {}
     feed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    told = git.run("check-attr", "-z", "--stdin", REGENERATE_ATTRIBUTE, stdin=feed).fields
-    numbers = {path: value for path, value in zip(told[::3], told[2::3], strict=True) if value.isdigit()}
+    fields = git.run("check-attr", "-z", "--stdin", REGENERATE_ATTRIBUTE, stdin=feed).fields
+    numbers = {path: value for path, value in zip(fields[::3], fields[2::3], strict=True) if value.isdigit()}
     return {
-        path: blending.regenerate[int(value)][1]
+        path: merge_rules.regenerate[int(value)][1]
         for path, value in numbers.items()
-        if int(value) < len(blending.regenerate)
+        if int(value) < len(merge_rules.regenerate)
     }
 
 
-@dataclass(frozen=True, slots=True)
-class MergedCommit:
-    commit: str
-
-
 class ChangeMerger:
-    """`git` is the repository's own: commits are made by whom its settings name. Merging itself is private."""
+    """`git` is the repository's own, for the user's identity; merging happens in private git dirs."""
 
     def __init__(self, git: Git, private: PrivateGitDirs, ancestry: Ancestry, regenerate: Regenerate | None) -> None:
         self._git = git
@@ -76,7 +67,7 @@ class ChangeMerger:
         self._maker = CommitMaker(git)
 
     def read_commits(self, change: Change, onto: str, *refs: str) -> dict[str, Commit]:
-        """The commits that a merge needs, each of which is there, and those of the refs that are."""
+        """The commits that a merge needs, all of which must exist, and those of the refs that exist."""
         whose = {
             onto: "the head of the batch branch,",
             change.base: f"the base of {change.task},",
@@ -89,57 +80,59 @@ class ChangeMerger:
         return found
 
     def merge_change(
-        self, mark: MergeTrailers, onto: str, tip: Commit, words: MergeMessage, blending: MergeRules
-    ) -> MergedCommit | RebuildConflict:
-        """History holds the task's own commits where they grew from this line. Where they did not, it must not: what was
-        taken out would be in it again, and merging it later would be "already up to date".
+        self, trailers: MergeTrailers, onto: str, tip: Commit, merge_message: MergeMessage, merge_rules: MergeRules
+    ) -> str | RebuildConflict:
+        """Merge a change onto a commit; the new commit, or the conflicts.
+
+        The task's commits become history only if they descend from this line. If not, dropped changes would be in the history
+        again, and merging them later would be "already up to date".
         """
-        sides = self._ancestry.find_sides(mark.change, onto, tip)
-        git = self._private.git_for(blending)
-        anew = self._plan_regeneration(git, merge_three_way(self._private, sides, blending), blending, onto)
-        if anew.conflicts:
-            return RebuildConflict(mark.change.task, anew.conflicts)
-        merged = self._regenerate_files(git, anew, onto, tip)
+        sides = self._ancestry.find_sides(trailers.change, onto, tip)
+        git = self._private.git_for(merge_rules)
+        plan = self._plan_regeneration(git, merge_three_way(self._private, sides, merge_rules), merge_rules, onto)
+        if plan.conflicts:
+            return RebuildConflict(trailers.change.task, plan.conflicts)
+        merged = self._regenerate_files(git, plan, onto, tip)
         other = tip.id if sides.history_agrees else self._maker.recommit(merged, (onto,), tip)
-        tree = self._apply_edits(git, merged, words)
-        message = format_merge_message(words.message, _merge_trailers(words, mark))
+        tree = self._apply_edits(git, merged, merge_message)
+        message = format_merge_message(merge_message.message, _merge_trailers(merge_message, trailers))
         commit = self._maker.make(tree, (onto, other), message, tip.date)
         self._ancestry.record_merge(onto, commit)
-        return MergedCommit(commit)
+        return commit
 
     def try_merge(
-        self, change: Change, onto: str, blending: MergeRules, settings: Sequence[str]
+        self, change: Change, onto: str, merge_rules: MergeRules, settings: Sequence[str]
     ) -> tuple[Git, MergeResult, tuple[str, ...]]:
-        """The merge of a change, tried only; with the files that stand against it, and where its tree can be read."""
+        """Try to merge a change: the git that can read the tree, the result, and the files in conflict."""
         sides = self._ancestry.find_sides(change, onto, self.read_commits(change, onto)[change.tip])
-        git = self._private.git_for(blending)
-        tried = merge_three_way(self._private, sides, blending, settings)
-        return git, tried, self._plan_regeneration(git, tried, blending, onto).conflicts
+        git = self._private.git_for(merge_rules)
+        tried = merge_three_way(self._private, sides, merge_rules, settings)
+        return git, tried, self._plan_regeneration(git, tried, merge_rules, onto).conflicts
 
-    def _plan_regeneration(self, git: Git, tried: MergeResult, blending: MergeRules, onto: str) -> RegenerationPlan:
+    def _plan_regeneration(self, git: Git, tried: MergeResult, merge_rules: MergeRules, onto: str) -> RegenerationPlan:
         if self._regenerate is None:
             return RegenerationPlan(tried.tree, {}, tried.files)
-        return plan_regeneration(git, tried, blending, onto)
+        return plan_regeneration(git, tried, merge_rules, onto)
 
-    def _regenerate_files(self, git: Git, anew: RegenerationPlan, onto: str, tip: Commit) -> str:
-        tree = anew.tree
-        for command, files in anew.files.items():
+    def _regenerate_files(self, git: Git, plan: RegenerationPlan, onto: str, tip: Commit) -> str:
+        tree = plan.tree
+        for command, files in plan.files.items():
             assert self._regenerate is not None
             commit = self._maker.make(tree, (onto,), "To be made anew\n", tip.date)
             made = self._regenerate(commit, command, files)
             tree = objects.write_files(git, tree, {path: made[path] for path in files if path in made})
         return tree
 
-    def _apply_edits(self, git: Git, tree: str, words: MergeMessage) -> str:
-        if words.edit_files is None:
+    def _apply_edits(self, git: Git, tree: str, merge_message: MergeMessage) -> str:
+        if merge_message.edit_files is None:
             return tree
-        return objects.write_files(git, tree, words.edit_files(lambda path: objects.read_file(git, tree, path)))
+        return objects.write_files(git, tree, merge_message.edit_files(lambda path: objects.read_file(git, tree, path)))
 
 
-def _merge_trailers(words: MergeMessage, mark: MergeTrailers) -> tuple[tuple[str, str], ...]:
-    """What the merge is recognised by comes from the order itself, whatever the words say."""
-    own = dict(mark.trailers)
-    return (*mark.trailers, *((name, value) for name, value in words.trailers if name not in own))
+def _merge_trailers(merge_message: MergeMessage, trailers: MergeTrailers) -> tuple[tuple[str, str], ...]:
+    """The trailers that identify the merge always come from the order."""
+    own = dict(trailers.trailers)
+    return (*trailers.trailers, *((name, value) for name, value in merge_message.trailers if name not in own))
 
 
 _HINTS = (
@@ -168,13 +161,13 @@ _HINTS = (
 
 @contextmanager
 def map_errors(what: str) -> Iterator[None]:
-    """Whatever goes wrong inside is told with what was being done, and with the way out where it is known."""
+    """Turns errors into WorldErrors that say what failed, with a hint where one is known."""
     try:
         yield
     except GitError as error:
-        heard = f"{error.stderr} {error.message}"
-        way = next((way for signs, way in _HINTS if any(sign in heard for sign in signs)), error.hint)
-        raise WorldError(f"{what}: {error.message}", hint=way) from error
+        output = f"{error.stderr} {error.message}"
+        hint = next((hint for signs, hint in _HINTS if any(sign in output for sign in signs)), error.hint)
+        raise WorldError(f"{what}: {error.message}", hint=hint) from error
     except OSError as error:
         raise WorldError(f"{what}: {error}", hint="Look at the disk and at who may write there.") from error
 

@@ -1,4 +1,4 @@
-"""Commits as git stores them, and the ones plait makes: the same ingredients give the same commit."""
+"""Commits as git stores them, and the ones plait makes: the same input gives the same commit id."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from plait.core.fast_dataclass import dataclass
-from plait.git.command import Git, GitError
+from plait.git.command import PLAIT_IDENTITY, Git, GitError
+from plait.git.objects import read_objects
 
 _COMMIT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _IDENTITY_LINE = re.compile(r"(?P<name>.*?) ?<(?P<email>.*)> (?P<at>\d+) (?P<zone>[+-]\d{4})\Z", re.DOTALL)
-_PLAIT_IDENTITY = {
-    f"GIT_{role}_{part}": value
-    for role in ("AUTHOR", "COMMITTER")
-    for part, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"))
-}
 _FIXED_DATE = "@1000000000 +0000"
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """`author` and `committer` are as git writes them: name, address, time and zone."""
+    """`author` and `committer` as git stores them: name, email, time and zone."""
 
     id: str
     tree: str
@@ -44,27 +40,19 @@ def is_commit_id(name: str) -> bool:
 
 
 def read_commits(git: Git, names: Sequence[str]) -> dict[str, Commit]:
-    """Those of the names (whole ids, refs) that are commits here, in one call."""
+    """Those of the names (full ids, full refs) that are commits, in one call."""
     names = [name for name in names if is_commit_id(name) or name.startswith("refs/")]
-    told = git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode()).out
-    found, at = {}, 0
-    for name in names:
-        end = told.index(b"\n", at)
-        head = told[at:end].decode("utf-8", "replace").split(" ")
-        at = end + 1
-        if len(head) == 3 and head[2].isdigit():
-            size = int(head[2])
-            if head[1] == "commit":
-                found[name] = _parse_commit(head[0], told[at : at + size])
-            at += size + 1
-    return found
+    objects = zip(names, read_objects(git, names), strict=True)
+    return {
+        name: _parse_commit(each.id, each.data) for name, each in objects if each is not None and each.kind == "commit"
+    }
 
 
 def _parse_commit(name: str, raw: bytes) -> Commit:
     head, _, message = raw.decode("utf-8", "surrogateescape").partition("\n\n")
-    said = [line.partition(" ") for line in head.split("\n")]
-    first = {word: value for word, _, value in reversed(said)}
-    parents = tuple(value for word, _, value in said if word == "parent")
+    fields = [line.partition(" ") for line in head.split("\n")]
+    first = {key: value for key, _, value in reversed(fields)}
+    parents = tuple(value for key, _, value in fields if key == "parent")
     return Commit(name, first["tree"], parents, first.get("author", ""), first.get("committer", ""), message)
 
 
@@ -88,7 +76,7 @@ class CommitMaker:
         return self._commit(tree, parents, message, {}, date)
 
     def recommit(self, tree: str, parents: Sequence[str], original: Commit) -> str:
-        """The same author and words over another tree."""
+        """The same author and message with another tree."""
         self._load_identity()
         author = _author_variables(original.author) or {"GIT_AUTHOR_DATE": original.date}
         return self._commit(tree, parents, original.message.replace("\0", "") or "\n", author, original.date)
@@ -96,12 +84,10 @@ class CommitMaker:
     def _commit(self, tree: str, parents: Sequence[str], message: str, author: Mapping[str, str], date: str) -> str:
         dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         git = self._git.with_options(variables={**(self._identity or {}), **dates, **author})
-        words = [word for parent in parents for word in ("-p", parent)]
-        feed = message.encode("utf-8", "surrogateescape")
-        return git.text("commit-tree", *self._sign, tree, *words, stdin=feed)
+        return git.commit_tree(tree, parents, message.encode("utf-8", "surrogateescape"), *self._sign)
 
     def _load_identity(self) -> None:
-        """Once: whoever changes a name in the middle of a batch keeps the old one until the next engine."""
+        """Read the user's identity once: a change takes effect with the next engine."""
         if self._identity is not None:
             return
         strict = self._git.with_options(settings=("user.useConfigOnly=true",))
@@ -111,21 +97,19 @@ class CommitMaker:
             strict.run("var", "GIT_AUTHOR_IDENT")
             strict.run("var", "GIT_COMMITTER_IDENT")
         except GitError:
-            self._identity = _PLAIT_IDENTITY
+            self._identity = PLAIT_IDENTITY
         else:
             self._identity = {}
 
 
 def make_synthetic_commit(git: Git, tree: str, parent: str) -> str:
-    """A commit that is only there to be merged: nobody's, and always the same."""
+    """A commit that exists only to be merged; the same input gives the same id."""
     dates = {"GIT_AUTHOR_DATE": _FIXED_DATE, "GIT_COMMITTER_DATE": _FIXED_DATE}
-    return git.with_options(variables={**_PLAIT_IDENTITY, **dates}).text(
-        "commit-tree", tree, "-p", parent, "-m", "stand-in"
-    )
+    return git.with_options(variables={**PLAIT_IDENTITY, **dates}).commit_tree(tree, [parent], b"stand-in\n")
 
 
-def _author_variables(said: str) -> dict[str, str]:
-    found = _IDENTITY_LINE.match(said)
+def _author_variables(author: str) -> dict[str, str]:
+    found = _IDENTITY_LINE.match(author)
     if found is None or not found["name"]:
         return {}
     return {

@@ -1,8 +1,6 @@
-"""A conflict as text, for whoever repairs it: what git says of it, and the places where both sides differ.
+"""Shows conflicts: as text for the agent that resolves them, and with both sides of each file for people.
 
-A conflict with both of its sides, for people: each file as it was before both, on the branch, and in the task's change.
-
-The merge is tried as the integrator does it, and nothing of it is left in the repository.
+The merge is repeated as the merger does it; nothing of it is left in the repository.
 """
 
 from __future__ import annotations
@@ -14,9 +12,9 @@ from tempfile import TemporaryDirectory
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.git import objects as git_objects
 from plait.git.command import Git
 from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
-from plait.git.merge import objects, objects as objects__blobs
 from plait.git.merge.change_merger import ChangeMerger, map_errors
 from plait.git.merge.private_gitdir import PrivateGitDirs
 from plait.git.merge.three_way import Ancestry, MergeNote, MergeResult, list_files_by_task
@@ -37,18 +35,18 @@ _MAX_LINE_CHARACTERS = 500  # characters of one line
 
 
 def format_conflict(git: Git, tried: MergeResult, files: tuple[str, ...]) -> str:
-    """Empty if nothing stands against the merge."""
+    """Empty if there is no conflict."""
     if not files:
         return ""
     notes = [name_sides(note.text, tried) for note in tried.notes if set(note.paths) & set(files)]
-    said = [line for line in notes if not line.startswith("Auto-merging")]
-    share = max(1_000, (MAX_CONFLICT_CHARACTERS - sum(map(len, said))) // len(files))
-    parts = ["\n".join(said), *(_format_file(git, tried, path, share) for path in files)]
+    lines = [line for line in notes if not line.startswith("Auto-merging")]
+    share = max(1_000, (MAX_CONFLICT_CHARACTERS - sum(map(len, lines))) // len(files))
+    parts = ["\n".join(lines), *(_format_file(git, tried, path, share) for path in files)]
     return _truncate("\n\n".join(part for part in parts if part), MAX_CONFLICT_CHARACTERS)
 
 
 def _format_file(git: Git, tried: MergeResult, path: str, limit: int) -> str:
-    content = objects.read_file(git, tried.tree, path)
+    content = git_objects.read_file(git, tried.tree, path)
     if content is None:
         return f"{path}: there is no plain file of this name in the merged tree."
     if b"\0" in content:
@@ -72,9 +70,9 @@ def _find_hunks(lines: list[str]) -> Iterator[str]:
 
 
 def name_sides(text: str, tried: MergeResult) -> str:
-    """Sides by what they are, not by the ids of commits that nobody knows."""
-    said = text.replace(tried.ours, OURS_LABEL).replace(tried.theirs, THEIRS_LABEL)
-    return "\n".join(f"||||||| {BASE_LABEL}" if line.startswith("||||||| ") else line for line in said.split("\n"))
+    """Labels the sides by what they are instead of commit ids."""
+    lines = text.replace(tried.ours, OURS_LABEL).replace(tried.theirs, THEIRS_LABEL)
+    return "\n".join(f"||||||| {BASE_LABEL}" if line.startswith("||||||| ") else line for line in lines.split("\n"))
 
 
 def _truncate(text: str, limit: int) -> str:
@@ -101,7 +99,7 @@ _CONFLICT_KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class ConflictingMerge:
-    """A change and the commit that it met. `merged` are the changes on that, by task, in their order."""
+    """A change and the commit that it conflicts with. `merged` are the changes on that, by task, in order."""
 
     change: Change
     onto: str
@@ -109,41 +107,41 @@ class ConflictingMerge:
 
 
 def read_conflict_sides(
-    git_dir: Path, attempted: ConflictingMerge, blending: MergeRules, environment: Mapping[str, str]
+    git_dir: Path, attempted: ConflictingMerge, rules: MergeRules, environment: Mapping[str, str]
 ) -> tuple[list[ConflictedFile], int]:
-    """The files, and how many more there are. Raises WorldError where a commit is gone."""
+    """The files, and how many more there are. Raises WorldError if a commit is gone."""
     with (
         map_errors(f"the conflict of {attempted.change.task} could not be read"),
         TemporaryDirectory(prefix="plait-conflict-") as scratch,
     ):
-        room = Path(scratch)
-        private = PrivateGitDirs(git_dir, room / "git", environment, _make_object_dir(room, git_dir))
+        folder = Path(scratch)
+        private = PrivateGitDirs(git_dir, folder / "git", environment, _make_object_dir(folder, git_dir))
         here = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
         own = Git(git_dir, environment=environment, variables=here)
         merging = ChangeMerger(own, private, Ancestry(own), _refuse_regeneration)
-        git, tried, clashes = merging.try_merge(attempted.change, attempted.onto, blending, ())
+        git, tried, conflicts = merging.try_merge(attempted.change, attempted.onto, rules, ())
         touched = _tasks_by_file(own, attempted.merged)
         files = [
             _describe_file(path, tried, found, touched)
             for path, found in zip(
-                clashes[:MAX_CONFLICT_FILES],
-                _read_sides(git, tried, clashes[:MAX_CONFLICT_FILES]),
+                conflicts[:MAX_CONFLICT_FILES],
+                _read_sides(git, tried, conflicts[:MAX_CONFLICT_FILES]),
                 strict=True,
             )
         ]
-        return files, len(clashes[MAX_CONFLICT_FILES:])
+        return files, len(conflicts[MAX_CONFLICT_FILES:])
 
 
-def _make_object_dir(room: Path, git_dir: Path) -> Path:
-    """What the merge makes goes there; all else is read from the repository."""
-    objects = room / "objects"
+def _make_object_dir(folder: Path, git_dir: Path) -> Path:
+    """New objects go there; the repository's are alternates."""
+    objects = folder / "objects"
     (objects / "info").mkdir(parents=True)
     (objects / "info" / "alternates").write_text(f"{git_dir / 'objects'}\n", "utf-8", "surrogateescape")
     return objects
 
 
 def _refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
-    """Files that are made anew are no conflict; whoever only looks makes none."""
+    """Viewing never regenerates: such files are no conflict."""
     raise WorldError(f"nothing is made anew by looking: {command}")
 
 
@@ -159,22 +157,22 @@ def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[st
 
 def _read_sides(
     git: Git, tried: MergeResult, paths: Sequence[str]
-) -> Iterator[Mapping[str, objects__blobs.BlobContent | None]]:
-    """Of each file, what its sides hold; None: too long. A side where it is not is left out."""
+) -> Iterator[Mapping[str, git_objects.BlobContent | None]]:
+    """The content of each side of each file; None if too large. A missing side is left out."""
     objects: dict[str, dict[str, str]] = {path: {} for path in paths}
     for stage in tried.stages:
         if stage.path in objects:
             objects[stage.path][_SIDE_NAMES[stage.number]] = stage.object
-    for path, name in objects__blobs.list_blobs(git, tried.tree, paths).items():
+    for path, name in git_objects.list_blobs(git, tried.tree, paths).items():
         objects[path][_SIDE_NAMES[0]] = name
-    read = objects__blobs.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
+    read = git_objects.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
     return iter([{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()])
 
 
 def _describe_file(
     path: str,
     tried: MergeResult,
-    found: Mapping[str, objects__blobs.BlobContent | None],
+    found: Mapping[str, git_objects.BlobContent | None],
     touched: Mapping[str, tuple[str, ...]],
 ) -> ConflictedFile:
     notes = [note for note in tried.notes if path in note.paths and note.kind.startswith("CONFLICT")]
@@ -196,8 +194,8 @@ def _describe_file(
 
 
 def _classify(notes: Sequence[MergeNote], stages: Sequence[int], *, binary: bool) -> ConflictKind:
-    said = " ".join(note.kind for note in notes)
-    kind = next((kind for word, kind in _CONFLICT_KINDS if word in said), ConflictKind.OTHER)
+    lines = " ".join(note.kind for note in notes)
+    kind = next((kind for word, kind in _CONFLICT_KINDS if word in lines), ConflictKind.OTHER)
     if kind is ConflictKind.CONTENT and binary:
         return ConflictKind.BINARY
     return ConflictKind.ADD_ADD if kind is ConflictKind.CONTENT and 1 not in stages else kind

@@ -1,9 +1,6 @@
-"""Plait's own git dirs for merging: they share the repository's objects, and nothing else of it counts there.
+"""Git dirs of plait's own for merging. They share the repository's objects, but neither its settings nor its attributes.
 
-Neither the user's settings nor the attributes that lie in a checkout do. A git dir is named by all that is in it and never
-changes, so that batches with other rules, and the next engine, never meet a half-made or a wrong one.
-
-The committed `.gitattributes` of a commit: where they are, without looking at every file each time.
+A git dir is named by a hash of its content and never changes, so that no other batch or engine sees a wrong or partial one.
 """
 
 from __future__ import annotations
@@ -47,19 +44,19 @@ _OBJECT_SETTINGS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepos
 
 
 class PrivateGitDirs:
-    """`objects` is where new ones go, if not to the repository's own: then it knows of those."""
+    """`objects` is where new objects go, by default to the repository's own."""
 
     def __init__(self, git_dir: Path, root: Path, environment: Mapping[str, str], objects: Path | None = None) -> None:
         self._git_dir = git_dir
         self._root = root
         self._objects = objects or git_dir / "objects"
         self._environment = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        self._attributes = AttributesReader()
+        self._last_attributes: tuple[str, AttributesFiles] | None = None
         self._config: str | None = None
 
-    def git_for(self, blending: MergeRules, files: AttributesFiles = ()) -> Git:
+    def git_for(self, merge_rules: MergeRules, files: AttributesFiles = ()) -> Git:
         """Git with these rules, and these attributes as if they were checked out."""
-        config, rules = self._read_config(), _format_rules(blending)
+        config, rules = self._read_config(), _format_rules(merge_rules)
         content = repr((config, rules, [(file.path, file.blob) for file in files]))
         digest = hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()[:20]
         folder = self._root / digest
@@ -68,7 +65,13 @@ class PrivateGitDirs:
         return self._git_in(folder)
 
     def read_attributes(self, git: Git, commit: str) -> AttributesFiles:
-        return self._attributes.read(git, commit)
+        """The committed .gitattributes; only the difference to the last commit asked for is read."""
+        last = self._last_attributes  # read once: other threads ask too
+        known, files = last or (_EMPTY_TREE[len(commit)], ())
+        if known != commit:
+            files = _apply_changes(git, known, commit, files)
+            self._last_attributes = (commit, files)
+        return files
 
     def _git_in(self, folder: Path) -> Git:
         return Git(
@@ -106,33 +109,33 @@ class PrivateGitDirs:
     def _read_config(self) -> str:
         if self._config is None:
             own = Git(self._git_dir, environment=self._environment, variables={"GIT_DIR": str(self._git_dir)})
-            told = own.run("config", "--local", "-z", "--get-regexp", _OBJECT_SETTINGS, codes=(0, 1)).fields
-            self._config = _format_config(dict(line.split("\n", 1) for line in told if "\n" in line), self._git_dir)
+            rows = own.run("config", "--local", "-z", "--get-regexp", _OBJECT_SETTINGS, codes=(0, 1)).fields
+            self._config = _format_config(dict(line.split("\n", 1) for line in rows if "\n" in line), self._git_dir)
         return self._config
 
 
-def _format_config(said: Mapping[str, str], git_dir: Path) -> str:
-    """A partial clone fetches what it lacks from where its own settings say; the pinned ones come after them."""
-    partial = any(key == "extensions.partialclone" or key.startswith("remote.") for key in said)
-    extensions = [(key, said[key]) for key in sorted(said) if key.startswith("extensions.")]
+def _format_config(settings: Mapping[str, str], git_dir: Path) -> str:
+    """A partial clone includes the repository's settings, to fetch missing objects; the pinned ones override them."""
+    partial = any(key == "extensions.partialclone" or key.startswith("remote.") for key in settings)
+    extensions = [(key, settings[key]) for key in sorted(settings) if key.startswith("extensions.")]
     return "".join(
         (
             f"[include]\n\tpath = {_quote(str(git_dir / 'config'))}\n" if partial else "",
             _PINNED_CONFIG,
             f"[core]\n\trepositoryFormatVersion = {1 if extensions else 0}\n",
             *(f"[extensions]\n\t{key.split('.')[1]} = {_quote(value)}\n" for key, value in extensions),
-            f"[core]\n\tsharedRepository = {_quote(said['core.sharedrepository'])}\n"
-            if "core.sharedrepository" in said
+            f"[core]\n\tsharedRepository = {_quote(settings['core.sharedrepository'])}\n"
+            if "core.sharedrepository" in settings
             else "",
         )
     )
 
 
-def _format_rules(blending: MergeRules) -> str:
-    """These lines win over whatever the repository's own attributes say."""
-    union = [f"{_quote(pattern)} merge=union\n" for pattern in blending.union]
-    anew = [f"{_quote(pattern)} {REGENERATE_ATTRIBUTE}={n}\n" for n, (pattern, _) in enumerate(blending.regenerate)]
-    return "".join((*union, *reversed(anew)))  # of several, the first rule holds; git takes the last
+def _format_rules(rules: MergeRules) -> str:
+    """These lines override the repository's own attributes."""
+    union = [f"{_quote(pattern)} merge=union\n" for pattern in rules.union]
+    regenerated = [f"{_quote(pattern)} {REGENERATE_ATTRIBUTE}={n}\n" for n, (pattern, _) in enumerate(rules.regenerate)]
+    return "".join((*union, *reversed(regenerated)))  # of several, the first rule holds; git takes the last
 
 
 def _quote(text: str) -> str:
@@ -165,27 +168,12 @@ class AttributesFile:
 AttributesFiles = tuple[AttributesFile, ...]
 
 
-class AttributesReader:
-    """Follows the commits it is asked for: what is the same since the last one costs nothing."""
-
-    def __init__(self) -> None:
-        self._last: tuple[str, AttributesFiles] | None = None
-
-    def read(self, git: Git, commit: str) -> AttributesFiles:
-        last = self._last  # read once: other threads ask too
-        known, files = last or (_EMPTY_TREE[len(commit)], ())
-        if known != commit:
-            files = _apply_changes(git, known, commit, files)
-            self._last = (commit, files)
-        return files
-
-
 def _apply_changes(git: Git, old: str, new: str, files: AttributesFiles) -> AttributesFiles:
     blobs = {file.path: file.blob for file in files}
-    told = git.run(
+    fields = git.run(
         "diff-tree", "-r", "-z", "--raw", "--no-renames", old, new, "--", f":(glob)**/{ATTRIBUTES_FILE}"
     ).fields
-    for facts, path in zip(told[::2], told[1::2], strict=True):
+    for facts, path in zip(fields[::2], fields[1::2], strict=True):
         _, mode, _, blob, _ = facts.split(" ")
         if mode.startswith("100") and _is_safe_path(path):  # git reads no attributes through a symlink
             blobs[path] = blob

@@ -1,4 +1,4 @@
-"""Making files anew by a command, in a folder of its own that holds the merged commit and nothing else."""
+"""Regenerates files by a command in a temporary export of the merged commit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
 
 
 def _is_file_inside(folder: Path, path: str) -> bool:
-    """A file, and reached by no link: nothing from outside gets into a commit."""
+    """A regular file not reached through a link: nothing from outside gets into a commit."""
     file = folder / path
     return file.is_file() and not file.is_symlink() and folder.resolve() in file.parent.resolve().joinpath("x").parents
 
@@ -55,13 +55,13 @@ def _export_commit(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
 
 def _run_command(folder: Path, command: str) -> None:
     env = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             ["sh", "-c", command],  # the command is the person's own, and trusted
             cwd=folder,
             env=env,
             stdin=subprocess.DEVNULL,
-            stdout=said,
+            stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
@@ -74,6 +74,6 @@ def _run_command(folder: Path, command: str) -> None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         if code:
-            said.seek(max(0, said.tell() - 4 * _MAX_OUTPUT_CHARS))
-            words = " ".join(said.read().decode("utf-8", "replace").split())[-_MAX_OUTPUT_CHARS:]
-            raise WorldError(f"{command} failed with exit status {code}: {words}")
+            log.seek(max(0, log.tell() - 4 * _MAX_OUTPUT_CHARS))
+            output = " ".join(log.read().decode("utf-8", "replace").split())[-_MAX_OUTPUT_CHARS:]
+            raise WorldError(f"{command} failed with exit status {code}: {output}")

@@ -1,9 +1,4 @@
-"""One three-way merge in memory: two commits in, a tree and what stands against it out.
-
-Whether a task's branch grew from the line it is merged into, remembering what was merged just now.
-
-Conflicts seen early: which changes would not go together if they were merged as they are now.
-"""
+"""Three-way merges in memory, whether the history of a change agrees with its base, and prediction of conflicts."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ _USAGE_ERROR = 129
 
 @dataclass(frozen=True, slots=True)
 class MergeNote:
-    """What git has to say about some files. Kinds that begin with CONFLICT stand against the merge."""
+    """Git's note about some files. Kinds that begin with CONFLICT are conflicts."""
 
     paths: tuple[str, ...]
     kind: str
@@ -33,7 +28,7 @@ class MergeNote:
 
 @dataclass(frozen=True, slots=True)
 class ConflictStage:
-    """A file in conflict as it is on one side: 1 is the base, 2 ours, 3 theirs."""
+    """A file in conflict on one side: 1 is the base, 2 ours, 3 theirs."""
 
     path: str
     number: int
@@ -43,7 +38,7 @@ class ConflictStage:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """`ours` and `theirs` are the commits that were merged, `files` those in conflict: in `tree` they hold both sides."""
+    """`ours` and `theirs` are the merged commits, `files` those in conflict: in `tree` they contain both sides."""
 
     ours: str
     theirs: str
@@ -55,14 +50,14 @@ class MergeResult:
 
     @property
     def changed_on_both(self) -> tuple[str, ...]:
-        """Files that both sides changed: the ones in conflict, and those whose lines git put together."""
+        """Files that both sides changed: those in conflict, and those that git merged by lines."""
         merged = (path for note in self.notes if note.kind == "Auto-merging" for path in note.paths)
         return tuple(dict.fromkeys((*self.files, *merged)))
 
 
 @dataclass(frozen=True, slots=True)
 class MergeSides:
-    """The change from `base` to `tip`, to be put onto `onto`. `natural`: their history says the same."""
+    """The change from `base` to `tip`, to be merged onto `onto`. `history_agrees`: their merge base gives the same change."""
 
     base: str
     onto: str
@@ -71,13 +66,13 @@ class MergeSides:
 
 
 def merge_three_way(
-    private: PrivateGitDirs, sides: MergeSides, blending: MergeRules, settings: Sequence[str] = ()
+    private: PrivateGitDirs, sides: MergeSides, rules: MergeRules, settings: Sequence[str] = ()
 ) -> MergeResult:
-    """As `git merge` does it in a checkout of `onto`, with the rules of `blending` on top.
+    """As `git merge` in a checkout of `onto`, with the rules on top.
 
-    The attributes of `onto` are looked for only if git had to look into a file: without a note, none of them mattered.
+    The attributes of `onto` are read only if git had to merge contents: without a note, they did not matter.
     """
-    bare = private.git_for(blending)
+    bare = private.git_for(rules)
     ours, theirs = _choose_commits(bare, sides)
     done = run_merge_tree(bare.with_options(settings=settings), ours, theirs)
     if not done.notes and done.clean:
@@ -85,11 +80,11 @@ def merge_three_way(
     files = private.read_attributes(bare, sides.onto)
     if not files:
         return done
-    return run_merge_tree(private.git_for(blending, files).with_options(settings=settings), ours, theirs)
+    return run_merge_tree(private.git_for(rules, files).with_options(settings=settings), ours, theirs)
 
 
 def _choose_commits(git: Git, sides: MergeSides) -> tuple[str, str]:
-    """What to merge. History that says something else than `base` is left out: its trees, and nothing of it."""
+    """The commits to merge; stand-ins with the same trees if their history does not agree with `base`."""
     if sides.history_agrees:
         return sides.onto, sides.tip
     ours, theirs = (
@@ -99,33 +94,33 @@ def _choose_commits(git: Git, sides: MergeSides) -> tuple[str, str]:
 
 
 def run_merge_tree(git: Git, ours: str, theirs: str) -> MergeResult:
-    said = git.run("merge-tree", "--write-tree", "-z", "--messages", ours, theirs, codes=(0, 1))
-    return _parse_result(ours, theirs, said.code == 0, iter(_split_fields(said.out)))
+    output = git.run("merge-tree", "--write-tree", "-z", "--messages", ours, theirs, codes=(0, 1))
+    return _parse_result(ours, theirs, output.code == 0, iter(_split_fields(output.out)))
 
 
 def run_merge_trees(git: Git, pairs: Sequence[tuple[str, str]]) -> list[MergeResult]:
-    """Many merges by one process; none of them is wanted for its tree."""
+    """Many merges by one process; their trees are not used."""
     feed = "".join(f"{ours} {theirs}\n" for ours, theirs in pairs).encode()
-    words = ("merge-tree", "--write-tree", "--allow-unrelated-histories", "--messages", "--stdin")
+    args = ("merge-tree", "--write-tree", "--allow-unrelated-histories", "--messages", "--stdin")
     try:
-        said = _split_fields(git.run(*words, stdin=feed).out)
+        output = _split_fields(git.run(*args, stdin=feed).out)
     except GitError as error:
         if error.code != _USAGE_ERROR:
             raise
         return [run_merge_tree(git, ours, theirs) for ours, theirs in pairs]  # git 2.38 has no --stdin
-    told = iter(said)
-    return [_parse_result(ours, theirs, next(told) == "1", told) for ours, theirs in pairs]
+    fields = iter(output)
+    return [_parse_result(ours, theirs, next(fields) == "1", fields) for ours, theirs in pairs]
 
 
 def _split_fields(out: bytes) -> list[str]:
     return out.decode("utf-8", "surrogateescape").split("\0")
 
 
-def _parse_result(ours: str, theirs: str, clean: bool, told: Iterator[str]) -> MergeResult:  # noqa: FBT001 - git's own first word
-    tree = next(told)
-    stages = tuple(_parse_stage(word) for word in iter(lambda: next(told, ""), ""))
+def _parse_result(ours: str, theirs: str, clean: bool, fields: Iterator[str]) -> MergeResult:  # noqa: FBT001 - git's own first word
+    tree = next(fields)
+    stages = tuple(_parse_stage(word) for word in iter(lambda: next(fields, ""), ""))
     listed = dict.fromkeys(stage.path for stage in stages)
-    notes = tuple(_parse_notes(told))
+    notes = tuple(_parse_notes(fields))
     # Some conflicts are in no file's content: what a renamed folder means, for one.
     against = (note.paths for note in notes if note.kind.startswith("CONFLICT"))
     others = dict.fromkeys(path for paths in against if not listed.keys() & set(paths) for path in paths)
@@ -138,11 +133,11 @@ def _parse_stage(word: str) -> ConflictStage:
     return ConflictStage(path, int(n), mode, name)
 
 
-def _parse_notes(told: Iterator[str]) -> Iterator[MergeNote]:
-    """Each begins with how many paths it is about; anything else ends them: nothing, or advice on submodules."""
-    while (count := next(told, "")).isdigit():
-        paths = tuple(next(told) for _ in range(int(count)))
-        yield MergeNote(paths, next(told), next(told).strip())
+def _parse_notes(fields: Iterator[str]) -> Iterator[MergeNote]:
+    """Each starts with its number of paths; anything else ends the list."""
+    while (count := next(fields, "")).isdigit():
+        paths = tuple(next(fields) for _ in range(int(count)))
+        yield MergeNote(paths, next(fields), next(fields).strip())
 
 
 class Ancestry:
@@ -153,9 +148,9 @@ class Ancestry:
         ] = {}  # by the newest head of each line: commits it is known to contain
 
     def find_sides(self, change: Change, onto: str, tip: Commit) -> MergeSides:
-        """Natural if `base` is in the history of both: then history tells no other change than `base` does.
+        """History agrees if `base` is in the history of both.
 
-        If it is not, a change that was taken out of the line may be in the branch's history, or the agent rewrote it.
+        Otherwise a change that was dropped from the line may be in the history of the branch, or the agent rewrote it.
         """
         natural = self.contains(onto, change.base) and (
             change.base in {tip.id, *tip.parents} or self._is_ancestor(change.base, tip.id)
@@ -184,17 +179,17 @@ Tips = Mapping[str, tuple[str, str]]
 
 
 def predict_conflicts(
-    private: PrivateGitDirs, ancestry: Ancestry, onto: str, tips: Tips, blending: MergeRules
+    private: PrivateGitDirs, ancestry: Ancestry, onto: str, tips: Tips, rules: MergeRules
 ) -> list[PredictedConflict]:
-    """Each change against the branch, and against those that changed the same files, or a file that is a folder there."""
-    bare = private.git_for(blending)
-    git = private.git_for(blending, private.read_attributes(bare, onto))
+    """Try each change against the branch, and against changes of the same files (or a file that is a folder there)."""
+    bare = private.git_for(rules)
+    git = private.git_for(rules, private.read_attributes(bare, onto))
     natural = {task: tip for task, (base, tip) in tips.items() if ancestry.contains(onto, base)}
     found = _try_merges(git, {(task, ""): (onto, tip) for task, tip in natural.items()})
     for task in tips.keys() - natural.keys():
         base, tip = tips[task]
         found[task, ""] = frozenset(
-            merge_three_way(private, MergeSides(base, onto, tip, history_agrees=False), blending).files
+            merge_three_way(private, MergeSides(base, onto, tip, history_agrees=False), rules).files
         )
     changed = list_files_by_task(git, tips)
     pairs = _try_merges(git, {pair: (tips[pair[0]][1], tips[pair[1]][1]) for pair in _find_overlapping(changed)})
@@ -211,14 +206,14 @@ def _try_merges(git: Git, pairs: Mapping[TaskPair, TaskPair]) -> dict[TaskPair, 
 
 
 def list_files_by_task(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
-    """The files of each task's own change, by one process."""
+    """The files of each task's change, by one process."""
     feed = "".join(f"{tip} {base}\n" for base, tip in tips.values()).encode()
-    told = iter(git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", stdin=feed).fields)
+    fields = iter(git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", stdin=feed).fields)
     files: dict[str, set[str]] = defaultdict(set)
     tip = ""
-    for word in told:
+    for word in fields:
         if word.startswith(":"):
-            files[tip].add(next(told))
+            files[tip].add(next(fields))
         else:
             tip = word
     return {task: frozenset(files[tip]) for task, (_, tip) in tips.items()}

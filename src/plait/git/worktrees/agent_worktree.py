@@ -53,12 +53,12 @@ class AgentWorktree:
     git: Git
 
     def resolve_commit(self, name: str) -> str | None:
-        """The commit that a name stands for; None if there is none."""
+        """None if the name is no commit."""
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         return self.git.run(*words, codes=(0, 1, 128)).text or None
 
     def read_refs(self, *names: str) -> dict[str, str]:
-        """What these refs name, by their whole names, and those below them; one that does not exist is left out."""
+        """The objects of these refs, and of those below them, by full name; missing ones are left out."""
         said = self.git.text("for-each-ref", "--format=%(refname) %(objectname)", *names)
         return dict(line.split(" ", 1) for line in said.splitlines())
 
@@ -77,7 +77,7 @@ class AgentWorktree:
         return read_small_file(self.admin / name).partition("\n")[0].strip()
 
     def update_refs(self, moves: Mapping[str, tuple[str, str | None]]) -> None:
-        """Set refs (new value, and the one they have now) all at once; a value that is not as expected is an error."""
+        """Set refs (new and current value) in one transaction; an unexpected current value is an error."""
         wanted = {ref: move for ref, move in moves.items() if move[0] != move[1]}
         for ref in wanted:
             self.repository.common.joinpath(f"{ref}.lock").unlink(
@@ -90,13 +90,13 @@ class AgentWorktree:
             self.git.run("update-ref", "-m", "plait", "--stdin", "-z", stdin=feed.encode())
 
     def attach_head(self, branch: str) -> None:
-        """Put HEAD on a branch; neither the index nor the files change."""
+        """Put HEAD on a branch without changing index or files."""
         if self.read_first_line("HEAD") != f"ref: refs/heads/{branch}":
             self.admin.joinpath("HEAD.lock").unlink(missing_ok=True)
             self.git.run("symbolic-ref", "-m", "plait", "HEAD", f"refs/heads/{branch}")
 
     def install_index(self, index: Path) -> None:
-        """Make this index the worktree's own; a lock on the old one belongs to a dead process."""
+        """Make this the worktree's index; a lock on the old one belongs to a dead process."""
         index.replace(self.admin / "index")
         self.admin.joinpath("index.lock").unlink(missing_ok=True)
 
@@ -151,7 +151,7 @@ _SCRATCH_PREFIX = "plait-scratch-"
 
 @contextmanager
 def scratch_folder(admin: Path) -> Iterator[Path]:
-    """Empty, and gone afterwards; those that dead processes left are removed as well."""
+    """An empty folder in the admin (on the disk of its index), removed afterwards with those that dead processes left."""
     for left in admin.glob(f"{_SCRATCH_PREFIX}*"):
         if not _is_alive(left.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)

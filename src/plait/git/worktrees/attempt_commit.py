@@ -1,7 +1,4 @@
-"""What a commit says, and who it is by.
-
-A commit made of a tree, by git's own commit where the repository's hooks are asked for.
-"""
+"""The message and identity of an attempt's commit, and making it with or without the repository's hooks."""
 
 from __future__ import annotations
 
@@ -38,20 +35,20 @@ _PLAIT = Identity("plait", "plait@localhost")
 
 
 def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
-    """The words as they are, whatever they begin with, and below them the trailers as the last paragraph."""
-    said = _CONTROL.sub("", author.message.replace("\r\n", "\n").replace("\r", "\n"))
-    lines = [line.rstrip() for line in said.strip().split("\n")]
-    words = "\n".join(lines) or f"Work on {' '.join(attempt.task.split())}"
+    """The message as it is, with the trailers as the last paragraph."""
+    output = _CONTROL.sub("", author.message.replace("\r\n", "\n").replace("\r", "\n"))
+    lines = [line.rstrip() for line in output.strip().split("\n")]
+    message = "\n".join(lines) or f"Work on {' '.join(attempt.task.split())}"
     trailers = [f"{key}: {_CONTROL.sub('', ' '.join(value.split()))}" for key, value in author.trailers]
     if not trailers:
-        return f"{words}\n"
-    _, gap, last = words.rpartition("\n\n")
+        return f"{message}\n"
+    _, gap, last = message.rpartition("\n\n")
     together = gap and all(_TRAILER.match(line) for line in last.split("\n"))
-    return words + ("\n" if together else "\n\n") + "\n".join(trailers) + "\n"
+    return message + ("\n" if together else "\n\n") + "\n".join(trailers) + "\n"
 
 
 def identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
-    """The author and the committer as variables for git. Who is not named is the user; a user without a name is plait."""
+    """Author and committer as variables for git: the named author, else the user, else plait."""
     committer = _configured_user(git, "GIT_COMMITTER_IDENT")
     named = Identity(_clean_name(author.name), _clean_name(author.email))
     writer = named if named.name else _configured_user(git, "GIT_AUTHOR_IDENT") or committer or _PLAIT
@@ -65,9 +62,9 @@ def identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
 
 
 def _configured_user(git: Git, name: str) -> Identity | None:
-    """As git would have it, but never guessed from the machine."""
-    said = git.with_options(settings=("user.useConfigOnly=true",)).run("var", name, codes=(0, 128))
-    found = _IDENT.match(said.text) if said.code == 0 else None
+    """The user's identity as configured, never guessed from the machine."""
+    output = git.with_options(settings=("user.useConfigOnly=true",)).run("var", name, codes=(0, 128))
+    found = _IDENT.match(output.text) if output.code == 0 else None
     return Identity(found["name"], found["email"]) if found and found["name"] else None
 
 
@@ -82,57 +79,57 @@ HOOKS_TIMEOUT_SECONDS = 600.0  # seconds for all hooks of one commit
 
 
 class SigningError(WorldError):
-    """The repository wants signed commits, and this one could not be signed; the files are as they were."""
+    """The repository requires signed commits, and signing failed; the files were not changed."""
 
 
 class HookRefusedError(AgentError):
-    """A hook of the repository refused the commit; what it would have held is saved, and the files are as they were."""
+    """A hook refused the commit; the change is saved, and the files were not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitText:
-    """What a commit says, and who it is by as variables."""
+    """The message, and the identity as variables."""
 
     message: str
     identity: Mapping[str, str]
 
 
-def make_commit(worktree: AgentWorktree, tree: str, parents: Sequence[str], wording: CommitText) -> str:
-    """A commit that no ref reaches yet; no hook is run."""
-    git = worktree.git.with_options(variables=wording.identity)
+def make_commit(worktree: AgentWorktree, tree: str, parents: Sequence[str], text: CommitText) -> str:
+    """A commit that no ref holds yet; no hook is run."""
+    git = worktree.git.with_options(variables=text.identity)
     sign = ["-S"] if _must_sign(git) else []
     try:
-        return git.commit_tree(tree, parents, wording.message.encode("utf-8", "replace"), *sign)
+        return git.commit_tree(tree, parents, text.message.encode("utf-8", "replace"), *sign)
     except GitError as error:
         raise (_signing_error(error) if sign else error) from error
 
 
-def commit_with_hooks(worktree: AgentWorktree, wording: CommitText, scratch: Path) -> str:
-    """What is in the worktree's index, committed on top of its HEAD as a person would: with all hooks."""
-    told = scratch / "message"
-    told.write_bytes(wording.message.encode("utf-8", "replace"))
+def commit_with_hooks(worktree: AgentWorktree, text: CommitText, scratch: Path) -> str:
+    """Commit the worktree's index on its HEAD with all hooks, as a person would."""
+    message_file = scratch / "message"
+    message_file.write_bytes(text.message.encode("utf-8", "replace"))
     git = Git(
         worktree.path,
         environment=worktree.repository.environment,
-        variables=wording.identity,
+        variables=text.identity,
         settings=(f"core.hooksPath={_find_hooks_path(worktree)}",),
         timeout=HOOKS_TIMEOUT_SECONDS,
     )
     try:
-        git.run("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file", str(told))
+        git.run("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file", str(message_file))
     except GitError as error:
         if "failed to sign" in error.stderr:
             raise _signing_error(error) from error
-        said = "\n".join(error.stderr.strip().splitlines()[-_MAX_LINES:])
-        raise HookRefusedError(f"a hook of the repository refused the commit: {said or error.message}") from error
+        output = "\n".join(error.stderr.strip().splitlines()[-_MAX_LINES:])
+        raise HookRefusedError(f"a hook of the repository refused the commit: {output or error.message}") from error
     return git.text("rev-parse", "--verify", "HEAD")
 
 
 def _find_hooks_path(worktree: AgentWorktree) -> str:
-    """Where the repository has its hooks: plait's own setting, which turns them off, is not asked."""
-    said = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
-    set_ = [path for scope, path in zip(said[::2], said[1::2], strict=False) if scope != "command"]
-    return set_[-1] if set_ else str(worktree.repository.common / "hooks")
+    """The repository's hooks folder, ignoring plait's own setting that disables hooks."""
+    output = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
+    paths = [path for scope, path in zip(output[::2], output[1::2], strict=False) if scope != "command"]
+    return paths[-1] if paths else str(worktree.repository.common / "hooks")
 
 
 def _must_sign(git: Git) -> bool:

@@ -50,20 +50,20 @@ def capture(
         if modules := result_checks.find_edited_submodules(worktree):
             raise result_checks.make_submodules_error(modules, save_unreachable(worktree, saved_refs, scratch))
         snapshot = snapshot_worktree(worktree, scratch, base)
-        clear = revert_status_edits(worktree, snapshot, base, options.restore)
-        if bulky := result_checks.find_large_files(worktree, base, clear.tree, max_bytes):
+        cleaned = revert_status_edits(worktree, snapshot, base, options.restore)
+        if large := result_checks.find_large_files(worktree, base, cleaned.tree, max_bytes):
             raise result_checks.make_large_files_error(
-                bulky, max_bytes, save_unreachable(worktree, saved_refs, scratch)
+                large, max_bytes, save_unreachable(worktree, saved_refs, scratch)
             )
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
-        head, there = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
-        run = _Capture(worktree, saved_refs, attempt, base, head, there, snapshot, clear, max_bytes)
-        wording = attempt_commit.CommitText(
+        head, existing = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
+        run = _Capture(worktree, saved_refs, attempt, base, head, existing, snapshot, cleaned, max_bytes)
+        text = attempt_commit.CommitText(
             attempt_commit.format_commit_message(options.author, attempt),
             attempt_commit.identity_variables(options.author, worktree.git),
         )
-        tip = run.commit_with_hooks(wording, scratch) if options.hooks else run.commit_without_hooks(wording)
-    return _describe_result(worktree, base, tip, clear.reverted_sources)
+        tip = run.commit_with_hooks(text, scratch) if options.hooks else run.commit_without_hooks(text)
+    return _describe_result(worktree, base, tip, cleaned.reverted_sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,14 @@ class _Capture:
     def ref(self) -> str:
         return f"refs/heads/{self.branch}"
 
-    def commit_without_hooks(self, wording: attempt_commit.CommitText) -> str:
+    def commit_without_hooks(self, text: attempt_commit.CommitText) -> str:
         parents = self._parents()
         tip = self._find_existing(parents) or attempt_commit.make_commit(
-            self.worktree, self.cleaned.tree, parents, wording
+            self.worktree, self.cleaned.tree, parents, text
         )
         return self._finish(tip)
 
-    def commit_with_hooks(self, wording: attempt_commit.CommitText, scratch: Path) -> str:
+    def commit_with_hooks(self, text: attempt_commit.CommitText, scratch: Path) -> str:
         parents = self._parents()
         tip = self._find_existing(parents)
         if tip is not None:
@@ -107,15 +107,15 @@ class _Capture:
         self.worktree.install_index(self.snapshot.index)
         if len(parents) == 1:
             result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
-        tip = self._commit_or_save(wording, scratch)
+        tip = self._commit_or_save(text, scratch)
         own = attempt_ref(self.attempt)
         self.worktree.update_refs({own: (tip, self.refs.get(own))})
         result_checks.clear_operation(self.worktree)
         return tip
 
-    def _commit_or_save(self, wording: attempt_commit.CommitText, scratch: Path) -> str:
+    def _commit_or_save(self, text: attempt_commit.CommitText, scratch: Path) -> str:
         try:
-            return attempt_commit.commit_with_hooks(self.worktree, wording, scratch)
+            return attempt_commit.commit_with_hooks(self.worktree, text, scratch)
         except attempt_commit.HookRefusedError as error:
             saved = save_unreachable(self.worktree, self.saved_refs, scratch)
             error.hint = f"The change is in {saved}." if saved else ""
@@ -175,8 +175,8 @@ class _Capture:
 
 
 def _describe_result(worktree: AgentWorktree, base: str, tip: str, taken_out: tuple[str, ...]) -> CapturedChange:
-    words_ = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
-    rows = [row.split("\t", 2) for row in worktree.git.run(*words_, base, tip).fields]
+    args = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
+    rows = [row.split("\t", 2) for row in worktree.git.run(*args, base, tip).fields]
     files = tuple(path for _, _, path in rows)
     # Of a binary file no lines are told.
     added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))

@@ -1,11 +1,8 @@
-"""A commit's files into a worktree: all of them, and nothing else but what a setup made for the same outputs.
+"""Checks out a commit's files in a worktree, with sparse folders, without touching the shared configuration.
 
-Which folders of a workspace are checked out, without a word in the shared configuration.
-
-`git sparse-checkout set` would switch on extensions.worktreeConfig there. Instead the patterns lie in the worktree's own
-admin, and the settings are given to the commands that check out. Afterwards git needs neither: the index says of each file
-whether it is left out, and a file that is left out is no change. All that is missing is git's notice of a file that an agent
-writes where one is left out; `settings` brings it back, for whoever captures.
+`git sparse-checkout set` would enable extensions.worktreeConfig there. Instead the patterns are in the worktree's admin, and
+the settings are passed to the commands that check out. Afterwards git needs neither, since the index marks the files that
+are left out; only to notice a file that an agent writes in such a place, capture passes `sparse_settings` again.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ _EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[!# "})
 def check_out_files(
     repository: Repository, worktree: Worktree, wanted: LeaseMetadata, commit: str, *, used: bool
 ) -> None:
-    """`used`: another task worked here before. Nobody works here now."""
+    """`used`: another task worked here before. Nothing runs in the worktree now."""
     admin = worktree.admin
     assert admin is not None
     before = metadata.read_lease(admin)
@@ -44,7 +41,7 @@ def check_out_files(
 
 
 def _clear_index_flags(git: Git, expected_tags: str) -> None:
-    """An agent may have told the index to look away from some files. (Those left out of a sparse checkout are found anew.)"""
+    """Clear flags with which an agent may have hidden files; those of a sparse checkout are set again."""
     marked = [each[2:] for each in git.run("ls-files", "-v", "-z").fields if each[0] not in expected_tags]
     for flag in ("--no-assume-unchanged", "--no-skip-worktree") if marked else ():
         feed = "\0".join(marked).encode("utf-8", "surrogateescape")
@@ -52,7 +49,7 @@ def _clear_index_flags(git: Git, expected_tags: str) -> None:
 
 
 def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> None:
-    """Outputs that are not all there are not worth keeping: then the setup runs again, in a clean folder."""
+    """Remove untracked files, but keep complete setup outputs; incomplete ones go, and setup runs again."""
     assert worktree.admin is not None
     whole = bool(makes) and all(os.path.lexists(worktree.folder / each) for each in makes)
     kept = [f"--exclude=/{each.strip('/').translate(_EXCLUDE_ESCAPES)}" for each in makes if each.strip("/")]
@@ -79,7 +76,7 @@ _PATTERN_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?["})
 
 
 def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Without doubles, and without those inside of others. Raises UserError for one that is not in the repository."""
+    """Without duplicates and nested folders. Raises UserError for one outside of the repository."""
     known: list[PurePosixPath] = []
     for path in sorted({PurePosixPath(each.strip("/")) for each in paths}):
         if not path.parts or ".." in path.parts or "\n" in str(path):
@@ -93,12 +90,12 @@ def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def sparse_settings(admin: Path) -> tuple[str, ...]:
-    """For commands in a worktree that has folders left out; none for any other."""
+    """For commands in a sparse worktree; empty for any other."""
     return _SPARSE_SETTINGS if sparse_patterns_path(admin).is_file() else ()
 
 
 def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str, ...]) -> None:
-    """In an admin that has forgotten the choice git copies into it: the user's, which is about another checkout."""
+    """Write the patterns of this workspace instead of the user's, which git copies into a new admin."""
     _copy_worktree_config(repository, admin)
     if wanted:
         sparse_patterns_path(admin).parent.mkdir(exist_ok=True)
@@ -107,7 +104,7 @@ def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str
 
 
 def format_cone_patterns(wanted: tuple[str, ...]) -> str:
-    """All files at the top and in the folders above, everything in the folders themselves."""
+    """All files in the top and parent folders, everything in the folders themselves."""
     above = sorted({parent for each in wanted for parent in PurePosixPath(each).parents if parent.parts})
     lines = ["/*", "!/*/"]
     for parent in above:
@@ -117,7 +114,7 @@ def format_cone_patterns(wanted: tuple[str, ...]) -> str:
 
 
 def _copy_worktree_config(repository: Repository, admin: Path) -> None:
-    """Where worktrees have settings of their own, the user's are copied, as git does; but not those about the checkout."""
+    """Copy the user's per-worktree settings, as git does, except those about the checkout."""
     own, theirs = admin / "config.worktree", repository.common / "config.worktree"
     apart = repository.git.run("config", "--bool", "extensions.worktreeConfig", codes=(0, 1)).text == "true"
     if not apart or not theirs.is_file():

@@ -1,7 +1,4 @@
-"""What plait knows of a worktree, in git's own folder about it: out of the agent's way, and gone with the worktree.
-
-The stamp: what a workspace has been given, in git's own folder for this worktree, where no agent's change includes it.
-"""
+"""What plait records about a worktree, in git's admin folder for it: no agent's change includes it, and it goes with it."""
 
 from __future__ import annotations
 
@@ -46,14 +43,14 @@ def read_lease(admin: Path) -> LeaseMetadata | None:
     """None if there is none, or none that can be read."""
     try:
         with (admin / _LEASE_FILE).open("rb") as file:
-            told = json.loads(file.read(_MAX_BYTES))
+            data = json.loads(file.read(_MAX_BYTES))
         return LeaseMetadata(
-            str(told["batch"]),
-            str(told["task"]),
-            str(told["base"]),
-            tuple(str(each) for each in told["makes"]),
-            tuple(str(each) for each in told["sparse"]),
-            bool(told["filled"]),
+            str(data["batch"]),
+            str(data["task"]),
+            str(data["base"]),
+            tuple(str(each) for each in data["makes"]),
+            tuple(str(each) for each in data["sparse"]),
+            bool(data["filled"]),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -88,28 +85,28 @@ _SETUP_FIELDS = tuple(field.name for field in fields(SetupMetadata))
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
     """An empty one where there is none, or none that can be read: then everything is done again."""
     try:
-        told = json.loads((find_admin_folder(workspace) / SETUP_FILE).read_bytes())
+        data = json.loads((find_admin_folder(workspace) / SETUP_FILE).read_bytes())
         return SetupMetadata(
-            str(told["key"]),
-            _parse_strings(told["ours"]),
-            str(told["fitted"]),
-            _parse_strings(told["made"]),
-            bool(told["used"]),
+            str(data["key"]),
+            _parse_strings(data["ours"]),
+            str(data["fitted"]),
+            _parse_strings(data["made"]),
+            bool(data["used"]),
         )
     except (OSError, WorldError, ValueError, TypeError, KeyError, RecursionError):
         return SetupMetadata()
 
 
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
-    told = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
-    replace_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(told).encode())
+    data = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
+    replace_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(data).encode())
 
 
 def reset_setup_metadata(workspace: Path) -> None:
     """The workspace, cleaned of all but what setup made, goes to another task: copies and links are due again."""
-    stamp = read_setup_metadata(workspace)
-    if stamp != SetupMetadata():
-        write_setup_metadata(workspace, replace(stamp, fitted="", ours=stamp.made, used=False))
+    metadata = read_setup_metadata(workspace)
+    if metadata != SetupMetadata():
+        write_setup_metadata(workspace, replace(metadata, fitted="", ours=metadata.made, used=False))
 
 
 def find_admin_folder(workspace: Path) -> Path:
@@ -126,7 +123,7 @@ def find_admin_folder(workspace: Path) -> Path:
     return dot
 
 
-def _parse_strings(told: object) -> tuple[str, ...]:
-    if not isinstance(told, list):
-        raise TypeError(told)
-    return tuple(str(each) for each in told)
+def _parse_strings(data: object) -> tuple[str, ...]:
+    if not isinstance(data, list):
+        raise TypeError(data)
+    return tuple(str(each) for each in data)

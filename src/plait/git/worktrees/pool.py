@@ -101,11 +101,11 @@ class WorktreePool:
 
     def _is_stray(self, admin: Path) -> bool:
         """Its folder was on its way, and is not there: unless it is still where it came from."""
-        place, told = read_worktree_path(admin), metadata.read_lease(admin)
+        place, lease = read_worktree_path(admin), metadata.read_lease(admin)
         passing = (self._layout.making, self._layout.pool, self._layout.trash)
         if place is None or place.parent not in passing or os.path.lexists(place):
             return False
-        return told is None or read_gitdir_link(self._layout.workspace(told.batch, told.task)) != admin
+        return lease is None or read_gitdir_link(self._layout.workspace(lease.batch, lease.task)) != admin
 
     def empty_trash(self) -> None:
         """Delete what was thrown away, as far as it can be deleted. What somebody else is deleting is left to them."""
@@ -123,7 +123,9 @@ class WorktreePool:
     def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
         """Best one whose setup made the same outputs, or else any with the same folders in it; the last given back first."""
         found = [find_worktree(self._repository, folder) for folder in list_children(self._layout.pool)]
-        fit = [(told, each) for each in found if each and (told := _read_lease(each)) and told.sparse == wanted.sparse]
+        fit = [
+            (lease, each) for each in found if each and (lease := _read_lease(each)) and lease.sparse == wanted.sparse
+        ]
         ordered = sorted(fit, key=lambda pair: (pair[0].makes == wanted.makes, _pooled_at(pair[1].folder)))
         for _, worktree in reversed(ordered):
             fd = locks.try_lock_folder(worktree.folder)
@@ -138,8 +140,8 @@ class WorktreePool:
         fd = locks.try_lock_folder(folder)
         assert fd is not None
         try:
-            words = ("worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder), commit)
-            self._repository.git.run(*words)
+            args = ("worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder), commit)
+            self._repository.git.run(*args)
         except BaseException:
             os.close(fd)
             self._move_to_trash(Worktree(folder, self._find_admin(folder)))

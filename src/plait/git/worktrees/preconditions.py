@@ -26,10 +26,10 @@ def check_preconditions(where: Path, base: str = "HEAD") -> list[Problem]:
 
 
 def _check_version(git: Git) -> None:
-    told = re.search(r"(\d+)\.(\d+)", git.text("version"))
-    if told is None or (int(told[1]), int(told[2])) < _MIN_GIT_VERSION:
+    found = re.search(r"(\d+)\.(\d+)", git.text("version"))
+    if found is None or (int(found[1]), int(found[2])) < _MIN_GIT_VERSION:
         raise UserError(
-            f"git {told[0] if told else ''} is too old for worktrees as plait uses them",
+            f"git {found[0] if found else ''} is too old for worktrees as plait uses them",
             hint="Install git 2.38 or newer, or run with --isolation in-place.",
         )
 
@@ -50,9 +50,9 @@ def _check_repository(git: Git, where: Path) -> None:
 
 
 def _check_commit(git: Git, base: str) -> str:
-    said = git.run("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}", codes=(0, 1, 128))
-    if said.code == 0:
-        return said.text
+    output = git.run("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}", codes=(0, 1, 128))
+    if output.code == 0:
+        return output.text
     if not git.run("rev-list", "-1", "--all").out:
         raise UserError(
             "this repository has no commits yet, and a worktree begins with one",
@@ -99,8 +99,8 @@ def _check_shallow(git: Git, _: str) -> Iterator[Problem]:
 
 
 def _check_partial_clone(git: Git, _: str) -> Iterator[Problem]:
-    words = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
-    if git.run(*words, codes=(0, 1)).code == 0:
+    args = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
+    if git.run(*args, codes=(0, 1)).code == 0:
         yield Problem(
             Severity.WARNING,
             "this clone is partial: files that it has not got are fetched when a workspace is made",
@@ -118,9 +118,9 @@ def _check_sparse(git: Git, _: str) -> Iterator[Problem]:
 
 
 def _check_lfs(git: Git, commit: str) -> Iterator[Problem]:
-    words = ("grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes", "**/.gitattributes")
+    args = ("grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes", "**/.gitattributes")
     missing = not git.run("config", "--get-regexp", r"^filter\.lfs\.(smudge|process)$", codes=(0, 1)).out
-    if missing and git.run(*words, codes=(0, 1)).code == 0:
+    if missing and git.run(*args, codes=(0, 1)).code == 0:
         yield Problem(
             Severity.WARNING,
             "this repository keeps files in Git LFS, which is not set up here: agents see pointers in their place",
@@ -131,10 +131,10 @@ def _check_lfs(git: Git, commit: str) -> Iterator[Problem]:
 def _check_submodules(git: Git, commit: str) -> Iterator[Problem]:
     if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
         return
-    words = ("config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
-    told = [each.partition("\n")[::2] for each in git.run(*words, codes=(0, 1)).fields]
+    args = ("config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    found = [each.partition("\n")[::2] for each in git.run(*args, codes=(0, 1)).fields]
     common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
-    names = [(key.removeprefix("submodule.").removesuffix(".path"), path) for key, path in told]
+    names = [(key.removeprefix("submodule.").removesuffix(".path"), path) for key, path in found]
     absent = [path for name, path in names if not _is_cloned(git, common, name, path)]
     if absent:
         more = f" and {len(absent) - _MAX_SHOWN} more" if len(absent) > _MAX_SHOWN else ""

@@ -73,9 +73,9 @@ def current_operation(worktree: AgentWorktree) -> str:
 
 def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
     """The files that git calls unmerged and that nobody has resolved."""
-    said = worktree.git.run("ls-files", "--unmerged", "-z", codes=(0, 128))
+    output = worktree.git.run("ls-files", "--unmerged", "-z", codes=(0, 128))
     stages: dict[str, dict[str, str]] = {}
-    for row in said.fields if said.code == 0 else ():
+    for row in output.fields if output.code == 0 else ():
         about, _, path = row.partition("\t")
         _, blob, stage = about.split()
         stages.setdefault(path, {})[stage] = blob
@@ -86,8 +86,8 @@ def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
     """The submodules in which tracked files are changed and not committed: no commit of this repository can hold that."""
     if not (worktree.path / ".gitmodules").is_file():
         return []
-    words = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
-    rows = worktree.git.run(*words, codes=(0, 128)).fields
+    args = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
+    rows = worktree.git.run(*args, codes=(0, 128)).fields
     found = (row.split(" ", 8) for row in rows if row.startswith("1 "))
     return [row[8] for row in found if len(row) == 9 and row[2].startswith("S") and "M" in row[2]]
 
@@ -111,16 +111,16 @@ def make_conflicts_error(worktree: AgentWorktree, files: Sequence[str], saved: s
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:
     """The commits that an unfinished merge is with."""
     try:
-        said = (worktree.admin / "MERGE_HEAD").read_text(encoding="ascii").split()
+        output = (worktree.admin / "MERGE_HEAD").read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError):
         return []
-    return [commit for word in said if (commit := worktree.resolve_commit(word)) is not None]
+    return [commit for word in output if (commit := worktree.resolve_commit(word)) is not None]
 
 
 def read_stashed_commits(worktree: AgentWorktree) -> list[str]:
     """The commits that only the records of an unfinished operation name."""
-    said = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
-    return [commit for word in said if word and (commit := worktree.resolve_commit(word)) is not None]
+    output = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
+    return [commit for word in output if word and (commit := worktree.resolve_commit(word)) is not None]
 
 
 def clear_operation(worktree: AgentWorktree) -> None:
@@ -172,9 +172,9 @@ def find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: i
     """The files of this tree that the base holds nowhere, and that are larger than `most` bytes; 0: none is too large."""
     if not max_bytes:
         return []
-    words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv")
-    told = worktree.git.run(*words, base, tree).fields
-    rows = ((row.split(), path) for row, path in zip(told[::2], told[1::2], strict=True))
+    args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv")
+    fields = worktree.git.run(*args, base, tree).fields
+    rows = ((row.split(), path) for row, path in zip(fields[::2], fields[1::2], strict=True))
     blobs = {
         path: row[3] for row, path in rows if row[1] in _FILE_MODES and _may_be_large(worktree.path / path, max_bytes)
     }
@@ -191,9 +191,9 @@ def has_large_blobs(worktree: AgentWorktree, base: str, heads: Sequence[str], ma
 
 def _find_large_blobs(worktree: AgentWorktree, max_bytes: int, *revisions: str) -> frozenset[str]:
     """Of these objects, the blobs of more than `most` bytes. What a partial clone lacks its host has: none is fetched."""
-    words = ("rev-list", "--objects", "--missing=allow-promisor", f"--filter=blob:limit={max_bytes + 1}")
-    told = worktree.git.text(*words, "--filter-print-omitted", *revisions).split("\n")
-    return frozenset(line[1:] for line in told if line.startswith("~"))
+    args = ("rev-list", "--objects", "--missing=allow-promisor", f"--filter=blob:limit={max_bytes + 1}")
+    fields = worktree.git.text(*args, "--filter-print-omitted", *revisions).split("\n")
+    return frozenset(line[1:] for line in fields if line.startswith("~"))
 
 
 def make_large_files_error(found: Sequence[LargeFile], max_bytes: int, saved: str | None) -> UnfinishedError:

@@ -20,7 +20,7 @@ from plait.git.worktrees.worktree import Worktree, is_real_folder, list_children
 
 
 def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
-    """Raises WorldError if something can't be saved: then nothing may be removed."""
+    """Raises WorldError if something cannot be saved: then nothing may be removed."""
     try:
         _save_parts(saved_refs, worktree)
     except OSError as error:
@@ -38,7 +38,7 @@ def _save_parts(saved_refs: SavedRefs, worktree: Worktree) -> None:
 
 
 def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]:
-    """The git folders of a worktree's submodules, and of theirs. Their names may have slashes in them."""
+    """The git folders of submodules, recursively. Their names may contain slashes."""
     for each in list_children(folder / inside):
         if (each / "HEAD").is_file():
             yield each
@@ -48,17 +48,17 @@ def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]
 
 
 def _save_admin(saved_refs: SavedRefs, admin: Path) -> None:
-    """Somebody removed the folder; what was committed or staged in it is still known."""
+    """The folder was removed; save what was committed or staged in it."""
     name = read_small_file(admin / "HEAD").rstrip("\n").removeprefix("ref: ")
     branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
     head = saved_refs.repository.resolve_commit(name or branch)
     if head is None:
         return
     git = saved_refs.repository.git_at(admin, admin)
-    said = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
+    output = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
     before = git.text("rev-parse", f"{head}^{{tree}}")
-    if said is not None and said.code == 0 and said.text != before:
-        saved_refs.save_tree(git, said.text, head)
+    if output is not None and output.code == 0 and output.text != before:
+        saved_refs.save_tree(git, output.text, head)
     else:
         saved_refs.keep_unreachable(head)
 
@@ -95,7 +95,7 @@ def save_unreachable(
 
 
 def fetch_replaced_repositories(worktree: AgentWorktree) -> dict[Path, str]:
-    """The repositories that an agent made in the place of this one's, and where each was: those commits, brought over."""
+    """Fetch the commits of repositories that an agent made in place of the worktree's; HEAD by moved-away git folder."""
     found: dict[Path, str] = {}
     for left in worktree.admin.glob("plait-left-*"):
         own = worktree.git.with_options(variables={"GIT_DIR": str(left), "GIT_COMMON_DIR": str(left)})
@@ -120,19 +120,19 @@ def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[s
 
 
 def _has_unreachable(worktree: AgentWorktree, commits: Sequence[str]) -> bool:
-    """Whether one of them is in the history of no ref but saved ones; HEAD is none."""
-    words = ("rev-list", "--max-count=1", *commits, "--not", "--exclude=refs/plait/saved/*", "--glob=refs/*")
-    return bool(commits) and bool(worktree.git.text(*words))
+    """Whether one of them is reachable from no ref except saved ones (HEAD is no ref here)."""
+    args = ("rev-list", "--max-count=1", *commits, "--not", "--exclude=refs/plait/saved/*", "--glob=refs/*")
+    return bool(commits) and bool(worktree.git.text(*args))
 
 
 def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known: set[str]) -> str | None:
-    """The index as a tree, if that is nowhere else. One with conflicts holds nothing but what its commits hold."""
+    """The index as a tree, if it is not known yet. An index with conflicts adds nothing to its commits."""
     copy = scratch / "staged"
     with suppress(OSError):
         shutil.copyfile(worktree.admin / "index", copy)
         git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(copy)})
-        said = git.run("write-tree", codes=(0, 128))
-        return said.text if said.code == 0 and said.text not in known else None
+        output = git.run("write-tree", codes=(0, 128))
+        return output.text if output.code == 0 and output.text not in known else None
     return None
 
 

@@ -1,9 +1,7 @@
-"""A workspace's submodules, from what this machine has of them: no network, and not a word in the shared configuration.
+"""Fills a workspace's submodules from what is cloned on this machine, and saves what was made in them.
 
-Each becomes a clone of its own that borrows the objects of the user's. (A worktree of the user's clone would be quicker; but
-`git submodule update`, which an agent may run in it, would then change the configuration of the user's submodule.)
-
-What was made in the folder of a submodule: its own repository goes with the worktree.
+No network is used and the shared configuration is not touched. Each becomes a clone of its own that borrows the objects of
+the user's clone. (A worktree of that clone would be faster, but `git submodule update` in it would change its configuration.)
 """
 
 from __future__ import annotations
@@ -29,12 +27,12 @@ class Submodule:
 
 
 def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
-    """As .gitmodules tells them, if they stay inside."""
+    """Those in .gitmodules whose paths stay inside."""
     if not (folder / ".gitmodules").is_file() or (folder / ".gitmodules").is_symlink():
         return
-    words = ("config", "-z", "--file", str(folder / ".gitmodules"), "--get-regexp", r"^submodule\..*\.path$")
-    for told in git.run(*words, codes=(0, 1, 128)).fields:
-        key, _, path = told.partition("\n")
+    args = ("config", "-z", "--file", str(folder / ".gitmodules"), "--get-regexp", r"^submodule\..*\.path$")
+    for row in git.run(*args, codes=(0, 1, 128)).fields:
+        key, _, path = row.partition("\n")
         name = key.removeprefix(_KEY_PREFIX).removesuffix(_PATH_SUFFIX)
         parts = (*Path(path).parts, *Path(name).parts)
         if path and name and ".." not in parts and not (Path(path).is_absolute() or Path(name).is_absolute()):
@@ -42,7 +40,7 @@ def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
 
 
 def populate_submodules(repository: Repository, admin: Path, folder: Path, top: Path) -> list[str]:
-    """The paths that stay empty: nobody has cloned them here, or not with the commit that is asked for."""
+    """The paths that stay empty, because no clone here has the commit."""
     git = repository.git_at(admin, folder)
     return [path for each in list_submodules(git, folder) for path in _populate(repository, git, admin, each, top)]
 
@@ -73,7 +71,7 @@ def _populate(repository: Repository, git: Git, admin: Path, submodule: Submodul
 
 
 def _record_base(repository: Repository, inner: Path, source: Path) -> None:
-    """What it began with, so that what is made in it can be told from it; and its remote, which is not the user's clone."""
+    """Record the commit it started from, and set its remote to the clone's."""
     git = repository.git_at(inner, inner)
     git.run("update-ref", SUBMODULE_BASE_REF, "HEAD")
     url = repository.git_at(source, source).run("config", "remote.origin.url", codes=(0, 1)).text
@@ -82,12 +80,12 @@ def _record_base(repository: Repository, inner: Path, source: Path) -> None:
 
 
 def _find_source(repository: Repository, submodule: Submodule, top: Path) -> Path | None:
-    """The user's clone of it: where the checkout has it, or where git keeps it."""
+    """The user's clone: in the checkout, or in git's modules folder."""
     checkout = top / submodule.path
     if os.path.lexists(checkout / ".git"):
-        said = Git(checkout).run("rev-parse", "--absolute-git-dir", codes=(0, 128))
-        if said.code == 0 and Path(said.text) != repository.common:
-            return Path(said.text)
+        output = Git(checkout).run("rev-parse", "--absolute-git-dir", codes=(0, 128))
+        if output.code == 0 and Path(output.text) != repository.common:
+            return Path(output.text)
     kept = repository.common / "modules" / submodule.name
     return kept if is_real_folder(kept) and (kept / "HEAD").is_file() else None
 
@@ -96,7 +94,7 @@ SUBMODULE_BASE_REF = "refs/plait/base"  # in the submodule: what it began with
 
 
 def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
-    """Commits and changes that its remote has not got, as refs of the repository around it."""
+    """Save commits and changes that its remote does not have, as refs of the superproject."""
     git = saved_refs.repository.git_at(module, module)
     head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128)).text
     known = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
@@ -107,18 +105,18 @@ def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
 
 
 def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> str:
-    """Everything in its folder, as a commit on its head; the head, if that is all there is."""
+    """Everything in its folder as a commit on its head; the head itself if nothing changed."""
     within = git.run("config", "core.worktree", codes=(0, 1)).text
     folder = Path(os.path.normpath(module / within))
     if not head or not within or not is_real_folder(folder):
         return head
-    with tempfile.TemporaryDirectory(dir=module) as room:
-        tree = _write_tree(saved_refs.repository, module, folder, Path(room) / "index")
+    with tempfile.TemporaryDirectory(dir=module) as scratch:
+        tree = _write_tree(saved_refs.repository, module, folder, Path(scratch) / "index")
     return head if tree == git.text("rev-parse", f"{head}^{{tree}}") else saved_refs.make_commit(git, tree, head)
 
 
 def _write_tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:
-    """By an index of its own, with the old one's time: git compares it with the files'."""
+    """With a copy of its index, keeping the time, which git compares with the files'."""
     if (module / "index").is_file():
         shutil.copy2(module / "index", index)
     git = repository.git_at(module, folder, variables={"GIT_INDEX_FILE": str(index)})

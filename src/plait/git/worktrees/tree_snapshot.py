@@ -1,11 +1,9 @@
-"""The files of a worktree as a tree, whatever its index says: what is tracked, and what is new and not ignored.
+"""Makes a tree from the files of a worktree, whatever its index says: tracked files, and untracked ones that are not ignored.
 
-An index of our own is seeded from the worktree's, so that only what changed is read. A file that the index no longer
-holds, and that is ignored, was untracked on purpose. Where a sparse checkout left files out, the index speaks for them.
-The files of repositories inside (an agent's clone, or `git init`) are taken like any others; without that, git would
-record a commit that exists nowhere else. What outfitting put there is left out, unless the base has it.
-
-Edits that are plait's to make, taken out of an agent's change: statuses in the sources.
+A private index is seeded from the worktree's, so that only changes are read. An ignored file that the index no longer has
+was untracked on purpose. In a sparse checkout, the index stands for the files left out. Files of nested repositories (an
+agent's clone, or `git init`) are taken like any others; git would record a commit that exists nowhere else. What setup put
+there is left out unless the base has it. Status edits in sources, which are plait's to make, are reverted.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.git.interfaces import RestoreStatuses
+from plait.git.objects import read_blob_sizes, read_objects
 from plait.git.worktrees.agent_worktree import AgentWorktree
 from plait.git.worktrees.checkout import sparse_patterns_path
 
@@ -47,7 +46,7 @@ class Snapshot:
 
 
 def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snapshot:
-    """The files as they are now. Neither the worktree's index nor any file is changed."""
+    """Changes neither the worktree's index nor any file."""
     index = scratch / "index"
     git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(index)})
     _unhide_files(worktree.path, git, _seed_index(worktree, index, git, base))
@@ -60,32 +59,32 @@ def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snap
 
 
 def read_setup_paths(admin: Path) -> tuple[str, ...]:
-    """The paths that outfitting put into the worktree."""
+    """The paths that setup put into the worktree."""
     try:
-        said = json.loads((admin / "plait-outfit").read_bytes())
+        metadata = json.loads((admin / "plait-outfit").read_bytes())
     except (OSError, ValueError, RecursionError):
         return ()
-    ours = said.get("ours") if isinstance(said, dict) else None
+    ours = metadata.get("ours") if isinstance(metadata, dict) else None
     paths = [path.strip("/") for path in ours if isinstance(path, str)] if isinstance(ours, list) else []
     return tuple(path for path in paths if path)
 
 
 def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
-    """Change the index at these paths."""
-    told = "".join(f"{path}\0" for path in paths)
-    if told:
-        git.run("update-index", *options, "-z", "--stdin", stdin=told.encode("utf-8", "surrogateescape"))
+    """Update the index at these paths."""
+    output = "".join(f"{path}\0" for path in paths)
+    if output:
+        git.run("update-index", *options, "-z", "--stdin", stdin=output.encode("utf-8", "surrogateescape"))
 
 
 def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> bytes:
-    """What is in it. An index that can't be read tells nothing: the commit does."""
+    """The listing of the seeded index; from HEAD if the index of the worktree cannot be read."""
     listing = ("ls-files", "-v", "-z")
     with suppress(FileNotFoundError):
         # With its time: git looks again at files that are as new as the index.
         shutil.copy2(worktree.admin / "index", index)
-        told = git.run(*listing, codes=(0, 128))
-        if told.code == 0:
-            return told.out
+        output = git.run(*listing, codes=(0, 128))
+        if output.code == 0:
+            return output.out
     index.unlink(missing_ok=True)
     git.run("read-tree", "--reset", worktree.resolve_commit("HEAD") or base)
     _mark_skipped(worktree, git)
@@ -93,7 +92,7 @@ def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> by
 
 
 def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
-    """What a sparse checkout does not want, as it says so: in the way in which ignored files are told."""
+    """Mark files that a sparse checkout leaves out, matching its patterns as ignore rules."""
     wanted = sparse_patterns_path(worktree.admin)
     sparse = git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1, 128)).text
     if sparse == "true" and wanted.is_file():
@@ -101,9 +100,9 @@ def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
         update_index(git, [path for path in git.run("ls-files", "-z").fields if path not in inside], "--skip-worktree")
 
 
-def _unhide_files(top: Path, git: Git, told: bytes) -> None:
-    """No file is exempt from being looked at; left out are only those of a sparse checkout, while they are not there."""
-    marked = [line for line in told.split(b"\0") if line and not line.startswith(_TRACKED_TAG)]
+def _unhide_files(top: Path, git: Git, output: bytes) -> None:
+    """Clear flags that hide files from git, except for absent files of a sparse checkout."""
+    marked = [line for line in output.split(b"\0") if line and not line.startswith(_TRACKED_TAG)]
     paths = [(line[:1], os.fsdecode(line[2:])) for line in marked]
     update_index(git, [path for tag, path in paths if tag.islower()], "--no-assume-unchanged")
     update_index(
@@ -118,7 +117,7 @@ def _exists(top: Path, path: str) -> bool:
 
 
 def _find_changed(top: Path, git: Git) -> list[str]:
-    """The tracked files that differ from the index, once those that are not there any more are taken out of it."""
+    """The tracked files that differ from the index; those that are gone are removed from it."""
     found = dict.fromkeys(git.run("diff-files", "--name-only", "-z").fields)
     held = [path for path in found if _is_trackable(top, path)]
     update_index(git, found.keys() - set(held), "--force-remove")
@@ -126,7 +125,7 @@ def _find_changed(top: Path, git: Git) -> list[str]:
 
 
 def _is_trackable(top: Path, path: str) -> bool:
-    """Whether git could hold what is there: no pipe, and nothing that is reached through a link."""
+    """Whether git can hold it: no FIFO, and not reached through a symlink."""
     file = top / path
     try:
         mode = file.lstat().st_mode
@@ -137,8 +136,8 @@ def _is_trackable(top: Path, path: str) -> bool:
 
 
 def _find_untracked(git: Git) -> list[str]:
-    words = ("ls-files", "--others", "--exclude-standard", "-z")
-    found = git.run(*words).fields
+    args = ("ls-files", "--others", "--exclude-standard", "-z")
+    found = git.run(*args).fields
     for _ in range(_MAX_NESTING):
         inside = [path for path in found if path.endswith("/")]
         if not inside:
@@ -146,7 +145,7 @@ def _find_untracked(git: Git) -> list[str]:
         blob = git.text("hash-object", "-t", "blob", "-w", "--stdin")
         rows = "".join(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}\0" for path in inside)
         git.run("update-index", "-z", "--index-info", stdin=rows.encode("utf-8", "surrogateescape"))
-        found = git.run(*words).fields
+        found = git.run(*args).fields
     return [path for path in found if not path.endswith("/")]
 
 
@@ -155,7 +154,7 @@ def _is_within(path: str, folders: Sequence[str]) -> bool:
 
 
 def _find_committed_setup_files(git: Git, ours: Sequence[str], base: str) -> list[str]:
-    """What outfitting put there and an agent has committed, or staged."""
+    """Files that setup made and an agent has staged or committed."""
     held = git.run("ls-files", "-z", "--", *ours).fields
     known = set(git.run("ls-tree", "-r", "-z", "--name-only", base, "--", *ours).fields) if held else set()
     return [path for path in held if path not in known]
@@ -173,7 +172,7 @@ _FILE_MODES = {"100644", "100755"}
 
 @dataclass(frozen=True, slots=True)
 class CleanedSnapshot:
-    """A snapshot without such edits. `changed` are the files in which it differs from those in the folder."""
+    """A snapshot without status edits. `changed` are the files that differ from those in the folder."""
 
     tree: str
     changed: tuple[str, ...] = ()
@@ -182,7 +181,7 @@ class CleanedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedFile:
-    """A file in both versions: its mode and blob now, and the blob it was. `same`: so was its mode."""
+    """A modified file: its mode and blob now, and the old blob. `same_mode`: the mode did not change."""
 
     path: str
     same_mode: bool
@@ -194,7 +193,7 @@ class _ChangedFile:
 def revert_status_edits(
     worktree: AgentWorktree, snapshot: Snapshot, base: str, restore: RestoreStatuses
 ) -> CleanedSnapshot:
-    """Every changed file is shown to `restore`; what it gives back is what is committed. The index follows."""
+    """Every changed file is passed to `restore`, and the result is committed. The index is updated."""
     git = snapshot.git
     changed: list[str] = []
     taken_out: list[str] = []
@@ -215,25 +214,25 @@ def revert_status_edits(
 
 
 def write_to_worktree(snapshot: Snapshot, paths: tuple[str, ...]) -> None:
-    """These files as the index has them, into the folder."""
-    told = "".join(f"{path}\0" for path in paths)
-    if told:
-        words = ("checkout-index", "--force", "--index", "-z", "--stdin")
-        snapshot.git.run(*words, stdin=told.encode("utf-8", "surrogateescape"))
+    """Write these files from the index into the folder."""
+    output = "".join(f"{path}\0" for path in paths)
+    if output:
+        args = ("checkout-index", "--force", "--index", "-z", "--stdin")
+        snapshot.git.run(*args, stdin=output.encode("utf-8", "surrogateescape"))
 
 
 def _list_changed_files(git: Git, base: str, tree: str) -> Iterator[_ChangedFile]:
-    words = git.run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=M", base, tree).fields
-    for about, path in zip(words[::2], words[1::2], strict=True):
+    args = git.run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=M", base, tree).fields
+    for about, path in zip(args[::2], args[1::2], strict=True):
         before, mode, old, new, _ = about.removeprefix(":").split()
         if {before, mode} <= _FILE_MODES and old != new:
             yield _ChangedFile(path, before == mode, mode, old, new)
 
 
 def _read_versions(git: Git, pairs: Iterator[_ChangedFile]) -> Iterator[tuple[_ChangedFile, bytes, bytes]]:
-    """What is large is left alone, and so not read; of the rest, so much at once that memory is no matter."""
+    """Old and new content in lots of bounded size; large files are skipped."""
     known = list(pairs)
-    sizes = _read_sizes(git, known)
+    sizes = read_blob_sizes(git, _list_blobs(known))
     lot: list[_ChangedFile] = []
     for pair in known:
         if max(sizes[pair.old], sizes[pair.new]) <= MAX_RESTORE_BYTES:
@@ -244,24 +243,10 @@ def _read_versions(git: Git, pairs: Iterator[_ChangedFile]) -> Iterator[tuple[_C
     yield from _read_contents(git, lot)
 
 
-def _read_sizes(git: Git, pairs: Sequence[_ChangedFile]) -> dict[str, int]:
-    asked = _list_blobs(pairs)
-    check = ("cat-file", "--batch-check=%(objectname) %(objectsize)")
-    rows = git.text(*check, stdin=asked).splitlines() if asked else []
-    return {name: int(size) for name, size in (row.split() for row in rows)}
-
-
 def _read_contents(git: Git, pairs: Sequence[_ChangedFile]) -> Iterator[tuple[_ChangedFile, bytes, bytes]]:
-    out = git.run("cat-file", "--batch=%(objectsize)", stdin=_list_blobs(pairs)).out if pairs else b""
-    at = 0
-    found: list[bytes] = []
-    while at < len(out):
-        size, _, _ = out[at : at + 24].partition(b"\n")
-        at += len(size) + 1
-        found.append(out[at : at + int(size)])
-        at += int(size) + 1
+    found = [each.data for each in read_objects(git, _list_blobs(pairs)) if each is not None]
     return zip(pairs, found[::2], found[1::2], strict=True)
 
 
-def _list_blobs(pairs: Sequence[_ChangedFile]) -> bytes:
-    return "".join(f"{pair.old}\n{pair.new}\n" for pair in pairs).encode()
+def _list_blobs(pairs: Sequence[_ChangedFile]) -> list[str]:
+    return [blob for pair in pairs for blob in (pair.old, pair.new)]

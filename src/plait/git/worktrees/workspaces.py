@@ -35,7 +35,7 @@ DEFAULT_POOL_SIZE = 4
 class GitWorkspaces:
     """`git_dir` is the repository's common git folder, `root` a folder for its workspaces alone.
 
-    `keep` worktrees wait for the next task. `told` hears what people should know of a workspace that is usable all the same.
+    `keep` worktrees are pooled for the next tasks. `on_warning` gets problems of a workspace that is usable nevertheless.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class GitWorkspaces:
         reset_workspace(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, tip)
 
     def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
-        """What a gate leaves is no work: it is not saved."""
+        """A gate leaves no work, so nothing is saved."""
         place = self._layout.gate(batch)
         wanted = LeaseMetadata(
             batch,
@@ -131,7 +131,7 @@ class GitWorkspaces:
         self.empty_trash()
 
     def release_batch(self, batch: str) -> None:
-        """All of them, where nobody works in any. One that can't be given back keeps none of the others."""
+        """Release all workspaces of a batch in which nothing runs; a failure does not stop the others."""
         problems = [problem for place in self._list_workspaces(batch) if (problem := self._try_release(place, batch))]
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
@@ -145,7 +145,7 @@ class GitWorkspaces:
         return self._sizes.total((*self._layout.list_all(), *own))
 
     def trim_pool(self, keep: int = 0) -> None:
-        """Let go of pooled worktrees, down to so many: the disk may be short, or nothing more is to come."""
+        """Remove pooled worktrees down to `keep`."""
         self._pool.trim(keep)
         self.empty_trash()
 
@@ -167,7 +167,7 @@ class GitWorkspaces:
             self._is_cleaned_up = True
 
     def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
-        """If somebody took the folder of a task that had begun here, with all that was committed in it."""
+        """The tip of the task's branch if its folder was removed after it had started; its base otherwise."""
         known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
         tip = self._repository.resolve_commit(f"refs/heads/{branch}")
         if known is None or tip is None or not known.has_same_start(wanted):
@@ -192,7 +192,7 @@ class GitWorkspaces:
             self._make_worktree(place, wanted, commit, branch, new=True)
 
     def _populate_submodules(self, place: Path, top: str) -> None:
-        """Where a crash came between, nobody has worked here yet."""
+        """Done once per lease; if a crash came before, no agent has worked here yet."""
         here = find_worktree(self._repository, place)
         known = metadata.read_lease(here.admin) if here is not None and here.admin is not None else None
         if here is None or here.admin is None or known is None or known.filled:
@@ -212,7 +212,7 @@ class GitWorkspaces:
         return at == wanted.base and not git.run("status", "--porcelain", "--untracked-files=all").out
 
     def _list_workspaces(self, batch: str) -> list[Path]:
-        """All folders of the batch, and those that somebody removed and git still knows of."""
+        """All folders of the batch, and removed ones that git still has an admin for."""
         folder = self._layout.batch(batch)
         homes = [read_worktree_path(each) for each in self._repository.admin_folders]
         gone = [each for each in homes if each is not None and each.parent == folder]

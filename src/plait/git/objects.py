@@ -1,7 +1,4 @@
-"""Trees with some files changed, made without an index: only the folders on the way are written anew.
-
-The contents of many files, each only as far as somebody would read it.
-"""
+"""Git objects read in batches, and trees with some files changed, written without an index."""
 
 from __future__ import annotations
 
@@ -15,6 +12,13 @@ _FOLDER_MODE = "040000"
 
 
 _FILE_MODE = "100644"
+
+
+@dataclass(frozen=True, slots=True)
+class GitObject:
+    id: str
+    kind: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def update_entries(git: Git, tree: str, changes: Mapping[str, TreeEntry | None])
 
 
 def _update_tree(git: Git, tree: str | None, changes: Mapping[tuple[str, ...], TreeEntry | None]) -> str | None:
-    """None: nothing is left of it."""
+    """None if nothing is left of it."""
     listing = _list_tree(git, tree) if tree else {}
     below: dict[str, dict[tuple[str, ...], TreeEntry | None]] = {}
     for names, new in changes.items():
@@ -89,21 +93,19 @@ def _write_tree(git: Git, listing: Mapping[str, TreeEntry]) -> str:
 
 
 def _list_tree(git: Git, tree: str) -> dict[str, TreeEntry]:
-    told = (line.partition("\t") for line in git.run("ls-tree", "-z", tree).fields)
-    return {name: TreeEntry(*facts.split(" ")) for facts, _, name in told}
+    rows = (line.partition("\t") for line in git.run("ls-tree", "-z", tree).fields)
+    return {name: TreeEntry(*facts.split(" ")) for facts, _, name in rows}
 
 
 def _split_path(path: str) -> tuple[str, ...]:
     names = tuple(path.split("/"))
     if any(name in {"", ".", ".."} or name.lower() == ".git" or "\0" in name for name in names):
-        raise WorldError(f"{path!r} is no path in a repository")
+        raise WorldError(f"{path!r} is not a path in a repository")
     return names
 
 
-MAX_BLOB_BYTES = 256 << 10  # bytes of a file
-
-
-MAX_TOTAL_BYTES = 8 << 20  # … of all of them
+MAX_BLOB_BYTES = 256 << 10
+MAX_TOTAL_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,44 +122,49 @@ class BlobContent:
 
 
 def list_blobs(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
-    """The objects of those that are files in this tree, or links. A path is a name, whatever git could read into it."""
+    """The blobs of those paths that are files or symlinks in this tree. Paths are literal, not patterns."""
     if not paths:
         return {}
     literal = git.with_options(variables={"GIT_LITERAL_PATHSPECS": "1"})
-    told = literal.run("ls-tree", "-z", "-r", "--full-tree", tree, "--", *paths).fields
-    entries = (line.partition("\t") for line in told)
+    rows = literal.run("ls-tree", "-z", "-r", "--full-tree", tree, "--", *paths).fields
+    entries = (line.partition("\t") for line in rows)
     wanted = set(paths)
     return {path: facts.split(" ")[2] for facts, _, path in entries if path in wanted and " blob " in facts}
 
 
 def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, BlobContent | None]:
-    """None: it is too long, or the ones before it were. What is no file here is left out."""
+    """Blobs by name; None for one over the limits, by itself or with those before it. Names of no blob are left out."""
     names = list(dict.fromkeys(objects))
-    sizes = dict(_read_sizes(git, names))
-    room, chosen = MAX_TOTAL_BYTES, []
+    sizes = read_blob_sizes(git, names)
+    budget, chosen = MAX_TOTAL_BYTES, []
     for name in names:
-        if sizes.get(name, room + 1) <= min(MAX_BLOB_BYTES, room):
+        if sizes.get(name, budget + 1) <= min(MAX_BLOB_BYTES, budget):
             chosen.append(name)
-            room -= sizes[name]
-    found = dict(_read_contents(git, chosen))
+            budget -= sizes[name]
+    found = {each.id: BlobContent(each.data) for each in read_objects(git, chosen) if each is not None}
     return {name: found.get(name) for name in names if name in sizes}
 
 
-def _read_sizes(git: Git, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    for line in _cat_file(git, "--batch-check", names).decode("ascii", "replace").splitlines():
-        words = line.split(" ")
-        if len(words) == 3 and words[1] == "blob":
-            yield words[0], int(words[2])
+def read_objects(git: Git, names: Sequence[str]) -> Iterator[GitObject | None]:
+    """Each named object in one call, in order; None for a name that git does not know."""
+    output, at = _cat_file(git, "--batch", names), 0
+    for _ in names:
+        end = output.index(b"\n", at)
+        header = output[at:end].decode("utf-8", "replace").split(" ")
+        at = end + 1
+        if len(header) == 3 and header[2].isdigit():
+            size = int(header[2])
+            yield GitObject(header[0], header[1], output[at : at + size])
+            at += size + 1
+        else:
+            yield None
 
 
-def _read_contents(git: Git, names: Sequence[str]) -> Iterator[tuple[str, BlobContent]]:
-    told, at = _cat_file(git, "--batch", names), 0
-    for name in names:
-        end = told.index(b"\n", at)
-        size = int(told[at:end].rpartition(b" ")[2])
-        yield name, BlobContent(told[end + 1 : end + 1 + size])
-        at = end + size + 2
+def read_blob_sizes(git: Git, names: Sequence[str]) -> dict[str, int]:
+    """The sizes of those that are blobs."""
+    rows = (line.split(" ") for line in _cat_file(git, "--batch-check", names).decode("ascii", "replace").splitlines())
+    return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[1] == "blob"}
 
 
-def _cat_file(git: Git, how: str, names: Sequence[str]) -> bytes:
-    return git.run("cat-file", how, stdin="".join(f"{name}\n" for name in names).encode()).out if names else b""
+def _cat_file(git: Git, mode: str, names: Sequence[str]) -> bytes:
+    return git.run("cat-file", mode, stdin="".join(f"{name}\n" for name in names).encode()).out if names else b""
