@@ -23,7 +23,7 @@ from plait.system import safe_read
 
 
 def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
-    """Those that were not seen before; now they are."""
+    """The paths that are new; adds them to `known`."""
     found = []
     for path in paths:
         whole = path.resolve()

@@ -22,7 +22,7 @@ BatchRequestFactory = Callable[[str, str], Request]
 
 
 def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
-    """What a retry without names takes up. A contest takes up its entrants itself."""
+    """The tasks that a retry without names is about. A contest retries its entrants itself."""
     asked = (task for task in batch.tasks if task.task.entrant is None)
     return tuple(task for task in asked if task.status in RETRIED_STATUSES)
 
@@ -43,7 +43,7 @@ def make_auto_approve_factory(batch: BatchState) -> BatchRequestFactory:
 
 
 def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskState, ...]:
-    """What others need comes first: until it is taken up, they can't be. Else as in the plan."""
+    """Dependencies first, because others can't be retried before them; otherwise in plan order."""
     sorter = TopologicalSorter(dict(enumerate(batch.plan.needs)))
     sorter.prepare()
     waves: dict[int, int] = {}

@@ -35,7 +35,7 @@ from plait.system.status_files import hold_file_lock, replace_file_text
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """`seen` has the sources with the task in them. `version` is the one that the next edit goes by."""
+    """`survey` has the sources with the task; `version` is for the next edit."""
 
     survey: LoadedSources
     located: LocatedTask
@@ -178,9 +178,9 @@ def _make_field_error(field: str, problems: list[Problem], otherwise: str) -> Fi
 
 
 def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -> SavedTask:
-    """The task, once its file is there and reads as what was asked for; else there is no file.
+    """Create a task's file; if it does not read as asked for, it is removed again.
 
-    The settings are trusted as far as they name code. Raises FieldError, StateError or WorldError.
+    The settings must be trusted as far as they name code. Raises FieldError, StateError or WorldError.
     """
     draft = _require_title(validate_draft(draft))
     before = _read_current_sources(location, config)
@@ -210,7 +210,7 @@ def _require_title(draft: TaskDraft) -> TaskDraft:
 
 
 def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet | None:
-    """The first task of all may be the one that is made."""
+    """None if there are no sources yet."""
     try:
         return read_sources(location, config).pile
     except UserError:
@@ -253,9 +253,9 @@ CHANGED_STATE = "changed"
 
 
 def edit_task_file(location: RepoLocation, config: Config, name: str, draft: TaskDraft, *, version: str) -> SavedTask:
-    """The task as it is then. Nothing is written unless the file is of this version, and reads as what was asked for.
+    """Edit a task's file, if it is still of this version and reads as asked for afterwards.
 
-    The settings are trusted as far as they name code. Raises UnknownError, StateError, FieldError or WorldError.
+    The settings must be trusted as far as they name code. Raises NotFoundError, StateError, FieldError or WorldError.
     """
     draft = validate_draft(draft)
     seen = read_sources(location, config)

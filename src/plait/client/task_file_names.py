@@ -70,7 +70,7 @@ def _unnumbered_name(slug: str, step: int) -> str:
 
 
 def _detect_style(names: Sequence[str]) -> _NumberStyle | None:
-    """That of the numbered files; an empty folder begins with 01; None: here most files go without numbers."""
+    """The style of the numbered files, 01 in an empty folder, None if most files have no number."""
     if not names:
         return _NumberStyle("", 1, 2, "-")
     found = [match for name in names if not _DATE.match(name) and (match := _NUMBERED.match(name))]
@@ -109,7 +109,7 @@ def find_task_folder(location: RepoLocation, config: Config, source_set: SourceS
 
 
 def _list_configured_folders(config: Config) -> Iterator[str]:
-    """The folders among the sources of the settings: also those that patterns of task files are about."""
+    """The folders among the configured sources, including those of patterns such as `tasks/*.md`."""
     for value in config.sources.paths:
         parts = PurePosixPath(value).parts
         plain = [part for part in parts if not glob.has_magic(part)]

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
 
 @dataclass(frozen=True, slots=True)
 class _KeyValue:
-    """Where in the text a key and its value stand; `lines` are whole ones."""
+    """The positions of a key and its value; `lines` are whole lines."""
 
     name: str
     key: tuple[int, int]
@@ -37,9 +37,9 @@ def read_front_matter_keys(path: str, text: str) -> FrontMatterKeys:
 
 
 def set_key(path: str, text: str, names: Sequence[str], value: str | Sequence[str]) -> str:
-    """The text in which one of these keys, which mean the same, has this value, and no other is there. Empty: none is.
+    """Set the first of these equivalent keys and remove the others; an empty value removes all.
 
-    Raises StateError where the front matter is not made of plain lines.
+    Raises StateError if the front matter is not made of plain lines.
     """
     pairs = [pair for pair in _find_pairs(path, text) if pair.name in names]
     first = min(pairs, key=lambda pair: names.index(pair.name), default=None) if value else None

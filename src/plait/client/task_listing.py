@@ -44,7 +44,7 @@ def tasks_json(seen: LoadedSources, state: State | None) -> list[Json]:
 
 
 def task_json(seen: LoadedSources, name: str, state: State | None) -> Json:
-    """One task with its texts. `version` is the one that an edit of its file goes by. Raises UnknownError or StateError."""
+    """One task with its texts; `version` is for an edit of its file. Raises NotFoundError or StateError."""
     located = find_located_task(seen.pile, name)
     return _full_task_json(seen, located, state, (*seen.problems, *seen.pile.problems))
 

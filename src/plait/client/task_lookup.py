@@ -41,7 +41,7 @@ def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
 
 
 def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
-    """By its id, or else by another name that no other task has. Raises UnknownError or StateError."""
+    """By its id, or by another name that no other task has. Raises NotFoundError or StateError."""
     by_id = [located for located in iter_located_tasks(source_set) if located.entry.task.id == name]
     found = by_id or [located for located in iter_located_tasks(source_set) if name in located.entry.aliases]
     if not found:

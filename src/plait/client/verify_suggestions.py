@@ -77,7 +77,7 @@ def has_just_recipe(text: str, recipe: str) -> bool:
 
 
 def _read_dependencies(line: str, place: int) -> str | None:
-    """The dependencies of a recipe; None if it is no recipe, or one that can't go without an argument."""
+    """The dependencies of a recipe; None if it is not one, or needs an argument."""
     while found := _PARAMETER.match(line, place):
         if found["many"] != "*" and not found["value"]:
             return None
@@ -108,7 +108,7 @@ _DEPENDENCY_TABLES = (
 
 
 def suggest_python_tests(top: Path) -> CommandSuggestion | None:
-    """pytest, by way of what locks the environment; without a lock the project's own runner, else pytest as it is."""
+    """Run pytest in the locked environment; without a lock the project's own runner, else plain pytest."""
     project = safe_read.read_toml(top / "pyproject.toml")
     why = _find_pytest_evidence(top, project)
     lock = safe_read.find_first(top, _PYTHON_LOCK_FILES)

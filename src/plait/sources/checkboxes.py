@@ -158,7 +158,7 @@ class CheckboxFile:
     characters: Mapping[SourceStatus, str]
 
     def character_for(self, now: SourceStatus, status: SourceStatus) -> str | None:
-        """The character to write into a box with status `now`, None to keep it. A ticked box is never set back to in progress."""
+        """The character to write into a box, None to keep it. A ticked box is never set back to in progress."""
         if status is now or (status is SourceStatus.DOING and now is SourceStatus.DONE):
             return None
         if status in self.characters or status is SourceStatus.DOING:
@@ -210,7 +210,7 @@ _DATA_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv")
 
 
 def find_checkbox_document(source: SourceFiles) -> Document | None:
-    """The one file of the source, if it is a text in which there may be boxes."""
+    """The only file of the source, if it is a text that may have boxes."""
     if source.folder or len(source.documents) != 1:
         return None
     document = source.document

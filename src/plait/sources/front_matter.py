@@ -27,10 +27,9 @@ _MAX_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class FrontMatterValue:
-    """A key's value: scalars as they are written (null is empty), lists and maps of scalars; `line` counts from 1.
+    """A key's value: scalars as written (null is empty), lists and maps of scalars; `line` counts from 1.
 
-    `odd`: it is something else, and has no reading here. `span` is where in the document's text a scalar stands, with
-    its quotes; there is none where putting another value in its place would change more than that.
+    `is_unsupported`: anything else. `span` is the position of a scalar with its quotes; None if it can't be replaced alone.
     """
 
     line: int
@@ -77,7 +76,7 @@ def read_front_matter(document: Document) -> FrontMatter:
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """YAML as nodes. Raises YAMLError, ValueError, or RecursionError if nested too deep, where libyaml itself would crash."""
+    """YAML as nodes. Raises YAMLError, ValueError, or RecursionError where libyaml itself would crash."""
     if sum(map(text.count, _NESTING_CHARACTERS)) > _MAX_DEPTH:
         depth = 0
         for event in yaml.parse(text, Loader=_LOADER):
@@ -190,7 +189,7 @@ class FrontMatterKeys:
         return self._values[name][1].line - 1 if name in self._values else 0
 
     def text(self, name: str) -> str | None:
-        """A text; None if there is none, or an empty one."""
+        """The text of a key, None if it is missing or empty."""
         value = self._value(name)
         if value is None or (not value.text and not value.is_list and not value.pairs and not value.is_unsupported):
             return None
@@ -276,7 +275,7 @@ class FrontMatterKeys:
             self.problems.append(problem)
 
     def warn_unknown(self, known: Collection[str], quiet: Collection[str]) -> None:
-        """A warning for each key that means nothing here, with the nearest one that does."""
+        """Warn about each unknown key, with the nearest known one."""
         for name, (key, _) in self._values.items():
             if name in known or name in quiet:
                 continue

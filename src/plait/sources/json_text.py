@@ -13,7 +13,7 @@ from typing import NoReturn, TypeAlias, cast
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
-from plait.sources.text import BOM, TextEdit, to_printable
+from plait.sources.text import BOM, TextEdit, TextLines, to_printable
 
 # No task file is nested deeper; the decoder calls itself once for each level.
 MAX_DEPTH = 100
@@ -47,9 +47,8 @@ class JsonSyntaxError(ValueError):
     """A text is not JSON; `line` and `column` count from 1."""
 
     def __init__(self, text: str, position: int, message: str) -> None:
-        ends = text.count("\n", 0, position) + text.count("\r", 0, position) - text.count("\r\n", 0, position)
-        self.line = ends + 1
-        self.column = position - max(text.rfind("\n", 0, position), text.rfind("\r", 0, position))
+        lines = TextLines(f"{text[:position]}.").all
+        self.line, self.column = len(lines), len(lines[-1])
         self.message = message
         super().__init__(f"line {self.line}, column {self.column}: {message}")
 
@@ -87,7 +86,7 @@ class JsonNode:
         return self.members[key].node
 
     def get(self, key: str) -> object:
-        """The value of a key, None if there is none: cheap, because no position is needed."""
+        """The value of a key, or None; cheap, because no position is needed."""
         return cast("dict[str, object]", self.value).get(key) if isinstance(self.value, dict) else None
 
 
@@ -102,9 +101,9 @@ class JsonMember:
 
 
 def parse_json(text: str) -> JsonNode:
-    """The one value that a text holds; raises MalformedError if it is not JSON, and nothing else, whatever the text.
+    """The one value of a text; raises JsonSyntaxError and nothing else, whatever the text.
 
-    Escapes of half a character, and of NUL, are read as U+FFFD: values can be shown, stored and sent.
+    Escapes of lone surrogates and of NUL are read as U+FFFD, so that values can be shown, stored and sent.
     """
     if _SURROGATE_ESCAPE.search(text):
         text = _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
@@ -148,7 +147,7 @@ def remove_key(node: JsonNode, key: str) -> TextEdit:
 
 
 def _find_separator(node: JsonNode, place: int) -> str:
-    """What stands between a comma and a key in this object: as with the next key, or this one, or as after a colon."""
+    """The whitespace between a comma and a key in this object, as before the next key or this one."""
     shown = node.ordered_members[min(place + 1, len(node.ordered_members) - 1)]
     start = shown.start
     while node.text[start - 1] in " \t\r\n":
@@ -213,7 +212,7 @@ _DECODER = json.JSONDecoder(parse_int=_parse_integer)
 
 
 def _describe_character(text: str, position: int) -> str:
-    """What stands at a position, for people."""
+    """The character at a position, for a message."""
     if position >= len(text):
         return "the end of the file"
     if text[position] in "\r\n":
@@ -232,7 +231,7 @@ _SURROGATE_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class JsonStyle:
-    """Without an `indent` everything stands on one line; `before` and `after` are what surrounds the value."""
+    """The layout of a JSON file. Without an `indent` it is on one line; `before` and `after` surround the value."""
 
     indent: str | None = "  "
     eol: str = "\n"

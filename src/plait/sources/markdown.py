@@ -92,7 +92,7 @@ class Markdown:
 
     @cached_property
     def front_matter(self) -> tuple[int, int] | None:
-        """The lines of the front matter between its two rules, if the text begins with one that ends."""
+        """The lines between the two rules of the front matter, if the text begins with it."""
         lines = self.lines
         if not len(lines) or not _FRONT_MATTER_START.match(lines.strip_end(0)):
             return None

@@ -95,7 +95,7 @@ def make_label(text: str) -> str:
 
 @dataclass
 class PhaseBuilder:
-    """The phases of a file, in the order of their headings. `gate`: the share of earlier tasks that opens a phase, if fixed."""
+    """The phases of a file, in the order of their headings. `gate` is the share that opens a phase, if fixed."""
 
     document: Document
     gate: float | None = None

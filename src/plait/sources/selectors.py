@@ -55,7 +55,7 @@ def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool
 
 
 def select_ids(source_set: SourceSet, ids: Iterable[str], *, resume: bool = False) -> Selection:
-    """These, by their exact ids. One that is not there is an error."""
+    """Select tasks by their exact ids; a missing one is an error."""
     chosen = _Selector(source_set)
     chosen.add_ids(ids)
     return chosen.build(resume=resume, named=True)
@@ -166,7 +166,7 @@ class _Selector:
         self._add(found)
 
     def _add_range(self, token: str) -> None:
-        """What has no number of its own, but begins with one (`01-walls`, the parts of a group), goes by that."""
+        """An id that only begins with a number (`01-walls`, the parts of a group) counts by that."""
         source, prefix, first, last = _RANGE.match(token).groups("")  # type: ignore[union-attr]  # it matched before
         low, high = _parse_number(first), _parse_number(last)
         if low > high:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin, Phase, Task
-from plait.sources.text import find_invalid_utf8_line
+from plait.sources.text import TextLines, find_invalid_utf8_line
 
 if TYPE_CHECKING:
     from plait.sources.markdown import Markdown
@@ -160,7 +160,7 @@ def check_text(document: Document) -> list[Problem]:
         message = "this line holds bytes that are not UTF-8; they are shown as \ufffd and kept as they are"
         problems.append(make_warning(document, line - 1, message, "Save the file as UTF-8."))
     if "\0" in document.text:
-        line = document.text.count("\n", 0, document.text.index("\0"))
+        line = TextLines(document.text).line_at(document.text.index("\0"))
         problems.append(make_warning(document, line, "this line holds a NUL character", "Is this a text file?"))
     if document.is_json:
         return problems

@@ -60,7 +60,7 @@ def _make_short_name(path: str) -> str:
 
 
 class PathAliases:
-    """Turns a short name of a file into its whole path, where there is exactly one that ends like it."""
+    """Expands a short file name to the only path that ends with it."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files: set[str] = set(files)
@@ -70,7 +70,7 @@ class PathAliases:
 
     @classmethod
     def from_entries(cls, entries: Iterable[SourceEntry], existing: Iterable[str] = ()) -> PathAliases:
-        """Among the files that exist, and those that the entries name with their folder."""
+        """For the existing files, and those that the entries name with their folder."""
         named = {
             path
             for entry in entries
@@ -247,7 +247,7 @@ def _expand_needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], ow
 
 
 def list_leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """The tasks that a group stands for, however deep."""
+    """All tasks of a group, at any depth."""
     found: dict[str, None] = {}
     met = {name}
     waiting = [name]

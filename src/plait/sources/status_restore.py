@@ -29,9 +29,9 @@ Span = tuple[int, int, Sequence[str]]
 
 
 def restore_statuses(format_name: str, path: str, base: str, new: str) -> str:
-    """The new text with every task's status as the base had it; tasks that the base does not know keep theirs.
+    """The new text with every task's status as in the base; new tasks keep theirs.
 
-    A text in which no task is found comes back as it is.
+    A text without tasks is returned unchanged.
     """
     if base == new or get_entry(format_name).status_file == Document(path, "").name:
         return base

@@ -35,7 +35,7 @@ _IN_TICKS = re.compile(rf"(?:\./)?((?:{_WORD}+/)*{_WORD}*/?)(?::\d+(?:[-:]\d+)*)
 
 
 def find_mentions(text: str) -> tuple[str, ...]:
-    """The paths, in the order in which they are first named."""
+    """The paths that a text names, in the order of their first mention."""
     found: dict[str, None] = {}
     for token in _TOKEN.finditer(text):
         ticked, bare = token[1], token[2]
@@ -46,7 +46,7 @@ def find_mentions(text: str) -> tuple[str, ...]:
 
 
 def _parse_ticked(value: str) -> str | None:
-    """In back-ticks a path needs a slash, an ending or a known name; a command, a call or a URL is none."""
+    """In back-ticks, a path has a slash, an extension or a known name; commands, calls and URLs are not paths."""
     match = _IN_TICKS.match(value)
     if match is None or value.startswith(("/", "~", "-", "@", "http")) or "://" in value or value.endswith("()"):
         return None
@@ -168,7 +168,7 @@ def find_declared_paths(text: str) -> Iterator[str]:
 
 
 class _OwnershipScanner:
-    """Goes through the blocks of a file and knows of each whether it is under a heading or label that forbids or owns."""
+    """Tracks whether a block is under a heading or label that forbids or owns files."""
 
     def __init__(self) -> None:
         self.owns = False

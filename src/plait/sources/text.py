@@ -16,7 +16,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def decode(data: bytes) -> str:
-    """Every byte survives: those that are not UTF-8 come back from `encode` as they were."""
+    """Lossless: bytes that are not UTF-8 come back from `encode`."""
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -58,7 +58,7 @@ def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs
 
 
 def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
-    """Lines that occur once in each, as many of them as stand in the same order in both."""
+    """Lines that occur once in each side, as many as are in the same order in both."""
     a, a_end, b, b_end = span
     here, existing = Counter(one[a:a_end]), Counter(other[b:b_end])
     where = {other[place]: place for place in range(b, b_end) if existing[other[place]] == 1}

@@ -100,7 +100,7 @@ def parse_duration(value: str) -> float | None:
 
 
 def split_list(value: str) -> list[str]:
-    """`a, b and c` as three; `None` and dashes as nothing. Back-ticks and brackets around an item go."""
+    """Split `a, b and c`; `None` and dashes are empty. Back-ticks and brackets are removed."""
     parts = re.split(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+", value.strip().strip("[]"))
     found = [part.strip().strip("`\"'").strip() for part in parts]
     return [part for part in found if part.lower() not in _EMPTY_VALUES]

@@ -50,7 +50,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def _read_id(document: Document, keys: FrontMatterKeys | None = None) -> str:
-    """The id in the front matter; else the one that the file's name begins with."""
+    """The id in the front matter, else the one at the beginning of the file's name."""
     value = (keys or FrontMatterKeys(document)).text("id")
     found = _FILE.match(document.stem)
     return " ".join((value or (found["id"] if found else document.stem)).split())
@@ -78,7 +78,7 @@ class _IdResolver:
                 self._numbers.setdefault(number["number"], set()).add(name)
 
     def find(self, value: str) -> str:
-        """The id that is meant; as it is written if there is none."""
+        """The id of the task that is meant, or the text itself if there is none."""
         name = _normalize_id(value)
         if name in self._ids:
             return self._ids[name]

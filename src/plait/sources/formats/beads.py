@@ -135,7 +135,7 @@ def parse_issue_status(status: object) -> SourceStatus | None:
 
 
 def make_status_edits(issue: Issue, change: StatusChange) -> Iterator[TextEdit]:
-    """The edits of its line that make it so: the status, and the times that go with it."""
+    """Edit the status and its times in the issue's line."""
     written = parse_issue_status(_STATUSES.get(change.status)) or issue.status
     finished_meanwhile = issue.status is SourceStatus.DONE and change.status is SourceStatus.DOING
     if issue.status in {change.status, written} or finished_meanwhile:

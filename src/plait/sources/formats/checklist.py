@@ -103,7 +103,7 @@ class _Label:
 
 @dataclass
 class ContextTracker:
-    """Goes through a file and knows, for each item, the context that it is in."""
+    """Finds the context of each item of a file."""
 
     document: Document
     _headings: dict[int, BoxContext] = field(default_factory=dict)

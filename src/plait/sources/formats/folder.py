@@ -206,7 +206,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 
 def detect(source: SourceFiles) -> Confidence:
-    """Any folder with task files; of single files, those that look like one task."""
+    """Any folder with task files, and single files that look like one task."""
     documents = list_task_documents(source)
     if source.folder:
         return Confidence.CONTENT if documents else Confidence.PERHAPS

@@ -67,7 +67,7 @@ def detect(source: SourceFiles) -> Confidence:
 class _NumberedTasks:
     """The numbered boxes of a file. `parts` are the required ones directly below each; `optional` is inherited.
 
-    `ids` are their numbers; one that is there again gets an id of its own.
+    `ids` are their numbers, made unique.
     """
 
     items: tuple[NumberedBox, ...]

@@ -75,7 +75,7 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class _SpecTask:
-    """`number` is empty if it has none; one that is there again gets an id of its own."""
+    """`number` is empty if it has none; `id` is unique."""
 
     item: NumberedBox
     number: str

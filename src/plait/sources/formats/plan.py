@@ -148,7 +148,7 @@ class PlanOrder:
             self.chains.setdefault(task, Chain(name, note.reason))
 
     def _find_chain_tasks(self, note: ExecutionNote, phase: str | None) -> tuple[str, list[str]]:
-        """The tasks of a chain in the order of the file: those that are named, or all of one phase."""
+        """The tasks of a chain in the order of the file: the named ones, or all of one phase."""
         if note.references and not self._of_phases(note):
             named = (name for reference in note.references for name in self._tasks.find(reference))
             return note.name, self._tasks.sort(named)
@@ -296,7 +296,7 @@ def _build_entry(task: Task, item: PlanItem, ordered: PlanOrder, recorded: Recor
 def _build_phases(
     document: Document, seen: PlanOutline, ordered: PlanOrder, entries: Sequence[SourceEntry]
 ) -> Iterator[Phase]:
-    """Those that have tasks, in the order of the file."""
+    """The phases with tasks, in the order of the file."""
     gating = [entry for entry in entries if entry.task.gating]
     total = Counter(entry.task.phase for entry in gating)
     settled = Counter(entry.task.phase for entry in gating if entry.status.is_closed)

@@ -167,7 +167,7 @@ def _join_wrapped_lines(lines: list[str], place: int, text: str, covered: set[in
 
 
 def _parse_notes(line: int, text: str, *, label: bool) -> Iterator[ExecutionNote]:
-    """What stands before a marker names the group, what follows is the reason: up to the next group's name, if any."""
+    """The text before a marker names the group; the reason follows, up to the next group's name."""
     plain = _strip_bold(text)
     found = _NOTE.match(plain)
     if found is None or not (label or found["label"]):

@@ -52,7 +52,7 @@ class DependsClause:
 
 
 def split_depends(words: str, line: int) -> tuple[str, list[DependsClause]]:
-    """The words of this line without what they depend on. What stands in back-ticks is only talked about."""
+    """Split a line into its text and its dependencies; code in back-ticks is ignored."""
     found: list[DependsClause] = []
     parts: list[str] = []
     done = 0

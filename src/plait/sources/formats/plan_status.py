@@ -63,7 +63,7 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
 
 
 def validate_root(text: str, root: object) -> Record:
-    """The object with its list of tasks; raises MalformedError if it is something else."""
+    """The object with its list of tasks; raises JsonSyntaxError if it is anything else."""
     if not isinstance(root, dict):
         raise JsonSyntaxError(text, 0, "it is not an object")
     if not isinstance(root.setdefault("tasks", []), list):
@@ -72,7 +72,7 @@ def validate_root(text: str, root: object) -> Record:
 
 
 def iter_task_records(root: Record) -> Iterator[Record]:
-    """Those that have an id; whatever else is in the list is not ours."""
+    """The records with an id."""
     found = root["tasks"]
     assert isinstance(found, list)
     return (task for task in found if isinstance(task, dict) and isinstance(task.get("id"), str))

@@ -84,7 +84,7 @@ def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
 
 
 def _read_priority(reader: JsonReader, node: JsonNode) -> int:
-    """1 goes first, and is what others call P1."""
+    """1 is the highest, equal to P1."""
     match node.get("priority"):
         case None:
             return 1

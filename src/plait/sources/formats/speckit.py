@@ -224,7 +224,7 @@ class SpecKitNeeds:
 
 
 def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[int]:
-    """For each task, how many without [P] stand above it in its phase."""
+    """For each task, the number of tasks without [P] above it in its phase."""
     counts: dict[int | None, int] = {}
     for task, rank in zip(tasks, ranks, strict=True):
         yield counts.get(rank, 0)

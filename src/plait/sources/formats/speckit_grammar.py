@@ -202,7 +202,7 @@ def _parse_asides(tokens: Sequence[_Token]) -> Iterator[_Statement]:
 
 
 def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequence[TaskRange]:
-    """The ids that stand before a verb. Between two verbs the last id is the subject of the second one."""
+    """The ids before a verb. Between two verbs the last id is the subject of the second one."""
     groups = _group_refs(segment)
     if not groups:
         return ()

@@ -79,7 +79,7 @@ def find_task_lists(root: JsonNode) -> dict[str, JsonNode]:
 
 
 def build_tree(tasks: JsonNode, reader: JsonReader | None = None) -> list[TreeTask]:
-    """The tasks with their subtasks; an entry without an id, or with one that was there before, is passed over."""
+    """The tasks with their subtasks; an entry without an id, or with a repeated one, is ignored."""
     return list(_iter_tasks(tasks, None, {}, reader))
 
 

@@ -48,7 +48,7 @@ _LINES = re.compile(r":[0-9]+(?:[-:,][0-9]+)*\Z")
 
 
 def parse_declared_files(texts: Iterable[str]) -> tuple[str, ...]:
-    """The paths in the order in which they are given. A bullet in words (`Other modules`) declares nothing."""
+    """The paths in their order. A bullet in words (`Other modules`) declares none."""
     found: dict[str, None] = {}
     for text in texts:
         for part in _COMMA.split(_REMARK.sub(" ", _LINK.sub(r"\1", text))):

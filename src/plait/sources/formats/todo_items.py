@@ -65,7 +65,7 @@ def _is_tick_or_space(text: str, place: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FieldStyle:
-    """How a field is written: `bullet` with its indentation, `**Key**:` or `**Key:**`, what stands around the value."""
+    """How a field is written: `bullet` with its indentation, `**Key**:` or `**Key:**`, and the spaces around the value."""
 
     bullet: str = ""
     colon: str = "**:"
@@ -75,9 +75,9 @@ class FieldStyle:
 
 @dataclass(frozen=True, slots=True)
 class PlacedField:
-    """A field, and the paragraph or the bullet that it stands in; lines from its own up to `stop` belong to it.
+    """A field, and the paragraph or bullet around it; its lines end before `stop`.
 
-    `own` is the part of its value that is on its own line, from `start` in the text.
+    `text` is the part of its value on its own line, from `start` in the text.
     """
 
     field: BoldField
@@ -115,7 +115,7 @@ class TodoItem:
         return make_title(self.heading.title)
 
     def read_values(self, placed: PlacedField) -> list[str]:
-        """A field's value; without one, the bullets inside its own bullet, or those that follow its paragraph."""
+        """A field's value; without one, the bullets inside its bullet or after its paragraph."""
         if placed.field.value:
             return [placed.field.value]
         if placed.block.kind is BlockKind.ITEM:
@@ -178,9 +178,9 @@ def _is_top_level(block: Block) -> bool:
 
 
 def _find_item_end(block: Block) -> int | None:
-    """The line before which this block ends a task.
+    """The line at which this block ends a task, or None.
 
-    A line of text with dashes under it is meant as text and a rule, unless it is the name of a section.
+    A line with dashes below it is a text and a rule, unless it is the title of a section.
     """
     if not _is_top_level(block) or block.kind not in {BlockKind.HEADING, BlockKind.RULE} or block.level > _LEVEL:
         return None
@@ -223,7 +223,7 @@ def _parse_fields(block: Block) -> Iterator[BoldField]:
 
 
 def _find_block_end(markdown: Markdown, block: Block) -> int:
-    """The line after the block's last one that is not blank."""
+    """The line after the block's last non-blank line."""
     stop = min(block.stop, len(markdown.lines))
     while stop > block.start + 1 and not markdown.lines.strip_end(stop - 1).strip():
         stop -= 1

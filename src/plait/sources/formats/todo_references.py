@@ -37,9 +37,9 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A number has its bounds; a range that is written in one piece has two different ones.
+    """`bounds` are the ends of a number or a range.
 
-    `tasked`: the word is part of it (`Task#72`). `marked`: it has a # (a number), or stands in square brackets (a note).
+    `has_task_word`: as in `Task#72`. `is_marked`: a number with #, or a note in square brackets.
     """
 
     kind: TokenKind
@@ -70,7 +70,7 @@ def tokenize(text: str) -> Iterator[Token]:
 
 
 def _match_brackets(chunks: list[str]) -> dict[int, int]:
-    """Where each bracket that is closed ends; one that is never closed is as good as not there."""
+    """The end of each bracket that is closed; others are ignored."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for place, chunk in enumerate(chunks):
@@ -142,7 +142,7 @@ def parse_references(text: str) -> TodoReferences:
 
 
 class _ReferenceParser:
-    """Goes through the tokens once. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
+    """One pass over the tokens. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
 
     def __init__(self, found: list[Token], *, soft: bool = False) -> None:
         self.refs: list[TaskRange] = []
@@ -201,7 +201,7 @@ class _ReferenceParser:
         return first, end.bounds[1]
 
     def _is_task(self, token: Token) -> bool:
-        """Whether a number is a task: the word stands before it, or it is bare where a task may be named."""
+        """Whether a number is a task: after the word "task", or bare where a task can be named."""
         before = self._before
         if token.has_task_word or before in _TASK:
             self._tasks, self._other = True, False
@@ -236,7 +236,7 @@ class _ReferenceParser:
         return {word.strip(".:*_").lower() for word in after.text.split()}
 
     def _note(self, token: Token) -> None:
-        """What stands in brackets is a remark, unless it is a list of tasks and nothing else: `(Task 5)`, `[72, 73]`."""
+        """Brackets are a remark, unless they only list tasks: `(Task 5)`, `[72, 73]`."""
         inner = list(tokenize(token.text))
         if not inner or any(part.kind in {TokenKind.NOTE, TokenKind.STOP} for part in inner):
             return

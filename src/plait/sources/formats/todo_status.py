@@ -118,7 +118,7 @@ class StatusSpeller:
         self._capital = any(spelling.case is None for spelling in spellings)
 
     def spell(self, status: SourceStatus, instead: str = "") -> str:
-        """The token for a status, in the style of the one that it takes the place of, else in the file's."""
+        """The word for a status, in the style of the one it replaces, else in the file's."""
         own = StatusSpelling.detect(instead[:_MAX_STATUS_LENGTH])
         word = max(_STATUS_SPELLINGS[status], key=lambda word: self._words[word])
         if own is None:
@@ -262,7 +262,7 @@ class _TodoEditor:
             yield self._insert_lines(above.stop - 1, new)
 
     def _edit_tick(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
-        """` ✅` at the end of a title that is done now; none anywhere around one that is not."""
+        """Add ` ✅` to the title of a finished task; remove it from any other."""
         start, stop = self._lines.starts[item.line], self._lines.starts[item.line + 1]
         line = self._text[start:stop].rstrip()
         open_ = line.rstrip("#")
@@ -340,7 +340,7 @@ def _status_lines(change: StatusChange, day: str) -> list[tuple[str, str]]:
 
 
 def _last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
-    """The last of the dates right below a status, else the status itself; a reason stands below them."""
+    """The last of the dates right below a status, else the status itself; a reason comes after them."""
     last, stop = status, status.stop
     for placed in item.fields:
         if placed.field.line == stop and placed.field.key in STATUS_FIELDS:
