@@ -10,7 +10,7 @@ from tests.support.temp_project import engine_project
 
 from plait.engine.daemon import HEALTH_FILE, HEALTH_FILE_BYTES, EngineHealthFile, find_engine, read_health
 
-FULL = "the disk is full; agents run on, nothing new is begun. Free some space."
+FULL = "the disk is full; running agents continue; nothing new starts. Free some space."
 
 
 def test_what_is_told_takes_no_room_that_was_not_there(tmp_path: Path) -> None:

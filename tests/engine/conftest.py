@@ -115,7 +115,7 @@ class RunningEngine:
         if self._alive:
             self._alive = False
             self.parts.sleep_inhibitor.release()
-            for part in (self.parts.attempts.executor, self.parts.shared, self.parts.status_writer, self.reactor):
+            for part in (self.parts.attempts.executor, self.parts.shared, self.parts.workers, self.reactor):
                 part.close()
 
 

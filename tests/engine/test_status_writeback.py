@@ -15,7 +15,7 @@ from plait.core.plan import Severity
 from plait.core.requests import Submit
 from plait.core.settings import Settings
 from plait.core.status import Category
-from plait.engine.status_writeback import WriteBackResult, open_source_writer, write_back_all
+from plait.engine.status_writeback import WriteBackResult, list_pending, open_source_writer, write_pending
 from plait.git.location import RepoLocation, find_repo
 from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_set import combine_sources
@@ -75,7 +75,7 @@ def submitted(place: RepoLocation) -> Script:
 def start(place: RepoLocation) -> WriteBackResult:
     """What an engine does first."""
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
-        settled = write_back_all(WritebackQueue(journal.read()), open_source_writer(place))
+        settled = write_pending(list_pending(WritebackQueue(journal.read())), open_source_writer(place))
         last = journal.last()
         journal.append([Record(last + n, 2000.0, report) for n, report in enumerate(settled.reports, 1)])
     return settled
@@ -136,7 +136,7 @@ def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_noth
     script = submitted(place)
     script.exit_attempt("3")
     journalled(place, script)
-    write_back_all(WritebackQueue(script.records), open_source_writer(place))
+    write_pending(list_pending(WritebackQueue(script.records)), open_source_writer(place))
     before = (place.top / "TODO.md").stat()
     settled = start(place)
     after = (place.top / "TODO.md").stat()

@@ -15,6 +15,7 @@ from plait.core.settings import Settings, WriteBack
 from plait.core.status import BatchStatus
 from plait.core.task import Attempt, Origin, Step, Task
 from plait.engine.status_writeback import PAUSE_SECONDS, REST_FACTOR, StatusWriter
+from plait.runtime.worker_pool import WorkerPool
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 
 SLOW = 0.2
@@ -51,7 +52,8 @@ class Alarms:
 class Scene:
     def __init__(self) -> None:
         self.alarms = Alarms()
-        self.settler = StatusWriter(_slowly, self.alarms, lambda _: None)
+        self.workers = WorkerPool(self.alarms)
+        self.settler = StatusWriter(_slowly, self.alarms, self.workers, lambda _: None)
         plan = build_checked_plan((Task("one", origin=Origin("TODO.md", 1)),)).plan
         assert plan
         self._seq = 0
@@ -83,7 +85,7 @@ def _slowly(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequen
 def scene() -> Iterator[Scene]:
     made = Scene()
     yield made
-    made.settler.close()
+    made.workers.close()
 
 
 def test_what_is_slow_to_write_is_written_less_often(scene: Scene) -> None:

@@ -1,6 +1,6 @@
-"""The engine's process: `python -m plait.engine STATE TOP [--held]`. Fronts start it; nobody else needs to.
+"""The engine's process: `python -m plait.engine STATE TOP [--held]`, started by front ends.
 
-It takes the lease, works until nothing is left to do, and leaves. A second one finds the lease taken and leaves at once.
+It locks the journal, works until nothing is left to do, and exits. A second one finds the lock held and exits at once.
 """
 
 from __future__ import annotations
@@ -30,29 +30,28 @@ from plait.system import log
 
 def main(words: list[str]) -> int:
     state, top = (Path(word) for word in words[:2])
-    os.chdir("/")  # it keeps no folder from being removed
+    os.chdir("/")  # so that the folder it was started in can be removed
     place = RepoLocation(top, state, repository=state.name == "plait")
     if HELD_FLAG in words[2:] and not wait_for_release(place):
-        return 0  # whoever started it has no use for it
+        return 0  # it is not needed
     try:
         while run_engine(place):
             pass
     except JournalBusyError:
-        return 0  # another one is at work
+        return 0  # another engine runs
     except PlaitError as error:
         log.write_line(f"error: {error.message} ({error.hint})")
         return 1
-    except Exception as error:  # noqa: BLE001 - the log is the only one to tell
+    except Exception as error:  # noqa: BLE001 - it belongs in the log
         log.write_traceback(error)
         return 4
     return 0
 
 
 def run_engine(place: RepoLocation) -> bool:
-    """One tenure. True: somebody asked for something while it was leaving, so that it has to come back.
+    """Run one engine. True: a request came while it was exiting, so that it has to run again.
 
-    The lease is given back before the inbox is looked at a last time: a request that comes later finds no engine and
-    starts one, a request that came earlier is seen.
+    The lock is released before the inbox is read a last time: a request that comes later finds no engine and starts one.
     """
     engine = Engine(os.getpid(), __version__)
     with ExitStack() as stack:
@@ -63,7 +62,7 @@ def run_engine(place: RepoLocation) -> bool:
         parts = build_dependencies(place, config, journal, engine, reactor)
         for onlooker in parts.listeners:
             stack.callback(onlooker.close)
-        for part in (parts.inbox, parts.shared, parts.attempts.executor, parts.status_writer, parts.workers):
+        for part in (parts.inbox, parts.shared, parts.attempts.executor, parts.workers):
             stack.callback(part.close)
         stack.callback(parts.sleep_inhibitor.release)
         stack.enter_context(_handle_signals(lambda: reactor.call_soon(engine.stop)))
@@ -78,7 +77,7 @@ def run_engine(place: RepoLocation) -> bool:
 
 
 def _engine_settings_request(config: Config) -> ChangeEngineSettings:
-    """What somebody has set; what nobody has stays as it is."""
+    """The settings that are set somewhere; the others stay as they are."""
     fields = tuple(
         name
         for name in ("parallel_limit", "agent_limits")
@@ -89,11 +88,11 @@ def _engine_settings_request(config: Config) -> ChangeEngineSettings:
 
 @contextmanager
 def _open_doorbell(place: RepoLocation) -> Iterator[int | None]:
-    """None where the file system has no FIFOs: then requests are found by looking."""
+    """None where the file system has no FIFOs: then the inbox is polled."""
     try:
         bell = _make_fifo(place.state / DOORBELL_FIFO)
     except OSError as error:
-        log.write_line(f"warning: there is no doorbell: {error}")
+        log.write_line(f"warning: can't make the wake-up FIFO, polling instead: {error}")
         yield None
         return
     try:
@@ -104,10 +103,10 @@ def _open_doorbell(place: RepoLocation) -> Iterator[int | None]:
 
 def _make_fifo(path: Path) -> int:
     if path.exists() and not path.is_fifo():
-        path.unlink()  # a copy or a backup made a file of it, which nobody can wait for
+        path.unlink()  # a copy or a backup made a file of it
     with suppress(FileExistsError):
         os.mkfifo(path, 0o600)
-    # For reading and writing, so that it never comes to an end when the last front hangs up.
+    # For reading and writing, so that it has no end of file when the last writer closes it.
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
@@ -124,7 +123,7 @@ def _has_requests(place: RepoLocation) -> bool:
 
 @contextmanager
 def _handle_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Asked to end, it leaves; a terminal that goes away is none of its business. Handlers, since exec resets them."""
+    """SIGTERM stops the engine; a terminal's signals don't. Handlers, not SIG_IGN, which children would inherit."""
 
     def heed(number: int, _: FrameType | None) -> None:
         if number == signal.SIGTERM:
@@ -139,6 +138,6 @@ def _handle_signals(leave: Callable[[], None]) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    # What a front was born with (a lock, the end of somebody's pipe) is not to be held for as long as a batch runs.
+    # Descriptors inherited from a front end (a lock, a pipe) must not be held for as long as a batch runs.
     os.closerange(3, 4096)
     sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The engine, put together from this machine's parts."""
+"""The engine's parts, assembled for this machine."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def lock_project_journal(place: RepoLocation) -> Journal:
 
 
 def load_engine_config(place: RepoLocation, journal: Journal, log: Callable[[str], None]) -> Config:
-    """The settings that an engine goes by: a mistake in a file is the fronts' to tell, and no reason not to work."""
+    """The engine's settings. A mistake in a file is reported by front ends; the engine works all the same."""
     try:
         return load_config(place.top, saved=journal.settings())
     except ConfigError as error:
-        log(f"warning: the settings can't be read, the defaults hold: {error.message}")
+        log(f"warning: can't read the settings, using the defaults: {error.message}")
         return merge_layers(())
 
 
@@ -87,7 +87,7 @@ def build_dependencies(
         inputs=inputs,
         performer=Performer(context, attempts, merge_queue, shared),
         attempts=attempts,
-        status_writer=StatusWriter(open_source_writer(place), reactor, emit),
+        status_writer=StatusWriter(open_source_writer(place), reactor, workers, emit),
         capacity=CapacityReporter(sensors, str(place.top), disk_full_reason=lambda: workspaces.disk_full_reason),
         shared=shared,
         sleep_inhibitor=SystemSleepInhibitor(enabled=config.engine.keep_awake),
@@ -106,9 +106,9 @@ def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
     from plait.system import log
 
     root = find_worktrees_folder(place, config)
-    with suppress(OSError):  # whoever makes a workspace tells what is wrong
+    with suppress(OSError):  # making a workspace reports what is wrong
         (place.state / PIN_FILE).write_bytes(os.fsencode(root))
-        if place.top in root.parents:  # or everything in it would show in the person's own checkout
+        if place.top in root.parents:  # or it would show in git status of the checkout
             root.mkdir(parents=True, exist_ok=True)
             (root / ".gitignore").write_text("*\n")
     return GitWorkspaces(find_git_dir(place), root, keep=config.workspace.keep, on_warning=log.write_line)

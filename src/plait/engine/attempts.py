@@ -46,9 +46,10 @@ from plait.core.reports import (
 )
 from plait.core.retry_policy import find_verify_command
 from plait.core.settings import Isolation
+from plait.core.state import TaskState
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
-from plait.engine.attempt_inputs import JobBuilder
+from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, JobBuilder
 from plait.engine.commit_contents import build_author
 from plait.engine.context import EngineContext
 from plait.engine.transcript_reader import TranscriptReader
@@ -243,8 +244,14 @@ class Attempts:
         verify = find_verify_command(batch, task) if batch is not None and task is not None else None
         rules = PromptRules(self.is_isolated(attempt.batch), verify)
         workspace = watched.workspace or self._inputs.get_inputs(attempt.batch).top
-        task_base = (task.base or "") if task is not None else ""
-        self.executor.start(self._jobs.build_job(order, watched.kind, workspace, rules, task_base=task_base))
+        last_check = self._read_last_check(attempt.batch, task) if task is not None and order.feedback else ""
+        spec = self._jobs.build_job(order, watched.kind, workspace, rules, last_check)
+        self.executor.start(replace(spec, task_base=(task.base or "") if task is not None else ""))
+
+    def _read_last_check(self, batch: str, task: TaskState) -> str:
+        """The end of what the task's last check printed, if there was one."""
+        last = Attempt(batch, task.task.id, Step.VERIFY, task.attempt_counts.get(Step.VERIFY, 0))
+        return self.executor.open_transcript(last).tail(CHECK_TAIL_BYTES).decode("utf-8", "replace")
 
     @contextmanager
     def _reporting_failures(self, attempt: Attempt) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What the machine and the user's other engines leave room for, told to the core when it changes; and clock jumps."""
+"""Reporting what capacity the machine and the user's other engines leave, and jumps of the clock."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plait.core.task import Attempt
 from plait.engine.attempts import Attempts
 from plait.system.interfaces import OtherEngines, Sensors
 
-CLOCK_JUMP_SECONDS = 1.0  # seconds that the wall clock and passing time may disagree by
-MEMORY_CHECK_SECONDS = 5.0  # seconds between two weighings of what runs
+CLOCK_JUMP_SECONDS = 1.0  # that the wall clock and the monotonic clock may differ by
+MEMORY_CHECK_SECONDS = 5.0  # between two measurements of running attempts
 
 
 class CapacityReporter:
-    """`where` names the place whose disk is watched; `crowded` says what else keeps anything from being started."""
+    """`where` names the place whose disk is watched; `disk_full_reason`: why no more workspaces may be made."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class CapacityReporter:
         self._offset = self._wall() - time.monotonic()
         self._reading = sensors.read()
         self._other_engines: OtherEngines | None = None
-        self._has_new_reading = True  # the sensors have told something that was not thought about yet
+        self._has_new_reading = True  # that was not reported yet
         self._memory_checked_at = time.monotonic()
         self._sizes: Mapping[Attempt, int] = {}
         self._reported_limits: dict[str, float] = {}
@@ -52,31 +52,33 @@ class CapacityReporter:
         now = time.monotonic()
         if attempts.running and now - self._memory_checked_at >= MEMORY_CHECK_SECONDS:
             self._memory_checked_at = now
-            with suppress(OSError):  # the processes can't be seen now; what was weighed last holds
+            with suppress(OSError):  # keep the last measurement
                 self._sizes = attempts.executor.measure_memory()
             for attempt, size in self._sizes.items():
                 attempts.record_memory(attempt, size)
 
-    def has_changed(self, elsewhere: OtherEngines) -> bool:
-        """Whether there is anything that was not thought about yet."""
-        return self._has_new_reading or elsewhere != self._other_engines
+    def has_changed(self, other_engines: OtherEngines) -> bool:
+        """Whether there is anything new to report."""
+        return self._has_new_reading or other_engines != self._other_engines
 
-    def report_changes(self, state: State, elsewhere: OtherEngines) -> Iterator[Report]:
-        """What the core does not know yet."""
-        self._has_new_reading, self._other_engines = False, elsewhere
-        yield from self._report_rate_limits(elsewhere)
-        # With nothing at work, nothing else would make room.
-        crowded = self._disk_full_reason() if state.slots else None
-        why = crowded or describe_shortage(self._reading, state.pressure, self._where)
+    def report_changes(self, state: State, other_engines: OtherEngines) -> Iterator[Report]:
+        """What the state doesn't have yet."""
+        self._has_new_reading, self._other_engines = False, other_engines
+        yield from self._report_rate_limits(other_engines)
+        # If nothing runs, waiting would free no space.
+        full = self._disk_full_reason() if state.slots else None
+        why = full or describe_shortage(self._reading, state.pressure, self._where)
         if why != state.pressure:
             yield PressureChanged(why)
-        left = shared_capacity(state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting)
+        left = shared_capacity(
+            state.settings.parallel_limit, other_engines.slots, other_engines.who, other_engines.waiting
+        )
         changed = find_capacity_change(state, self._reading, self._sizes, left)
         if changed is not None:
             yield changed
 
-    def _report_rate_limits(self, elsewhere: OtherEngines) -> Iterator[Report]:
-        for provider, until in elsewhere.refusals.items():
+    def _report_rate_limits(self, other_engines: OtherEngines) -> Iterator[Report]:
+        for provider, until in other_engines.refusals.items():
             if until > max(self._reported_limits.get(provider, 0.0), self._wall()):
                 self._reported_limits[provider] = until
                 yield RateLimited(provider, until)

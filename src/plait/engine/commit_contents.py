@@ -1,7 +1,4 @@
-"""What commits say, and what becomes of statuses in them: sources are plait's to write, not an agent's.
-
-Statuses in the batch branch: a task's merge says in its source that it is done. What is dropped later takes it along.
-"""
+"""The messages of commits, and the statuses that a task's merge writes to its source on the batch branch."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from plait.store.batch_inputs import BatchInputs
 _NON_WORD = re.compile(r"[^a-z0-9]+")
 
 
-_MAX_SUBJECT_LENGTH = 72  # characters of a subject
+_MAX_SUBJECT_LENGTH = 72
 
 
 ReadFile = Callable[[str], bytes | None]
@@ -55,7 +52,7 @@ def _build_subject(task: Task) -> str:
 
 
 def build_status_edit(batch: BatchState, task: str) -> EditFiles:
-    """What this task's merge changes in its sources. The same for the same task: a merge made twice is one commit."""
+    """What this task's merge changes in its sources; always the same, so that a merge made twice is one commit."""
     bills = tuple(_build_account(batch, batch.tasks[batch.index[task]]).list_updates())
 
     def edit(read: ReadFile) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Foresight: which tasks at work would conflict, so that people are warned while there is time. Nothing is decided by it."""
+"""Predicting which running tasks would conflict, as a warning for people. No decision depends on it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from plait.engine.context import EngineContext
 from plait.git.interfaces import BranchMerger, PredictedConflict
 from plait.system import log
 
-CHECK_SECONDS = 30.0  # seconds between two looks at a batch
-REST_FACTOR = 30  # … or so many times as long as the last look took
+CHECK_SECONDS = 30.0  # between two checks of a batch
+REST_FACTOR = 30  # … or this many times as long as the last check took
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ConflictPredictor:
         self._next: dict[str, float] = {}
 
     def check_batches(self, now: float) -> None:
-        """Look at each batch that has something to foresee, now and then."""
+        """Check each batch with unmerged changes from time to time."""
         self._next = {batch: at for batch, at in self._next.items() if batch in self._state.open}
         for batch in self._state.open.values():
             if batch.settings.isolation is not Isolation.WORKTREE:
@@ -56,34 +56,34 @@ class ConflictPredictor:
                 self._start_check(batch)
 
     def _start_check(self, batch: BatchState) -> None:
-        at_work = list(_list_unmerged(batch))
+        unmerged = list(_list_unmerged(batch))
         known = any(task.predicted_conflicts for task in batch.tasks)
-        moved = any(each.base != batch.head for each in at_work)
-        if len(at_work) > 1 or (at_work and moved) or known:
+        moved = any(each.base != batch.head for each in unmerged)
+        if len(unmerged) > 1 or (unmerged and moved) or known:
             self._workers.submit(
                 ("foresight", batch.id),
-                partial(self._predict, batch.id, batch.head, at_work),
+                partial(self._predict, batch.id, batch.head, unmerged),
                 partial(self._report_changes, batch.id),
                 lambda error: log.write_line(f"warning: can't predict conflicts in batch {batch.id}: {error}"),
             )
 
-    def _predict(self, batch: str, head: str, at_work: list[UnmergedTask]) -> tuple[float, list[PredictedConflict]]:
+    def _predict(self, batch: str, head: str, unmerged: list[UnmergedTask]) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
-        tips = {each.task: (each.base, tip) for each in at_work if (tip := self._find_tip(batch, each))}
+        tips = {each.task: (each.base, tip) for each in unmerged if (tip := self._find_tip(batch, each))}
         found = self._merger().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending) if tips else []
         return time.monotonic() - began, found
 
     def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:
-        """None: it has changed nothing yet, or can't be seen just now."""
+        """None: it has changed nothing yet, or can't be read just now."""
         try:
             return each.tip or self._preview_commit(batch, each.task, each.base)
         except WorldError:
             return None
 
-    def _report_changes(self, batch: str, come: tuple[float, list[PredictedConflict]]) -> None:
-        """What is new, and what is over; what is known already is not told again."""
-        took, found = come
-        self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * took)
+    def _report_changes(self, batch: str, result: tuple[float, list[PredictedConflict]]) -> None:
+        """Report new conflicts, and those that are gone."""
+        seconds, found = result
+        self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * seconds)
         known = self._state.open.get(batch)
         if known is None:
             return
@@ -111,7 +111,7 @@ def _find_predicted(batch: BatchState, left: str, right: str) -> tuple[str, ...]
 
 
 def _list_predicted_pairs(batch: BatchState) -> Iterator[tuple[str, str]]:
-    """Each once."""
+    """Each pair once."""
     for task in batch.tasks:
         for other in task.predicted_conflicts:
             if not other or task.task.id < other:

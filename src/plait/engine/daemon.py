@@ -1,9 +1,7 @@
-"""Starting a process that outlives this one: a session of its own, no input, its output in a log.
+"""The engine as a process that front ends start, find and wake, and the file in which it says what stops it.
 
-Trouble: what keeps an engine from going on, in a file that fronts look at.
-
-It is no record: the journal that it would stand in is what can't be written. So the file has its room on the disk from the
-engine's first moment on, and is written over in place.
+That file is no record: it says why the journal can't be written. So its space on disk is reserved when the engine starts,
+and it is overwritten in place.
 """
 
 from __future__ import annotations
@@ -22,84 +20,43 @@ from plait.store.project_files import JOURNAL_FILE, has_journal
 from plait.system.atomic_files import make_private_folder, read_regular_file
 from plait.system.process_identity import TAG_VARIABLE
 
+LOG_FILE = "engine.log"
+DOORBELL_FIFO = "doorbell"
+HEALTH_FILE = "trouble"
+HEALTH_FILE_BYTES = 1024  # at most a page, which is never written in part
+HELD_FLAG = "--held"
 GO_SIGNAL = b"g"
-
-
+MAX_LOG_BYTES = 1 << 20  # a longer log is rotated when an engine starts
 _OUTPUT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-
-
 _DEFAULT_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
-
-
 _started: list[int] = []
 
 
 @dataclass(frozen=True, slots=True)
 class HeldProcess:
-    """A process that has not been told to go yet. It has touched nothing, and ends if it is dropped, or we do."""
+    """An engine that waits to be released. It has touched nothing, and exits if this process does."""
 
     pid: int
     fd: int
 
     def start(self) -> int:
-        with suppress(OSError):  # it is gone already, and whoever waits for it will see that
+        with suppress(OSError):  # it has exited; waiting for it fails later
             os.write(self.fd, GO_SIGNAL)
         os.close(self.fd)
         return self.pid
 
     def discard(self) -> None:
-        """Nobody needs it. It would end by itself; but whoever leaves leaves nothing behind."""
+        """End it. It would exit by itself, but possibly after this process."""
         os.close(self.fd)
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
 
 
-def spawn_daemon(argv: Sequence[str], log: Path, *, max_log_bytes: int) -> int:
-    """Its process id. A log longer than `most` bytes is put aside first."""
-    try:
-        make_private_folder(log.parent)
-        rotate_log(log, max_log_bytes)
-        return _spawn(argv, (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
-    except OSError as error:
-        raise WorldError(
-            f"the engine can't be started: {error}",
-            hint=f"its log would be {log}; plait doctor tells more",
-        ) from error
-
-
-def spawn_held(argv: Sequence[str]) -> HeldProcess | None:
-    """Start it, to make itself ready and wait; None where that can't be done: it is no more than a head start."""
-    inner, outer = os.pipe()
-    try:
-        return HeldProcess(_spawn(argv, (os.POSIX_SPAWN_DUP2, inner, 0), os.devnull), outer)
-    except OSError:
-        os.close(outer)
-        return None
-    finally:
-        os.close(inner)
-
-
-def wait_for_go_signal(log: Path, *, max_log_bytes: int) -> bool:
-    """In the process that is held: whether it may go. Its output is in the log from then on."""
-    if os.read(0, 1) != GO_SIGNAL:
-        return False
+def _rotate_log(log: Path) -> None:
     make_private_folder(log.parent)
-    rotate_log(log, max_log_bytes)
-    for fd, path, mode in (
-        (0, os.devnull, os.O_RDONLY),
-        (1, str(log), _OUTPUT_FLAGS),
-        (2, str(log), _OUTPUT_FLAGS),
-    ):
-        opened = os.open(path, mode | os.O_CLOEXEC, 0o600)
-        os.dup2(opened, fd)
-        os.close(opened)
-    return True
-
-
-def rotate_log(log: Path, max_bytes: int) -> None:
     with suppress(FileNotFoundError):
-        if log.stat().st_size > max_bytes:
+        if log.stat().st_size > MAX_LOG_BYTES:
             log.replace(log.with_name(f"{log.name}.1"))
 
 
@@ -108,7 +65,7 @@ def _spawn(argv: Sequence[str], stdin: tuple[object, ...], output: str) -> int:
     pid = os.posix_spawn(
         argv[0],
         list(argv),
-        # An attempt may have started it, and is not to end it.
+        # An attempt may have started it, and must not end it.
         {name: value for name, value in os.environ.items() if name != TAG_VARIABLE},
         file_actions=[
             stdin,
@@ -124,7 +81,7 @@ def _spawn(argv: Sequence[str], stdin: tuple[object, ...], output: str) -> int:
 
 
 def _reap_zombies() -> None:
-    """Those that have ended are not kept as zombies by a front that lives long."""
+    """Engines that have exited must not stay zombies of a long-running server."""
     for pid in list(_started):
         with suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG)[0] == 0:
@@ -132,11 +89,8 @@ def _reap_zombies() -> None:
         _started.remove(pid)
 
 
-HEALTH_FILE_BYTES = 1024  # bytes; a page or less is never written in part
-
-
 class EngineHealthFile:
-    """A Trouble. Where it can't be told, nothing else suffers from it."""
+    """A HealthFile. That it can't be written is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -159,31 +113,16 @@ class EngineHealthFile:
 
 
 def read_health(path: Path) -> str:
-    """Empty if there is none. It is an engine's only while that engine lives: one that was killed could not clear it."""
+    """Empty if there is none. Only valid while the engine runs: one that was killed could not clear it."""
     try:
         return read_regular_file(path, HEALTH_FILE_BYTES).decode("utf-8", "ignore").strip()
     except OSError:
         return ""
 
 
-LOG_FILE = "engine.log"
-
-
-DOORBELL_FIFO = "doorbell"
-
-
-HEALTH_FILE = "trouble"
-
-
-HELD_FLAG = "--held"
-
-
-MAX_LOG_BYTES = 1 << 20  # bytes; a longer log is put aside when an engine starts
-
-
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """Who holds the lease, and since when. `trouble` is what keeps it from going on, if anything does."""
+    """The engine that holds the journal's lock, and since when. `trouble`: what stops it, if anything does."""
 
     pid: int
     since: float
@@ -200,32 +139,55 @@ def find_engine(place: RepoLocation) -> EngineInfo | None:
         beside = journal_lock.find_lock_file(place.state / JOURNAL_FILE)
         pid, since = int(beside.read_text() or 0), beside.stat().st_mtime
         return EngineInfo(pid, since, read_health(place.state / HEALTH_FILE))
-    except (OSError, ValueError):  # it is about to sign
+    except (OSError, ValueError):  # it has not written its pid yet
         return EngineInfo(0, 0.0)
 
 
 def start_engine(place: RepoLocation) -> int:
-    """In a session of its own, so that no terminal ends it; the pid, at once. A second one leaves by itself."""
-    return spawn_daemon(_build_engine_command(place), place.state / LOG_FILE, max_log_bytes=MAX_LOG_BYTES)
+    """Start an engine in a session of its own. Its pid, at once; a second engine exits by itself."""
+    log = place.state / LOG_FILE
+    try:
+        _rotate_log(log)
+        return _spawn(_build_engine_command(place), (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
+    except OSError as error:
+        raise WorldError(
+            f"can't start the engine: {error}", hint=f"its log would be {log}; run plait doctor"
+        ) from error
 
 
 def spawn_held_engine(place: RepoLocation) -> HeldProcess | None:
-    """One that is ready to start, and touches nothing until it is told to go."""
-    return spawn_held([*_build_engine_command(place), HELD_FLAG])
+    """Start an engine that gets ready and waits; None if that can't be done, since it only saves time."""
+    inner, outer = os.pipe()
+    argv = [*_build_engine_command(place), HELD_FLAG]
+    try:
+        return HeldProcess(_spawn(argv, (os.POSIX_SPAWN_DUP2, inner, 0), os.devnull), outer)
+    except OSError:
+        os.close(outer)
+        return None
+    finally:
+        os.close(inner)
 
 
 def wait_for_release(place: RepoLocation) -> bool:
-    """In such a one: wait for the word."""
-    return wait_for_go_signal(place.state / LOG_FILE, max_log_bytes=MAX_LOG_BYTES)
+    """In a held engine: wait until it may start. From then on, its output goes to the log. False: it is not needed."""
+    if os.read(0, 1) != GO_SIGNAL:
+        return False
+    log = place.state / LOG_FILE
+    _rotate_log(log)
+    for fd, path, mode in ((0, os.devnull, os.O_RDONLY), (1, str(log), _OUTPUT_FLAGS), (2, str(log), _OUTPUT_FLAGS)):
+        opened = os.open(path, mode | os.O_CLOEXEC, 0o600)
+        os.dup2(opened, fd)
+        os.close(opened)
+    return True
 
 
 def _build_engine_command(place: RepoLocation) -> list[str]:
-    # Nothing that lies in the current folder is imported.
+    # -P: nothing is imported from the current folder.
     return [sys.executable, "-P", "-m", "plait.engine", str(place.state), str(place.top)]
 
 
 def wake_engine(place: RepoLocation) -> None:
-    """If nobody hears it, an engine finds the request when it comes."""
+    """No error if none runs: the next engine finds the request."""
     with suppress(OSError):
         fd = os.open(place.state / DOORBELL_FIFO, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

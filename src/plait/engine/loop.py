@@ -1,6 +1,6 @@
-"""The engine's loop: one inbox, one writer. Facts come in, decisions are made durable, and only then performed.
+"""The engine's loop: requests and reports come in, decisions are made durable, and only then performed.
 
-Everything happens in one thread. A turn takes all that came since the last one, so that many facts share one commit.
+Everything happens in one thread. A tick takes all that came since the last one, so that many events share one commit.
 """
 
 from __future__ import annotations
@@ -38,18 +38,16 @@ from plait.store.interfaces import Inbox, InboxError, Journal, JournalFullError,
 from plait.system import log
 from plait.system.interfaces import HealthFile, OtherEngines, SharedState, SleepInhibitor
 
-TICK_SECONDS = 1.0  # seconds between two looks at transcripts and sensors, while something runs
-INBOX_POLL_SECONDS = 2.0  # at the inbox, in case its bell did not ring
-IDLE_EXIT_SECONDS = 2.0  # with nothing left to do, before it leaves
-WRITE_RETRY_SECONDS = 2.0  # until a journal without room is tried again
-COMMIT_DELAY_SECONDS = 0.2  # what no decision hangs on waits so long for company in its commit
+TICK_SECONDS = 1.0  # between two reads of transcripts and sensors, while something runs
+INBOX_POLL_SECONDS = 2.0  # between two reads of the inbox, in case no wake-up came
+IDLE_EXIT_SECONDS = 2.0  # with nothing left to do, before it exits
+WRITE_RETRY_SECONDS = 2.0  # until a journal that could not be written is tried again
+COMMIT_DELAY_SECONDS = 0.2  # reports that no decision depends on are delayed this long, to share a commit
 _DEFERRABLE = (AttemptLaunched, AttemptActive, AttemptPhase, SourcesWritten)
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the engine is put together from."""
-
     journal: Journal
     inbox: Inbox
     inputs: BatchInputsCache
@@ -66,7 +64,7 @@ class Dependencies:
 
 
 class Engine:
-    """Owns the state. `leave` may be called at any time: what runs goes on, and another engine adopts it."""
+    """Owns the state. `stop` may be called at any time: attempts continue, and the next engine adopts them."""
 
     def __init__(self, pid: int, version: str, wall: Callable[[], float] = time.time) -> None:
         self.state = State()
@@ -76,7 +74,7 @@ class Engine:
         self._dependencies: Dependencies | None = None
         self._incoming: list[Request | Report] = []
         self._urgent = True
-        self._queued_since = 0.0  # when the first of the patient news came
+        self._queued_since = 0.0  # when the first event in `_incoming` came
         self._wake_requested = True
         self._inbox_read_at = 0.0
         self._polled_at = 0.0
@@ -98,11 +96,11 @@ class Engine:
         if not self._incoming:
             self._queued_since = time.monotonic()
         self._incoming.append(event)
-        awaited = isinstance(event, SourcesWritten) and event.batch not in self.state.open  # a front waits for it
+        awaited = isinstance(event, SourcesWritten) and event.batch not in self.state.open  # a front end waits for it
         self._urgent = self._urgent or awaited or not isinstance(event, _DEFERRABLE)
 
     def wake(self) -> None:
-        """Somebody left a request."""
+        """There is a request in the inbox."""
         self._wake_requested = True
 
     def stop(self) -> None:
@@ -110,18 +108,17 @@ class Engine:
 
     @property
     def was_stopped(self) -> bool:
-        """It left because it was told to."""
         return self._stopping
 
     def open(self, parts: Dependencies, settings_request: ChangeEngineSettings) -> None:
-        """Replay, probe, report: what an earlier engine left is found again. `wanted` is what the settings say now."""
+        """Replay the journal and recover. `settings_request` has the current settings."""
         self._dependencies = parts
         self._saved_settings = parts.journal.settings()
         for record in parts.journal.read():
             evolve(self.state, record)
             parts.status_writer.take(record)
-            for onlooker in parts.listeners:
-                onlooker.replay(record)
+            for listener in parts.listeners:
+                listener.replay(record)
         self.enqueue(EngineTaken(self._pid, version=self._version))
         if self.state.settings.with_fields(settings_request.settings, settings_request.fields) != self.state.settings:
             self.enqueue(settings_request)
@@ -145,26 +142,26 @@ class Engine:
             waits.append(self._wake_at - self._wall())
         if self._idle_since is not None:
             left = self._idle_since + IDLE_EXIT_SECONDS - now
-            waits.append(left if left > 0 else COMMIT_DELAY_SECONDS)  # what attempts left behind is still being ended
+            waits.append(left if left > 0 else COMMIT_DELAY_SECONDS)  # leftover processes are still being ended
         return max(0.0, min(waits))
 
     def tick(self) -> None:
-        """Take what came, decide what is due, make it durable, perform it."""
+        """Take new events, decide what is due, make it durable, perform it."""
         if self._uncommitted:
             self._commit(self._uncommitted)
             return
         self._poll()
         requests = self._read_inbox()
         jump = list(self.dependencies.capacity.report_clock_jump())
-        with self._lock_shared_state(asked=bool(requests)) as elsewhere:
-            if not (requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(elsewhere)):
+        with self._lock_shared_state(asked=bool(requests)) as other_engines:
+            if not (requests or jump or self._is_commit_due() or self.dependencies.capacity.has_changed(other_engines)):
                 return
             incoming, self._incoming, self._urgent = [*jump, *requests, *self._incoming], [], False
             at = self._wall()
             records = fold_incoming(self.state, incoming, at)
-            # What the machine has room for depends on what has just ended, and on who took over.
+            # Capacity depends on what has just ended.
             records += fold_incoming(
-                self.state, list(self.dependencies.capacity.report_changes(self.state, elsewhere)), at
+                self.state, list(self.dependencies.capacity.report_changes(self.state, other_engines)), at
             )
             decided, self._wake_at = decide_due(self.state, at)
             self.dependencies.shared.record_usage(
@@ -175,7 +172,7 @@ class Engine:
 
     @property
     def is_finished(self) -> bool:
-        """Nothing is left to do, and nobody has asked for anything lately."""
+        """There was nothing left to do for a while."""
         if self._stopping:
             return True
         if not self._has_nothing_left():
@@ -188,7 +185,7 @@ class Engine:
         return now - self._idle_since >= IDLE_EXIT_SECONDS and not self.dependencies.performer.sweep()
 
     def release(self) -> None:
-        """The last record of this engine. Nothing is taken or decided any more: nobody would be there to see to it."""
+        """Write the last record. Nothing is decided any more: it would not be performed."""
         if self._uncommitted:
             self._commit(self._uncommitted)
         if not self._uncommitted:
@@ -198,7 +195,7 @@ class Engine:
         log.write_line(f"engine {self._pid} left at record {self.state.seq}")
 
     def _delete_stale_environments(self) -> None:
-        """Batches that are open, or on their way here, go on having their environments."""
+        """Open batches, and those in the inbox, keep their environments."""
         with suppress(InboxError):
             coming = (getattr(request, "batch", "") for request in self.dependencies.inbox.pending())
             self.dependencies.inputs.delete_stale_environments({*self.state.open, *coming})
@@ -210,22 +207,21 @@ class Engine:
     def _has_nothing_left(self) -> bool:
         if self._incoming or self._uncommitted or self._wake_requested or self.dependencies.attempts.running:
             return False
-        told = all(onlooker.is_idle for onlooker in self.dependencies.listeners)
         return (
-            told
+            all(listener.is_idle for listener in self.dependencies.listeners)
             and self.dependencies.status_writer.is_idle
             and self.dependencies.workers.is_idle
             and not is_engine_needed(self.state)
         )
 
     def _is_commit_due(self) -> bool:
-        """Whether a turn is worth a commit now."""
+        """Whether something is due that can't wait."""
         if self._urgent or (self._wake_at is not None and self._wake_at <= self._wall()):
             return True
         return bool(self._incoming) and time.monotonic() - self._queued_since >= COMMIT_DELAY_SECONDS
 
     def _lock_shared_state(self, *, asked: bool) -> AbstractContextManager[OtherEngines]:
-        """Nobody needs to be asked while there is nothing to start."""
+        """Skip the shared lock while nothing can start."""
         return self.dependencies.shared.lock() if self.state.open or asked else nullcontext(OtherEngines())
 
     def _has_waiting_tasks(self) -> bool:
@@ -253,9 +249,7 @@ class Engine:
         if not self._wake_requested and now - self._inbox_read_at < INBOX_POLL_SECONDS:
             return ()
         self._wake_requested, self._inbox_read_at = False, now
-        self.dependencies.journal.wait(
-            self.state.seq, 0
-        )  # raises if its file was taken away: then nobody wants this engine
+        self.dependencies.journal.wait(self.state.seq, 0)  # raises if the file was removed: then this engine must exit
         try:
             return self.dependencies.inbox.pending()
         except InboxError as error:
@@ -263,7 +257,7 @@ class Engine:
             return ()
 
     def _acknowledge(self, requests: Sequence[Request]) -> None:
-        """They are in the journal. If the inbox can't be told, they come again and are passed over."""
+        """The requests are in the journal. If this fails, they come again and are ignored."""
         if requests and not self._uncommitted:
             try:
                 self.dependencies.inbox.mark_taken([request.id for request in requests])
@@ -271,13 +265,15 @@ class Engine:
                 self._warn_once(error.message)
 
     def _commit(self, records: list[Record]) -> None:
-        """Nothing is performed before it is on disk. A full disk is waited for; meanwhile nothing is decided."""
+        """Nothing is performed before it is on disk. While the disk is full, nothing is decided."""
         try:
             self.dependencies.journal.commit(self._find_settings_changes(), records)
         except (JournalFullError, JournalReadOnlyError) as error:
             if not self._uncommitted:
                 log.write_line(f"warning: {error.message}; {len(records)} records wait ({error.hint})")
-            self.dependencies.health.write(f"{error.message}; agents run on, nothing new is begun. {error.hint}")
+            self.dependencies.health.write(
+                f"{error.message}; running agents continue; nothing new starts. {error.hint}"
+            )
             self._uncommitted = records
             return
         if self._uncommitted:
@@ -289,29 +285,28 @@ class Engine:
             self.dependencies.status_writer.take(record)
         for record in records:
             self.dependencies.performer.perform(record)
-        for onlooker in self.dependencies.listeners:
-            onlooker.handle_records(self.state, records)
+        for listener in self.dependencies.listeners:
+            listener.handle_records(self.state, records)
         self.dependencies.status_writer.schedule()
         self._keep_awake()
 
     def _find_settings_changes(self) -> dict[str, str | None]:
-        """What makes the journal's settings those that the records say."""
+        """The changes that make the journal's settings those of the state."""
         if self.state.saved == self._saved_settings:
             return {}
         return {**dict.fromkeys(self._saved_settings), **self.state.saved}
 
     def _keep_awake(self) -> None:
-        """While something runs, and not while all wait for a person or for a provider."""
+        """While an agent runs, but not while all tasks wait for a person or a provider."""
         awake = self.dependencies.sleep_inhibitor
         if not any(batch.alive for batch in self.state.open.values()):
             awake.release()
             return
         awake.acquire()
         if awake.problem:
-            self._warn_once(f"the machine may fall asleep: {awake.problem}")
+            self._warn_once(f"can't keep the machine awake: {awake.problem}")
 
     def _warn_once(self, problem: str) -> None:
-        """Once is enough."""
         if problem and problem not in self._warned:
             self._warned.add(problem)
             log.write_line(f"warning: {problem}")

@@ -1,7 +1,7 @@
-"""The line of merges, as it is made: changes onto the batch branch, the branch anew, and the branch to its remote.
+"""The merge queue: merging changes into the batch branch, rebuilding it, and publishing it.
 
-What is done about one batch is done in order. The branch is touched by nobody else, so a merge that was interrupted is
-found done or not done, and never half.
+Work on one batch is done in order. Nothing else changes the branch, so an interrupted merge is found done or not done,
+never half done.
 """
 
 from __future__ import annotations
@@ -92,40 +92,38 @@ class MergeQueue:
         )
 
     def write_conflict_file(self, order: AttemptStarted) -> None:
-        """Both sides, in a file, for the attempt that is to repair it. Called from a worker thread."""
+        """Describe the conflict in a file, for the attempt that resolves it. Called from a worker thread."""
         name, change = order.attempt, order.repairs
         if change is not None:
-            clash = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
-            blending = self._inputs.get_inputs(name.batch).gear.blending
+            conflict = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
+            rules = self._inputs.get_inputs(name.batch).gear.blending
             try:
                 write_private_file(
                     self._folder.conflict(name.batch, name.task),
-                    self.merger.describe_conflict(clash, blending),
+                    self.merger.describe_conflict(conflict, rules),
                 )
-            except (PlaitError, OSError) as error:  # it is advice, and the attempt can do without
-                log.write_line(f"warning: {name} is not told what it conflicts with: {describe_error(error)}")
+            except (PlaitError, OSError) as error:  # the attempt can do without
+                log.write_line(f"warning: can't describe the conflict to {name}: {describe_error(error)}")
 
-    def _submit(
-        self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Sequence[Report]]
-    ) -> None:
-        def sorry(error: Exception) -> None:
+    def _submit(self, batch: str, job: Callable[[], Report], failed: Callable[[Exception], Sequence[Report]]) -> None:
+        def report_failure(error: Exception) -> None:
             log.write_line(f"warning: batch {batch}: {describe_error(error)}")
             if not isinstance(error, PlaitError):
                 log.write_traceback(error)
             for report in failed(error):
                 self._emit(report)
 
-        self._workers.submit(("line", batch), errand, self._emit, sorry)
+        self._workers.submit(("line", batch), job, self._emit, report_failure)
 
     def _run_merge(self, order: MergeStarted, edit: EditFiles | None) -> MergeDone | MergeConflicted:
         kit = self._inputs.get_inputs(order.batch)
-        words = build_merge_message(kit, order.batch, order.task, order.n, edit)
-        return self.merger.merge(order, words, kit.gear.blending)
+        message = build_merge_message(kit, order.batch, order.task, order.n, edit)
+        return self.merger.merge(order, message, kit.gear.blending)
 
     def _run_rebuild(self, order: RebuildStarted, base: str, edits: Mapping[str, EditFiles | None]) -> RebuildDone:
         kit = self._inputs.get_inputs(order.batch)
-        words = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
-        return self.merger.rebuild(order, base, words, kit.gear.blending)
+        messages = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
+        return self.merger.rebuild(order, base, messages, kit.gear.blending)
 
     def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
         return self.publisher.publish(
@@ -151,6 +149,6 @@ def _to_merge_failure(order: MergeStarted, error: Exception) -> Sequence[Report]
 
 
 def _format_with_hint(error: Exception) -> str:
-    """With the way out, which is for whoever reads why it did not go on."""
+    """The error with its hint, for the person who reads why the batch stopped."""
     hint = error.hint if isinstance(error, PlaitError) else ""
     return f"{describe_error(error)}. {hint}" if hint else describe_error(error)

@@ -1,4 +1,4 @@
-"""The reactor: one thread that waits for descriptors, timers and other threads, and calls back. Idle, it sleeps."""
+"""The reactor: one thread that waits for descriptors, timers and other threads, and calls back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _SelectTimer:
 
 
 class SelectReactor:
-    """A Reactor. A callback that raises ends the run: whoever can go on catches it itself."""
+    """A Reactor. An exception in a callback ends the loop."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -54,13 +54,13 @@ class SelectReactor:
 
     def call_soon(self, then: Callback) -> None:
         self._posted.append(then)
-        with suppress(BlockingIOError, OSError):  # full: it is awake already; closed: nobody waits any more
+        with suppress(BlockingIOError, OSError):  # full: it is awake; closed: the loop has ended
             os.write(self._wake_writer, b".")
 
     def step(self, longest: float | None = None) -> None:
-        """Wait for something to happen, at most so long, and call back for all that has."""
+        """Wait for something to happen, for at most `longest` seconds, and run its callbacks."""
         for key, _ in self._selector.select(self._select_timeout(longest)):
-            # An earlier callback of this round may have taken it out, and its number may be another one's by now.
+            # An earlier callback of this round may have removed it, and its number may have been reused.
             current = self._selector.get_map().get(key.fd)
             if current is not None and current.data is key.data:
                 key.data()
@@ -69,7 +69,7 @@ class SelectReactor:
             self._posted.popleft()()
 
     def run_until(self, over: Callable[[], bool], timeout: float) -> bool:
-        """For tests, and for whoever leaves: True as soon as it is over, False when the time is."""
+        """True as soon as `over` holds, False after the timeout."""
         deadline = time.monotonic() + timeout
         while not over():
             left = deadline - time.monotonic()

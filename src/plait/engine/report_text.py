@@ -1,7 +1,4 @@
-"""What is reported goes into the journal, and from there to everybody: words in it are told without secrets.
-
-Names and words from outside may hold bytes that are no text; what is told of them can be written down all the same.
-"""
+"""Reports go into the journal: their texts are redacted, and bytes that are not UTF-8 are escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from plait.agents.redaction import Redactor
 from plait.core.reports import AttemptExited, Report
 from plait.core.requests import Request
 
-# The fields that hold words: a tool's, git's, the system's. Names of files, commits and sessions are what they are.
+# Fields with text of tools, git and the system. Names of files, commits and sessions are left as they are.
 _TEXT_FIELDS = frozenset({"detail", "question", "name", "why", "hint"})
 
 
@@ -23,16 +20,16 @@ R = TypeVar("R")
 def redact_reports(
     enqueue: Callable[[Request | Report], None], get_redactor: Callable[[str], Redactor]
 ) -> Callable[[Request | Report], None]:
-    """`discretion` is asked with a batch; what concerns none by an empty name."""
+    """An `enqueue` that redacts reports with the redactor of their batch, or of batch "" if they have none."""
 
-    def told(report: Request | Report) -> None:
+    def redact_and_enqueue(report: Request | Report) -> None:
         enqueue(redact_report(report, get_redactor(_find_batch(report))) if isinstance(report, Report) else report)
 
-    return told
+    return redact_and_enqueue
 
 
 def redact_report(report: R, redact: Redactor) -> R:
-    """The same report without secrets in its words; itself, if there is none."""
+    """The same report without secrets; itself, if there is none."""
     changes: dict[str, object] = {}
     for name in _TEXT_FIELDS.intersection(list_field_names(report)):
         value = getattr(report, name)
@@ -45,15 +42,14 @@ def redact_report(report: R, redact: Redactor) -> R:
 
 def _find_batch(report: Report) -> str:
     attempt = getattr(report, "attempt", None)
-    found = getattr(report, "batch", "") if attempt is None else attempt.batch
-    return str(found)
+    return str(getattr(report, "batch", "") if attempt is None else attempt.batch)
 
 
 ReportT = TypeVar("ReportT", bound=Report)
 
 
 def make_utf8_safe(report: ReportT) -> ReportT:
-    """The same report with every such byte spelt out; itself, if there is none."""
+    """The same report with every invalid byte escaped; itself, if there is none."""
     changes = {}
     for name in list_field_names(report):
         value = getattr(report, name)
@@ -64,7 +60,7 @@ def make_utf8_safe(report: ReportT) -> ReportT:
 
 
 def list_field_names(report: object) -> tuple[str, ...]:
-    """The fields of a report, or of a part of one: what a pattern would match them by, which is there already."""
+    """The fields of a report, or of a part of one: faster than `dataclasses.fields`."""
     names: tuple[str, ...] = report.__match_args__  # type: ignore[attr-defined]  # a dataclass
     return names
 
@@ -91,5 +87,5 @@ def _escape_invalid(value: str) -> str:
         return value
     try:
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # no bytes stood there
+    except UnicodeEncodeError:  # lone surrogates that stand for no byte
         return value.encode("utf-8", "backslashreplace").decode()
