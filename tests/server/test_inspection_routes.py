@@ -126,7 +126,7 @@ def test_attempts_and_steps_are_chosen(served: RunningServer) -> None:
     assert log(served, batch, "01-walls").text == "attempt 2\n"
     assert log(served, batch, "01-walls", step="verify").text == "checked\n"
     path = f"/api/batches/{batch}/tasks/01-walls/log"
-    assert served.get(path, 404, attempt=3)["error"] == "01-walls has no attempt 3 to write"
+    assert served.get(path, 404, attempt=3)["error"] == "01-walls has no write attempt 3"
     for query, field in (
         ({"attempt": 0}, "attempt"),
         ({"step": "merge"}, "step"),
@@ -193,7 +193,7 @@ def test_a_change_is_told_as_git_tells_it(served_estate: RunningServer, estate: 
     both = served.get(f"/api/batches/{batch}/diff", format="json")
     assert [file["path"] for file in both["files"]] == ["roof.txt", "walls.txt"]
     assert "roof.txt" in served.client.get(f"/api/batches/{batch}/diff").text
-    assert served.get(path, 404, attempt=2)["error"] == "01-walls has no attempt 2 to write"
+    assert served.get(path, 404, attempt=2)["error"] == "01-walls has no write attempt 2"
 
 
 def test_in_place_there_is_nothing_to_compare(served: RunningServer) -> None:

@@ -26,13 +26,16 @@ from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Step
 from plait.git.location import RepoLocation
-from plait.server.metrics import COUNTERS, GAUGES, ServerMetrics, render_metrics
-from plait.server.metrics_snapshot import (
+from plait.server.metrics import (
+    COUNTERS,
+    GAUGES,
     CurrentMetrics,
     DurationBuckets,
     MetricsReader,
     ProjectMetrics,
+    ServerMetrics,
     TotalMetrics,
+    render_metrics,
 )
 from plait.server.project_session import ProjectSession
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox

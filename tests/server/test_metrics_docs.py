@@ -13,8 +13,15 @@ from plait.client.counters import DURATION_BOUNDS_SECONDS
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.core.task import Step
-from plait.server.metrics import COUNTERS, GAUGES, render_metrics
-from plait.server.metrics_snapshot import CurrentMetrics, DurationBuckets, ProjectMetrics, TotalMetrics
+from plait.server.metrics import (
+    COUNTERS,
+    GAUGES,
+    CurrentMetrics,
+    DurationBuckets,
+    ProjectMetrics,
+    TotalMetrics,
+    render_metrics,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana-dashboard.json").read_text())

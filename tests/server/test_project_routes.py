@@ -17,8 +17,7 @@ from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.client.mirrors import get_mirror_settings, is_mirror
 from plait.core.errors import PlaitError, WorldError
 from plait.git.location import RepoLocation, compute_project_id, find_repo
-from plait.server.project_store import ProjectCatalog, ProjectStore, find_project_register
-from plait.server.projects import Project
+from plait.server.projects import Project, ProjectCatalog, ProjectStore, find_project_register
 from plait.server.session_pool import SessionPool
 
 pytestmark = pytest.mark.anyio
@@ -131,13 +130,13 @@ def test_a_damaged_register_is_told_and_put_aside_and_what_is_sound_in_it_stays(
 def test_a_register_that_others_could_write_is_not_believed(register: ProjectStore, tmp_path: Path) -> None:
     register.save(Project("0" * 12, "one", "/one"))
     (tmp_path / "state" / "projects.json").chmod(0o622)
-    with pytest.raises(WorldError, match="somebody else"):
+    with pytest.raises(WorldError, match="another user"):
         register.list_projects()
 
 
 def test_a_register_that_can_t_be_kept_says_so_and_where(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
-    with pytest.raises(WorldError, match="can't be kept"):
+    with pytest.raises(WorldError, match="can't save projects"):
         ProjectStore(tmp_path / "state" / "projects.json").save(Project("0" * 12, "one", "/one"))
 
 
@@ -145,7 +144,7 @@ _ADDS = """
 import sys
 from pathlib import Path
 from plait.server.projects import Project
-from plait.server.project_store import ProjectStore
+from plait.server.projects import ProjectStore
 for n in range(int(sys.argv[2]), int(sys.argv[2]) + 10):
     ProjectStore(Path(sys.argv[1])).save(Project(f"{n:012x}", "p", f"/{n}"))
 """
@@ -206,18 +205,18 @@ async def test_what_the_server_was_started_in_is_not_registered_twice(tmp_path: 
     [
         ("", "empty"),
         ("  ", "empty"),
-        ("repository", "from where on"),
-        ("../repository", "from where on"),
-        ("~nobody-at-all/x", "from where on"),
+        ("repository", "not an absolute path"),
+        ("../repository", "not an absolute path"),
+        ("~nobody-at-all/x", "not an absolute path"),
         ("/tmp/\x1b[31m", "control"),
         ("/tmp/\x00", "control"),
         ("/" + "a" * 5000, "too long"),
-        ("/" + "a" * 300, "can't be looked at"),
-        ("/nowhere/at/all", "can't be looked at"),
+        ("/" + "a" * 300, "can't access"),
+        ("/nowhere/at/all", "can't access"),
         ("{tmp}/file", "no folder"),
-        ("{tmp}/plain", "no git repository"),
+        ("{tmp}/plain", "not in a git repository"),
         ("{tmp}/bare.git", "work tree"),
-        ("{tmp}/loop/x", "leads nowhere|can't be looked at"),
+        ("{tmp}/loop/x", "can't be resolved|can't access"),
     ],
 )
 async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
@@ -239,7 +238,7 @@ async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register
     top = repository(tmp_path / "theirs")
     os.chown(top, 12345, 12345)
     async with offices_of(register) as offices:
-        with pytest.raises(FieldError, match="belongs to somebody else"):
+        with pytest.raises(FieldError, match="is owned by another user"):
             await offices.add_project(path=str(top))
 
 
@@ -474,7 +473,7 @@ async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_o
 
 
 def test_there_is_an_end_to_projects(tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plait.server.project_store.MAX_PROJECTS", 1)
+    monkeypatch.setattr("plait.server.projects.MAX_PROJECTS", 1)
     catalogue = ProjectCatalog(register)
     catalogue.add_path(str(repository(tmp_path / "one")))
     with pytest.raises(StateError, match="already"):

@@ -32,7 +32,7 @@ from plait.git.location import find_repo
 from plait.server.event_buffer import EventCursor, encode_events
 from plait.server.http.app import create_app
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
-from plait.server.project_store import ProjectStore
+from plait.server.projects import ProjectStore
 from plait.server.session_pool import SessionPool
 
 _RECONNECT_SECONDS = 0.02  # seconds until a client that was cut off comes back

@@ -1,35 +1,37 @@
-"""A text that only the holder of a token could have made: until when it is good, a random word, and a signature over both.
+"""Who may use the server: tokens, session cookies and one-time login codes.
 
-Who may come in: the holder of a token, and the browser that one of his links logged in.
-
-Nothing is kept of a login but the cookie itself, which is signed with a key that follows from the token: so it outlives
-the server, and dies with the token.
+Cookies and codes are signed with keys derived from the token, so they outlive the server but not the token.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from enum import StrEnum
-from hmac import compare_digest
+from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
-from plait.core.errors import UserError
+from plait.client.server_tokens import ServerTokens, find_user_state_folder, open_token_files
+from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.system.atomic_files import fsync_path, make_private_folder
 
-if TYPE_CHECKING:
-    from plait.client.server_tokens import ServerTokens
-
-
+SESSION_COOKIE = "plait_session"
+LOGIN_PATH = "/login"
+COOKIE_SECONDS = 30 * 86_400
+CODE_SECONDS = 600
+_RETENTION_SECONDS = 86_400  # after a code's expiry: a clock that is set back must not make it valid again
+_SERVER_URL = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII)
 _TOKEN_PATTERN = re.compile(r"([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})", re.ASCII)
 
 
 class TokenPurpose(StrEnum):
-    """What is sealed for one is worth nothing for the other."""
+    """A signature for one purpose is not valid for the other."""
 
     COOKIE = "cookie"
     CODE = "code"
@@ -37,7 +39,7 @@ class TokenPurpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignedToken:
-    """`until` in seconds since 1970."""
+    """`expires_at` in seconds since 1970."""
 
     expires_at: int
     nonce: str
@@ -49,7 +51,7 @@ def sign_token(token: str, purpose: TokenPurpose, expires_at: int) -> str:
 
 
 def verify_token(token: str, purpose: TokenPurpose, text: str) -> SignedToken | None:
-    """None unless it was sealed with this token for this purpose. Whether it is still good is the caller's to say."""
+    """None unless it was signed with this token for this purpose. The caller checks the expiry."""
     parsed = _TOKEN_PATTERN.fullmatch(text)
     if parsed is None:
         return None
@@ -60,24 +62,9 @@ def verify_token(token: str, purpose: TokenPurpose, text: str) -> SignedToken | 
 
 
 def _signature(token: str, purpose: TokenPurpose, payload: str) -> str:
-    """By a key of its own for each purpose, from which nobody gets back to the token."""
+    """With a key for each purpose, from which the token can't be derived."""
     key = hmac.digest(token.encode("ascii"), f"plait {purpose.value}".encode("ascii"), "sha256")
     return hmac.new(key, payload.encode("ascii"), hashlib.sha256).hexdigest()
-
-
-SESSION_COOKIE = "plait_session"
-
-
-LOGIN_PATH = "/login"
-
-
-COOKIE_SECONDS = 30 * 86_400
-
-
-CODE_SECONDS = 600
-
-
-_SERVER_URL = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII)
 
 
 class Access(StrEnum):
@@ -86,20 +73,20 @@ class Access(StrEnum):
 
 
 class AuthMethod(StrEnum):
-    TOKEN = "token"  # noqa: S105 - no secret, but how one came in
+    TOKEN = "token"  # noqa: S105 - the name of a method, not a secret
     COOKIE = "cookie"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: what they may do, and how they came in."""
+    """What a caller may do, and how they authenticated."""
 
     access: Access
     by: AuthMethod
 
 
 class InvalidCode(StrEnum):
-    """What became of a one-time code that is no good. A forged one, and one from before a rotation, are both unknown."""
+    """Why a one-time code is invalid. Forged ones, and those from before a token rotation, are unknown."""
 
     UNKNOWN = "unknown"
     EXPIRED = "expired"
@@ -107,7 +94,7 @@ class InvalidCode(StrEnum):
 
 
 class Authenticator:
-    """`tokens` says which are good now, `spend` whether a code was unused until this moment. Both may raise WorldError."""
+    """`tokens` reads the current ones, `use_code` returns whether a code was unused. Both may raise WorldError."""
 
     def __init__(
         self,
@@ -120,29 +107,31 @@ class Authenticator:
         self._now = now
 
     def check_token(self, presented: bytes) -> Caller | None:
-        """All comparisons are made, each in constant time: how long it takes tells nothing."""
-        matching = [access for access, token in self._iter_tokens() if compare_digest(token.encode("ascii"), presented)]
+        """All comparisons are made, each in constant time, so that the duration reveals nothing."""
+        matching = [
+            access for access, token in self._iter_tokens() if hmac.compare_digest(token.encode("ascii"), presented)
+        ]
         return Caller(matching[0], AuthMethod.TOKEN) if matching else None
 
     def check_cookie(self, presented: str) -> Caller | None:
-        found = self._verify(TokenPurpose.COOKIE, presented)
-        if found is None or found[1].expires_at <= self._now():
+        verified = self._verify(TokenPurpose.COOKIE, presented)
+        if verified is None or verified[1].expires_at <= self._now():
             return None
-        return Caller(found[0], AuthMethod.COOKIE)
+        return Caller(verified[0], AuthMethod.COOKIE)
 
     def issue_cookie(self, access: Access) -> str:
         return self._sign(TokenPurpose.COOKIE, access, COOKIE_SECONDS)
 
     def issue_code(self, access: Access = Access.FULL) -> str:
-        """Good once, for ten minutes. A read-only one needs that there is a read-only token."""
+        """Valid once, for ten minutes. A read-only code needs a read-only token."""
         return self._sign(TokenPurpose.CODE, access, CODE_SECONDS)
 
     def redeem_code(self, code: str) -> Access | InvalidCode:
-        """The access that the code gives, this one time; else why it gives none."""
-        found = self._verify(TokenPurpose.CODE, code)
-        if found is None:
+        """The access that the code gives, once; else why it is invalid."""
+        verified = self._verify(TokenPurpose.CODE, code)
+        if verified is None:
             return InvalidCode.UNKNOWN
-        access, signed = found
+        access, signed = verified
         if signed.expires_at <= self._now():
             return InvalidCode.EXPIRED
         return access if self._use_code(signed.nonce, signed.expires_at) else InvalidCode.USED
@@ -150,7 +139,7 @@ class Authenticator:
     def _sign(self, purpose: TokenPurpose, access: Access, seconds: float) -> str:
         token = dict(self._iter_tokens()).get(access)
         if token is None:
-            raise UserError("there is no read-only token yet", hint="Make one: plait token --read-only.")
+            raise UserError("there is no read-only token yet", hint="Create one: plait token --read-only.")
         return sign_token(token, purpose, int(self._now() + seconds))
 
     def _verify(self, purpose: TokenPurpose, text: str) -> tuple[Access, SignedToken] | None:
@@ -166,21 +155,58 @@ class Authenticator:
             yield Access.READ, tokens.read_only
 
 
-def create_authenticator() -> Authenticator:
-    """Those of the user whose server this is."""
-    from plait.client.server_tokens import open_token_files  # not for those who bring their own
-    from plait.server.used_codes import open_used_codes  # not for those who bring their own
+class UsedCodes:
+    """Which codes were used: an empty file for each, whose name says when it can be deleted.
 
-    return Authenticator(open_token_files().read, open_used_codes().redeem)
+    A name can be created only once, so of two concurrent uses one succeeds, whichever server they ask.
+    """
+
+    def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
+        self._folder = folder
+        self._now = now
+
+    def redeem(self, code: str, until: float) -> bool:
+        """Whether the code was unused. Durable on return; raises WorldError if it can't be saved, and then it must not be used."""
+        name = f"{int(until)}-{hashlib.sha256(code.encode('utf-8', 'surrogatepass')).hexdigest()}"
+        try:
+            make_private_folder(self._folder)
+            self._delete_expired()
+            return self._claim(self._folder / name)
+        except OSError as error:
+            raise WorldError(
+                f"can't save the used code in {self._folder}: {error.strerror}",
+                hint="Check permissions and free disk space.",
+            ) from error
+
+    def _claim(self, path: Path) -> bool:
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            return False
+        fsync_path(self._folder)
+        return True
+
+    def _delete_expired(self) -> None:
+        over = self._now() - _RETENTION_SECONDS
+        for name in os.listdir(self._folder):  # noqa: PTH208 - names are wanted
+            until = name.partition("-")[0]
+            if until.isascii() and until.isdigit() and int(until) < over:
+                with suppress(OSError):  # another server deletes too
+                    (self._folder / name).unlink()
+
+
+def create_authenticator() -> Authenticator:
+    """With the token files and used codes of the current user."""
+    return Authenticator(open_token_files().read, UsedCodes(find_user_state_folder() / "spent-codes").redeem)
 
 
 def make_login_link(authenticator: Authenticator, base_url: str, access: Access = Access.FULL) -> str:
-    """One that logs a browser in, once, within ten minutes. Raises UserError if the address is none."""
+    """A link that logs a browser in, once, within ten minutes. Raises UserError for an invalid URL."""
     return f"{parse_server_url(base_url)}{LOGIN_PATH}?code={authenticator.issue_code(access)}"
 
 
 def parse_server_url(url: str) -> str:
-    """Without a path, and nothing else that a server's address has not; else raises UserError."""
+    """Scheme, host and port only; else raises UserError."""
     if _SERVER_URL.fullmatch(url) is None:
-        raise UserError(f"{url} is not the address of a server", hint="Say it like http://127.0.0.1:3001.")
+        raise UserError(f"{url} is not the address of a server", hint="Use the form http://127.0.0.1:3001.")
     return url.rstrip("/")

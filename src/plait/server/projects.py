@@ -1,26 +1,41 @@
-"""A project: a repository that the server knows, by its path or by its URL, or the folder that it was started in."""
+"""The projects that a server knows: repositories by path or URL, kept in one JSON file per user.
+
+The file is read on every use and replaced under a lock, so several servers of a user can share it. A damaged file is set
+aside, and a warning is given.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from contextlib import suppress
+import shutil
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from plait.client.api_errors import FieldError
-from plait.client.mirrors import MirroredRepo
-from plait.core.errors import UserError
+from plait.client.api_errors import FieldError, NotFoundError, StateError
+from plait.client.mirrors import MirroredRepo, open_mirrored_repo
+from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.git.location import RepoLocation, compute_project_id, find_repo
+from plait.git.location import PROJECT_ID_LENGTH, RepoLocation, compute_project_id, find_repo
+from plait.system.atomic_files import open_regular_file, replace_file
+from plait.system.locks import hold_lock
 
 MAX_PATH_LENGTH = 4096  # characters of a path or a URL
+MAX_PROJECTS = 1000
+_MAX_FILE_BYTES = 32 << 20
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_ID = re.compile(rf"[0-9a-f]{{{PROJECT_ID_LENGTH}}}", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _REMOTE_URL = re.compile(r"[\w+.-]+://|[^/:~.][^/:]*:")
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`path` is the top of its checkout. `url` is where its mirror fetches from, without secrets; "": it is no mirror."""
+    """`path` is the top of its checkout. `url` is what its mirror fetches from, without secrets; "": not a mirror."""
 
     id: str
     name: str
@@ -30,24 +45,23 @@ class Project:
 
 
 def create_default_project(place: RepoLocation) -> Project:
-    """The one that a server without further words works on."""
     return Project(compute_project_id(place), _project_name(place.top), str(place.top), default=True)
 
 
 def create_mirror_project(found: MirroredRepo) -> Project:
-    """What git names by its path is a URL here, as all others are."""
+    """A local path becomes a file URL."""
     url = Path(found.url).as_uri() if found.url.startswith("/") else found.url
     return Project(compute_project_id(found.place), found.name, str(found.place.top), url)
 
 
 def create_path_project(path: str) -> Project:
-    """A checkout on this machine, of this user. Raises FieldError; nothing is made and nothing is changed."""
+    """A checkout on this machine, owned by this user. Raises FieldError; changes nothing."""
     place = find_own_checkout(_resolve_folder(_check_text(path, "path")))
     return Project(compute_project_id(place), _project_name(place.top), str(place.top))
 
 
 def find_own_checkout(path: Path) -> RepoLocation:
-    """Raises FieldError unless it lies in a checkout of a repository that is this user's own."""
+    """Raises FieldError unless the path is in a git checkout owned by this user."""
     try:
         _check_owner(path)
         place = find_repo(path)
@@ -57,13 +71,13 @@ def find_own_checkout(path: Path) -> RepoLocation:
         raise FieldError(error.message, field="path", hint=error.hint) from error
     except OSError as error:
         raise FieldError(
-            f"{path} can't be looked at: {error.strerror}",
+            f"can't access {path}: {error.strerror}",
             field="path",
             hint="Name a checkout of a repository.",
         ) from error
     if not place.repository:
         raise FieldError(
-            f"{path} is in no git repository",
+            f"{path} is not in a git repository",
             field="path",
             hint="A project is a repository: run git init there, or name another folder.",
         )
@@ -73,13 +87,13 @@ def find_own_checkout(path: Path) -> RepoLocation:
 
 
 def check_url(text: str) -> str:
-    """An address that git may be asked for, as far as its looks go. Raises FieldError."""
+    """Checks only the form of the URL. Raises FieldError."""
     url = _check_text(text, "url")
     if not _REMOTE_URL.match(url):
         raise FieldError(
-            "this is no URL of a repository",
+            "not the URL of a repository",
             field="url",
-            hint="Name it like https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name or file:///folder; "
+            hint="Use https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name or file:///folder; "
             "or give the folder of a checkout as `path`.",
         )
     return url
@@ -99,24 +113,251 @@ def _resolve_folder(text: str) -> Path:
             path = path.expanduser()
     if not path.is_absolute():
         raise FieldError(
-            f"{text!r} does not say from where on",
+            f"{text!r} is not an absolute path",
             field="path",
-            hint="Name the folder by its whole path: /home/me/repository or ~/repository.",
+            hint="Use an absolute path: /home/me/repository or ~/repository.",
         )
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
-        raise FieldError(f"{text!r} leads nowhere", field="path") from error
+        raise FieldError(f"{text!r} can't be resolved", field="path") from error
 
 
 def _check_owner(path: Path) -> None:
     if path.stat().st_uid != os.geteuid():
         raise FieldError(
-            f"{path} belongs to somebody else",
+            f"{path} is owned by another user",
             field="path",
-            hint="What its settings and hooks say would run as you: work in a clone of your own.",
+            hint="Its settings and hooks would run as you: use a clone of your own.",
         )
 
 
 def _project_name(top: Path) -> str:
     return top.name or "repository"
+
+
+class ProjectStore:
+    """`warn` gets messages for a person. All methods may raise WorldError."""
+
+    def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
+        self._path, self._lock_path = path, path.with_name(f"{path.stem}.lock")
+        self._warn = warn
+
+    def list_projects(self) -> list[Project]:
+        """In the order in which they were added."""
+        with _map_os_errors(self._path):
+            found, sound = _read_file(self._path)
+            if sound:
+                return found
+            with hold_lock(self._lock_path):
+                return self._read_repaired()
+
+    def save(self, project: Project) -> None:
+        """Durable on return. A project with the same id is replaced."""
+        with _map_os_errors(self._path), hold_lock(self._lock_path):
+            known = self._read_repaired()
+            kept = [project if each.id == project.id else each for each in known]
+            _write_file(self._path, kept if project in kept else [*kept, project])
+
+    def remove(self, project_id: str) -> bool:
+        """Whether it was there. The project itself is not touched."""
+        with _map_os_errors(self._path), hold_lock(self._lock_path):
+            known = self._read_repaired()
+            kept = [each for each in known if each.id != project_id]
+            if len(kept) != len(known):
+                _write_file(self._path, kept)
+            return len(kept) != len(known)
+
+    def _read_repaired(self) -> list[Project]:
+        """With the lock held: the readable projects; a damaged file is set aside."""
+        found, sound = _read_file(self._path)
+        if not sound:
+            aside = self._path.with_name(f"{self._path.stem}.damaged-{time.time_ns()}.json")
+            shutil.copy2(self._path, aside)
+            _write_file(self._path, found)
+            self._warn(
+                f"{self._path} was damaged: {len(found)} projects could be read, and the file was saved as {aside.name}"
+            )
+        return found
+
+
+def find_project_register() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("plait") / "projects.json"
+
+
+def open_project_store(warn: Callable[[str], None]) -> ProjectStore:
+    return ProjectStore(find_project_register(), warn)
+
+
+def _read_file(path: Path) -> tuple[list[Project], bool]:
+    """The projects that can be read, and whether the whole file was valid."""
+    try:
+        fd = open_regular_file(path, follow_links=True)
+    except FileNotFoundError:
+        return [], True
+    with os.fdopen(fd, "rb") as file:
+        info = os.fstat(fd)
+        if info.st_uid != os.geteuid() or info.st_mode & _WRITABLE_BY_OTHERS:
+            raise WorldError(
+                f"{path} may have been written by another user",
+                hint=f"Check its contents, then make it private: chmod 600 {path}.",
+            )
+        return _parse_projects(file.read(_MAX_FILE_BYTES + 1))
+
+
+def _parse_projects(data: bytes) -> tuple[list[Project], bool]:
+    try:
+        entries = json.loads(data)["projects"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return [], False
+    if not isinstance(entries, list):
+        return [], False
+    read = [_parse_project(entry) for entry in entries]
+    found = {each.id: each for each in read if each is not None}
+    return list(found.values()), len(found) == len(entries)
+
+
+def _parse_project(entry: object) -> Project | None:
+    if not isinstance(entry, dict):
+        return None
+    match entry.get("id"), entry.get("name"), entry.get("path"), entry.get("url", ""):
+        case str(project_id), str(name), str(path), str(url) if (
+            _ID.fullmatch(project_id) and path.startswith("/") and len(path) <= MAX_PATH_LENGTH
+        ):
+            return Project(project_id, name, path, url)
+        case _:
+            return None
+
+
+def _write_file(path: Path, projects: Sequence[Project]) -> None:
+    entries = [{"id": each.id, "name": each.name, "path": each.path, "url": each.url} for each in projects]
+    replace_file(path, f"{json.dumps({'projects': entries}, indent=1)}\n".encode("ascii"), durable=True)
+
+
+@contextmanager
+def _map_os_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorldError(
+            f"can't save projects to {path}: {error.strerror}", hint="Check permissions and free disk space."
+        ) from error
+
+
+class ProjectCatalog:
+    """`default`: where the server was started, if in a project. All methods may raise WorldError.
+
+    Methods that call git or wait for another server are for threads.
+    """
+
+    def __init__(self, store: ProjectStore, default: RepoLocation | None = None) -> None:
+        self._store, self._default = store, default
+        self.default_project = None if default is None else create_default_project(default)
+
+    def list_projects(self) -> list[Project]:
+        """The default project first."""
+        if self.default_project is None:
+            return self._store.list_projects()
+        return [
+            self.default_project,
+            *(each for each in self._store.list_projects() if each.id != self.default_project.id),
+        ]
+
+    def find(self, project: str | None) -> Project:
+        """None: the default project, or the only one. Raises NotFoundError."""
+        if self.default_project is not None and project in {None, self.default_project.id}:
+            return self.default_project
+        known = self.list_projects()
+        if project is not None:
+            return _find_by_id(project, known)
+        if len(known) == 1:
+            return known[0]
+        raise NotFoundError(
+            "the server was not started in a project",
+            hint="Name one: ?project=ID. GET /api/projects lists them, POST adds one.",
+        )
+
+    def locate(self, project: Project) -> RepoLocation:
+        """The project's checkout; a mirror without one gets a new one. For a thread."""
+        if project.default:
+            assert self._default is not None
+            return self._default
+        if project.url and not _is_folder(project.path):
+            return self.fetch_mirror(project.url)
+        try:
+            place = find_own_checkout(Path(project.path))
+        except FieldError as error:
+            raise WorldError(f"can't open {project.name}: {error.message}", hint=error.hint) from error
+        if compute_project_id(place) != project.id:
+            raise WorldError(
+                f"{project.path} is a different repository now",
+                hint="Add it again, and remove the old project.",
+            )
+        return place
+
+    def fetch_mirror(self, url: str, in_use: Collection[Path] = ()) -> RepoLocation:
+        """A checkout of the remote's current state. For a thread; it may take minutes."""
+        found = open_mirrored_repo(url, in_use=in_use)
+        self._store_project(create_mirror_project(found))
+        return found.place
+
+    def add_path(self, path: str) -> Project:
+        """A repository is one project, whichever of its checkouts is named: the first that still exists is used.
+
+        For a thread; raises FieldError.
+        """
+        found = create_path_project(path)
+        for each in self.list_projects():
+            if each.id == found.id and _is_folder(each.path):
+                return each
+        self._store_project(found)
+        return found
+
+    def add_url(self, url: str, in_use: Collection[Path] = ()) -> tuple[Project, MirroredRepo]:
+        """Clone, or fetch again. For a thread; raises FieldError for an invalid URL."""
+        try:
+            found = open_mirrored_repo(check_url(url), in_use=in_use)
+        except FieldError:
+            raise
+        except UserError as error:
+            raise FieldError(error.message, field="url", hint=error.hint) from error
+        project = create_mirror_project(found)
+        self._store_project(project)
+        return project, found
+
+    def remove(self, project: Project) -> None:
+        """The project itself is not touched. For a thread; raises StateError."""
+        if project.default:
+            raise StateError(
+                f"{project.name} is the project that this server was started in",
+                state="default",
+                hint="It is removed when the server stops.",
+            )
+        self._store.remove(project.id)
+
+    def _store_project(self, project: Project) -> None:
+        if self.default_project is not None and project.id == self.default_project.id:
+            return
+        known = self._store.list_projects()
+        if project in known:
+            return
+        if len(known) >= MAX_PROJECTS and project.id not in {each.id for each in known}:
+            raise StateError(
+                f"there are {MAX_PROJECTS} projects already",
+                state="full",
+                hint="Remove projects you no longer need.",
+            )
+        self._store.save(project)
+
+
+def _find_by_id(name: str, known: Collection[Project]) -> Project:
+    for each in known:
+        if each.id == name:
+            return each
+    raise NotFoundError(f"there is no project {name[:40]!r}", hint="GET /api/projects lists them.")
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for some errors

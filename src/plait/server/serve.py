@@ -35,8 +35,7 @@ from plait.server.http.server_config import (
 )
 from plait.server.http.web_page import add_page
 from plait.server.mcp.http_transport import add_mcp
-from plait.server.project_store import open_project_store
-from plait.server.projects import Project
+from plait.server.projects import Project, open_project_store
 from plait.server.session_pool import SessionPool
 
 SHUTDOWN_GRACE_SECONDS = 5  # seconds for requests that are being answered when the server ends

@@ -16,8 +16,7 @@ from plait.client.session import Session
 from plait.core.errors import PlaitError
 from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession, RequestScope
-from plait.server.project_store import ProjectCatalog, ProjectStore
-from plait.server.projects import Project
+from plait.server.projects import Project, ProjectCatalog, ProjectStore
 from plait.store.project_files import has_journal
 
 T = TypeVar("T")

@@ -17,17 +17,16 @@ from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_htt
 from tests.support.temp_project import EngineProject
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
-from plait.server.auth import Authenticator
+from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.app import create_app
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
 from plait.server.mcp.http_transport import McpEndpoint, add_mcp
 from plait.server.mcp.server import TOOLS
-from plait.server.project_store import ProjectStore
+from plait.server.projects import ProjectStore
 from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool
-from plait.server.used_codes import UsedCodes
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plait.client.server_tokens import TokenFiles
-from plait.server.auth import Authenticator
-from plait.server.used_codes import UsedCodes
+from plait.server.auth import Authenticator, UsedCodes
 
 Headers = dict[str, str] | Sequence[tuple[str, str]]
 

@@ -17,10 +17,10 @@ from plait.server.auth import (
     AuthMethod,
     Caller,
     InvalidCode,
+    UsedCodes,
     make_login_link,
     parse_server_url,
 )
-from plait.server.used_codes import UsedCodes
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import Clock

@@ -19,11 +19,10 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
-from plait.server.auth import Authenticator
+from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.connections import UnauthenticatedConnections
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.server_config import create_uvicorn_config, wrap_with_middleware
-from plait.server.used_codes import UsedCodes
 
 PATIENCE = 20.0  # seconds until a test gives up
 RULES = RequestPolicy()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import WorldError
-from plait.server.used_codes import UsedCodes
+from plait.server.auth import UsedCodes
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import Clock
@@ -59,5 +59,5 @@ def test_what_somebody_else_put_there_is_left_alone(folder: Path, clock: Clock) 
 def test_a_place_that_can_t_be_written_is_told_and_the_code_not_used(folder: Path, clock: Clock) -> None:
     folder.parent.mkdir()
     folder.touch()
-    with pytest.raises(WorldError, match="can't be remembered"):
+    with pytest.raises(WorldError, match="can't save the used code"):
         UsedCodes(folder, clock).redeem("one", clock.now)

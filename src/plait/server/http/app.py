@@ -20,13 +20,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plait import __version__
 from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
 from plait.server.http.responses import make_error_response, respond_with_error
-from plait.server.http.routes import actions, batches, docs, events, inspection, me, projects, settings, tasks
+from plait.server.http.routes import actions, batches, docs, events, inspection, projects, settings, tasks
 from plait.server.http.routes.dependencies import JSON_MEDIA_TYPE
 from plait.server.http.schema.events import OpenApiSchemas, build_event_schemas
 from plait.server.metrics import ServerMetrics
 from plait.server.session_pool import SessionPool
 
-_ROUTE_MODULES = (projects, me, tasks, batches, actions, inspection, settings, events, docs)
+_ROUTE_MODULES = (projects, tasks, batches, actions, inspection, settings, events, docs)
 
 
 GZIP_MIN_BYTES = 1 << 10  # bytes; what is shorter goes as it is

@@ -127,14 +127,8 @@ async def read_explanation(session: ProjectSession, batch: str | None, task: str
     def read(client: Session) -> tuple[Json, TaskResultDetails | None]:
         state = client.preview_state()
         found, of = resolve_batch_and_task(state, batch, task)
-        told = session.follower.history.get_batch(found.id)
-        name = of.task.id
-        past, gate, met = (
-            told.list_attempts(name),
-            told.find_deciding_gate(name),
-            told.find_conflict(name),
-        )
-        known = build_explanation(client.place, state, (found, of), past, gate, met)
+        history = session.follower.history.get_batch(found.id)
+        known = build_explanation(client.place, state, found, of, history)
         return explanation_json(known), known.result
 
     told, expected = await session.query(read)

@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+from enum import Enum
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
 from plait import __version__
+from plait.server.auth import Access, Caller
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import get_session_pool
 from plait.server.http.schema.base import PROJECT_LINKS, document_responses
-from plait.server.http.schema.projects import Health, ProjectBody, Projects, ProjectShape
+from plait.server.http.schema.projects import Health, Me, ProjectBody, Projects, ProjectShape
+from plait.server.http.web_page import read_page_version
 from plait.server.projects import Project
 
-router = APIRouter(tags=["projects"])
+router = APIRouter()
+
+_TAGS: list[str | Enum] = ["projects"]
 
 
-@router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=["server"])
+@router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=[*_TAGS, "server"])
 async def health() -> Response:
     """The server answers. It needs no token, and tells nothing else."""
     return make_response({"status": "ok", "version": __version__})
 
 
-@router.get("/api/projects", operation_id="listProjects", responses=document_responses(Projects))
+@router.get("/api/me", operation_id="getMe", responses=document_responses(Me), tags=["server"])
+async def me(request: Request) -> Response:
+    """What whoever asks may do, and what answers them."""
+    caller: Caller | None = request.scope.get("state", {}).get("caller")
+    body = {
+        "access": "look" if caller is not None and caller.access is Access.READ else "all",
+        "by": caller.by.value if caller is not None else None,
+        "version": __version__,
+        "page": await asyncio.to_thread(read_page_version),
+    }
+    return make_response(body)
+
+
+@router.get("/api/projects", operation_id="listProjects", responses=document_responses(Projects), tags=_TAGS)
 async def listed(request: Request) -> Response:
     """The repositories that this server knows; the one served comes first."""
     known = await asyncio.to_thread(get_session_pool(request).list_projects)
@@ -33,6 +51,7 @@ async def listed(request: Request) -> Response:
 @router.post(
     "/api/projects",
     operation_id="addProject",
+    tags=_TAGS,
     status_code=201,
     responses=document_responses(ProjectShape, 409, status=201, links=PROJECT_LINKS),
 )
@@ -44,6 +63,7 @@ async def add(request: Request, body: ProjectBody) -> Response:
 @router.delete(
     "/api/projects/{project_id}",
     operation_id="removeProject",
+    tags=_TAGS,
     status_code=204,
     responses=document_responses(None, 409),
 )
