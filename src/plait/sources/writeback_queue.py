@@ -61,23 +61,23 @@ class BatchWriteback:
         """An update for each source with pending statuses; tasks without a source are left out."""
         addresses = [SourceAddress.parse(source) for source in self.sources]
         short = make_source_names([address.path for address in addresses])
-        tellers = {task: _find_source(addresses, self.tasks[task].origin) for task in self.pending}
+        owners = {task: _find_source(addresses, self.tasks[task].origin) for task in self.pending}
         for address, name in zip(addresses, short, strict=True):
-            tasks = tuple(task for task, teller in tellers.items() if teller == address)
+            tasks = tuple(task for task, owner in owners.items() if owner == address)
             if tasks:
                 changes = tuple(self._change(task, name, address.tag) for task in tasks)
                 upto = max(self.pending[task].seq for task in tasks)
                 yield SourceUpdate(self.batch, address.format, address.path, tasks, changes, upto)
 
     def _change(self, name: str, source: str, tag: str) -> StatusChange:
-        task, owed = self.tasks[name], self.pending[name]
+        task, pending = self.tasks[name], self.pending[name]
         return StatusChange(
             id=name.removeprefix(f"{source}:"),
-            status=owed.status,
-            at=datetime.fromtimestamp(owed.at, UTC).astimezone(),
+            status=pending.status,
+            at=datetime.fromtimestamp(pending.at, UTC).astimezone(),
             file=task.origin.file if task.origin else "",
             title=task.title,
-            reason=owed.reason,
+            reason=pending.reason,
             tries=max(0, self.start_counts.get(name, 0) - 1),
             batch=self.batch,
             tag=tag,
@@ -123,8 +123,8 @@ class WritebackQueue:
                 phases = {phase.key: phase.reason for phase in event.plan.phases}
                 self._batches[event.batch] = BatchWriteback(event.batch, event.sources, event.settings, tasks, phases)
             case ChangeSettings(batch=batch) if batch in self._batches:
-                account = self._batches[batch]
-                account.settings = account.settings.with_fields(event.settings, event.fields)
+                writeback = self._batches[batch]
+                writeback.settings = writeback.settings.with_fields(event.settings, event.fields)
             case Drop(batch=batch, task=task) if batch in self._batches:
                 self._batches[batch].dropped.add(task)
             case AttemptStarted(attempt=attempt) if attempt.step is Step.WRITE:
@@ -143,36 +143,36 @@ class WritebackQueue:
     def list_open_batches(self) -> list[BatchWriteback]:
         """The batches with pending statuses that are written into the checkout."""
         return [
-            account
-            for account in self._batches.values()
-            if account.pending and account.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH}
+            writeback
+            for writeback in self._batches.values()
+            if writeback.pending and writeback.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH}
         ]
 
     def _start_task(self, batch: str, task: str, record: Record) -> None:
-        account = self._batches.get(batch)
-        known = account.tasks.get(task) if account is not None else None
-        if account is None or known is None:
+        writeback = self._batches.get(batch)
+        known = writeback.tasks.get(task) if writeback is not None else None
+        if writeback is None or known is None:
             return
         if known.entrant is not None:  # a contest entrant is not in a source, but its task is
             self._add_pending(batch, known.entrant, SourceStatus.DOING, "", record)
             return
-        account.start_counts[task] = account.start_counts.get(task, 0) + 1
+        writeback.start_counts[task] = writeback.start_counts.get(task, 0) + 1
         self._add_pending(batch, task, SourceStatus.DOING, "", record)
 
     def _add_pending(self, batch: str, task: str, status: SourceStatus, reason: str, record: Record) -> None:
-        account = self._batches.get(batch)
-        if account is not None and task in account.tasks and account.tasks[task].entrant is None:
-            account.pending[task] = PendingStatus(status, record.seq, record.at, reason)
+        writeback = self._batches.get(batch)
+        if writeback is not None and task in writeback.tasks and writeback.tasks[task].entrant is None:
+            writeback.pending[task] = PendingStatus(status, record.seq, record.at, reason)
 
     def _remove_written(self, event: SourcesWritten) -> None:
-        owed = self._batches[event.batch].pending if event.batch in self._batches else {}
+        pending = self._batches[event.batch].pending if event.batch in self._batches else {}
         for task in event.tasks:
-            if task in owed and owed[task].seq <= event.upto:
-                del owed[task]
+            if task in pending and pending[task].seq <= event.upto:
+                del pending[task]
 
 
-def _end_status(account: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
+def _end_status(writeback: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
     """A dropped task is skipped in its source; one skipped by a halted batch is still to do."""
-    if event.status is TaskStatus.SKIPPED and account is not None and event.task in account.dropped:
+    if event.status is TaskStatus.SKIPPED and writeback is not None and event.task in writeback.dropped:
         return SourceStatus.SKIPPED
     return _STATUS_BY_TASK_STATUS.get(event.status, SourceStatus.TODO)

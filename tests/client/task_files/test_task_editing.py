@@ -263,7 +263,7 @@ class TestFilesThatAreNone:
         (checkout.top / "tasks/02-b.md").symlink_to(outside)
         told = checkout.task("02-b")
         assert (told["editable"], told["body"], told["text"], told["version"]) == (False, "", None, None)
-        with pytest.raises(StateError, match="no regular file inside this checkout"):
+        with pytest.raises(StateError, match="not a regular file inside this checkout"):
             checkout.edit("02-b", version=checkout.version("tasks/02-b.md"), title="B")
         assert outside.read_text() == "# Secret\n\nNobody's business\n"
 

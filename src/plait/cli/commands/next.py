@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from plait.cli.commands.trust import TrustCheck
+from plait.cli.format import MAX_NAMES
 from plait.cli.output import OK, USAGE, Page, print_json, print_problems
 from plait.cli.prompts import is_interactive
 from plait.client.project_sources import load_sources
 from plait.core.plan import Plan, Severity
+from plait.core.text import join_names
 from plait.sources.planning import NextTask, PlanOptions, list_next_tasks, plan_tasks
 from plait.sources.selectors import select_tasks
-
-_MAX_NAMES = 4  # tasks that are named together
 
 
 def next_command(  # noqa: PLR0913 - what was said on the command line
@@ -81,7 +81,7 @@ def _print_tasks(found: Sequence[NextTask], *, complete: bool) -> None:
 def _print_waiting(plan: Plan, wanted: Collection[str]) -> None:
     page = Page()
     inside = {task.id for task in plan.tasks}
-    for task in [task for task in plan.tasks if task.id in wanted][:_MAX_NAMES]:
+    for task in [task for task in plan.tasks if task.id in wanted][:MAX_NAMES]:
         needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
         phase = f"phase {task.phase} to open" if task.phase else "a file that another task holds"
         page.add_line(f"{task.id} waits for {', '.join(needs) or phase}.")
@@ -90,7 +90,4 @@ def _print_waiting(plan: Plan, wanted: Collection[str]) -> None:
 
 def _describe_reason(each: NextTask) -> str:
     others = each.conflicts_with
-    shown = ", ".join(others[:_MAX_NAMES]) + (
-        f" and {len(others) - _MAX_NAMES} more" if len(others) > _MAX_NAMES else ""
-    )
-    return f"{each.reason}; shares files with {shown}" if others else each.reason
+    return f"{each.reason}; shares files with {join_names(others, MAX_NAMES)}" if others else each.reason
