@@ -1,7 +1,7 @@
 """A cache of what was read from sources.
 
-A file counts as unchanged by its signature only if its last change was over before it was read: two writes within one tick of
-the clock have the same times. A format is a function of texts, so equal texts have equal readings.
+A file counts as unchanged by its signature only if its last change was over before it was read: two writes within one
+tick of the clock have the same times. A format is a function of texts, so equal texts have equal readings.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SourceCache:
     def read_text(
         self, path: Path, name: str, file_stat: os.stat_result, read: Callable[[], tuple[Document, Sequence[Problem]]]
     ) -> tuple[Document, Sequence[Problem]]:
-        """`name` is used in messages, and several may lead to one path. `file_stat` was taken before `read` is called."""
+        """`name` is used in messages; several may lead to one path. `file_stat` was taken before the call."""
         signature, known = _make_signature(file_stat), self._texts.get((path, name))
         if known is not None and known.signature == signature:
             return known.document, known.problems

@@ -189,7 +189,7 @@ class _SourceLoader:
             yield from sources
 
     def _find_task_files(self, files: Sequence[SourceFiles]) -> set[str]:
-        """The paths of task files. Next to them, unknown texts are task files too, and checklists are criteria of a task."""
+        """The paths of task files. Next to them, unknown texts are tasks too, and checklists are a task's criteria."""
         formats = {file.path: self._format_name(file) for file in files}
         sure = {path for path, name in formats.items() if get_entry(name).one_task_per_file}
         folders = {_parent_folder(path) for path in sure}

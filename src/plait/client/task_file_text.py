@@ -167,7 +167,7 @@ def _unsupported_error(path: str) -> StateError:
 
 @dataclass(frozen=True, slots=True)
 class TaskFileParts:
-    """Together they are the whole text. `head` is the first heading, if nothing is before it, with the empty lines after it."""
+    """Together the whole text. `head` is the first heading, if nothing is before it, and the empty lines after it."""
 
     front: str
     head: str

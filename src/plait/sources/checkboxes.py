@@ -170,7 +170,7 @@ class CheckboxFile:
 def write_checkboxes(
     parse: Callable[[str], CheckboxFile], path: str, text: str, changes: Sequence[StatusChange]
 ) -> Rewrite:
-    """Put the changed statuses of a file's tasks into their boxes, and into those of the groups that they are part of."""
+    """Write the changed statuses of a file's tasks into their boxes, and into those of their groups."""
     changes = status_changes.select_file_changes(path, changes)
     if not changes:
         return Rewrite(text)

@@ -29,7 +29,8 @@ _MAX_DEPTH = 200
 class FrontMatterValue:
     """A key's value: scalars as written (null is empty), lists and maps of scalars; `line` counts from 1.
 
-    `is_unsupported`: anything else. `span` is the position of a scalar with its quotes; None if it can't be replaced alone.
+    `is_unsupported`: anything else. `span` is the position of a scalar with its quotes; None if it can't be replaced
+    alone.
     """
 
     line: int

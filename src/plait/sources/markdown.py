@@ -53,8 +53,8 @@ _LEAVES = {
 class Block:
     """A part of a file, from line `start` up to but not including line `stop`; lines count from 0.
 
-    `text` is a heading's or paragraph's text, an item's first paragraph, a fence's content. `level` is a heading's, or the
-    depth of an item (0 at the top). `parent` is the item around it. `quoted`: inside a block quote.
+    `text` is a heading's or paragraph's text, an item's first paragraph, a fence's content. `level` is a heading's,
+    or the depth of an item (0 at the top). `parent` is the item around it. `quoted`: inside a block quote.
     """
 
     kind: BlockKind

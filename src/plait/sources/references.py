@@ -61,7 +61,7 @@ class TaskIds:
         return self._by_lower.get(name.lower())
 
     def find(self, reference: TaskRange) -> list[str]:
-        """Those that a reference means, in the order of their numbers. `1.1` means `1.1.1` and `1.1.2` if there is no 1.1."""
+        """Its tasks in the order of their numbers. `1.1` means `1.1.1` and `1.1.2` if there is no 1.1."""
         single = None if reference.last else self.get(reference.first)
         start, stop = self._find_bounds(reference)
         return [single] if single else [name for _, _, name in self._sorted[start:stop]]

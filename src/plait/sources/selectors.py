@@ -45,7 +45,7 @@ class Selection:
 
 
 def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool = False) -> Selection:
-    """Without a text, all tasks. Missing and finished tasks are reported and left out; an invalid selector is an error."""
+    """Without a text, all tasks. Missing and finished tasks are reported; an invalid selector is an error."""
     chosen = _Selector(source_set)
     if text is None or text.strip().lower() in {"all", "*"}:
         chosen.add_all()

@@ -76,8 +76,8 @@ class ReadOptions:
 class SourceFiles:
     """The files of a source; `path` is the file or folder that was named.
 
-    `documents` may hold tasks and are sorted by name; `companions` are other files, by path, that the format asked for and
-    that exist.
+    `documents` may hold tasks and are sorted by name; `companions` are other files, by path, that the format asked
+    for and that exist.
     """
 
     path: str
@@ -104,9 +104,9 @@ class Chain:
 class SourceEntry:
     """A task in its source.
 
-    `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group: it is not
-    run, is done when its parts are, and a dependency on it is one on its parts. `aliases` are other names for selectors.
-    `status_text` is the status as written, `since` its time, `tries` the number of retries.
+    `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group:
+    it is not run, is done when its parts are, and a dependency on it is one on its parts. `aliases` are other names
+    for selectors. `status_text` is the status as written, `since` its time, `tries` the number of retries.
     """
 
     task: Task

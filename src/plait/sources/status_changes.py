@@ -77,7 +77,7 @@ def list_changed_files(path: str, changes: Sequence[StatusChange]) -> list[str]:
 def write_each_file(
     write: Callable[[str, str, Sequence[StatusChange]], Rewrite], path: str, changes: Sequence[StatusChange]
 ) -> list[StatusFileWriter]:
-    """A writer for each file of the source at `path` that these changes are about; `write` has the file's path and text."""
+    """A writer for each file of the source at `path` with changes; `write` gets the file's path and text."""
     return [StatusFileWriter(file, partial(write, file)) for file in list_changed_files(path, changes)]
 
 
@@ -85,8 +85,9 @@ def write_each_file(
 class StatusChange:
     """A task's new status, for its source. `id` is the source's own; `file` is the file that the task was read from.
 
-    `title` finds the task after a renumbering. `tag` names the list it was read from (`ReadOptions.tag`); without it, the task
-    must be unique in the file. `phase` (its heading) and `needs` are for a file that does not have the task yet.
+    `title` finds the task after a renumbering. `tag` names the list it was read from (`ReadOptions.tag`); without it,
+    the task must be unique in the file. `phase` (its heading) and `needs` are for a file that does not have the task
+    yet.
     """
 
     id: str

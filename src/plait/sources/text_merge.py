@@ -1,7 +1,7 @@
 """Line diff and three-way merge that never loses an added line.
 
-A line that either side removed is removed. Changes at one place are made once if they are equal; otherwise the lines of both
-sides stay, theirs last.
+A line that either side removed is removed. Changes at one place are made once if they are equal; otherwise the lines
+of both sides stay, theirs last.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _match_blocks(one: Sequence[str], other: Sequence[str], span: Span) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _SideChanges:
-    """What a side did to the base: lines `added` before a place, lines put `instead` of some that begin there, lines `cut`."""
+    """The changes of a side: lines `added` before an index, `replaced` from an index, or `removed`."""
 
     added: dict[int, list[str]] = field(default_factory=dict)
     replaced: dict[int, list[str]] = field(default_factory=dict)

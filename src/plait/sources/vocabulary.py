@@ -1,4 +1,4 @@
-"""Words that mean the same in every format: statuses, priorities, weights, durations, times, lists, ids made from titles."""
+"""Words that mean the same in every format: statuses, priorities, weights, durations, times, lists, ids from titles."""
 
 from __future__ import annotations
 

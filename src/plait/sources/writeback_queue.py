@@ -108,7 +108,7 @@ def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> S
 
 
 class WritebackQueue:
-    """The pending statuses of all batches. `apply` never fails: records about unknown batches or tasks change nothing."""
+    """The pending statuses of all batches. `apply` ignores records about unknown batches or tasks."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._batches: dict[str, BatchWriteback] = {}

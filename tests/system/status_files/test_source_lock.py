@@ -21,7 +21,7 @@ def test_another_plait_is_waited_for_and_then_named(site: StatusFileSetup) -> No
     with pytest.raises(SourceWriteError) as error:
         site.write("two")
     assert error.value.message == (f"another plait has been writing {site.path} for 30 seconds: no status was written")
-    assert error.value.hint == f"look for a plait that hangs; the lock is {lock}"
+    assert error.value.hint == f"look for a hanging plait; the lock is {lock}"
     assert sum(site.pauses) == pytest.approx(30)
     assert "two: pending" in site.text
     site.pauses.clear()

@@ -213,7 +213,7 @@ class _IssueReader:
         return Reading(tuple(entries), problems=sort_by_line(self._problems))
 
     def _collect_needs(self) -> None:
-        """`blocks`: the one waits for the other. `parent-child`: the parent waits for the child, unless that waits for it."""
+        """`blocks`: one waits for the other. `parent-child`: the parent waits for the child, if not the reverse."""
         children: list[tuple[str, str, int]] = []
         for issue in self._issues.by_id.values():
             for name, on, kind in self._iter_dependencies(issue):

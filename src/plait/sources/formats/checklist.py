@@ -1,7 +1,7 @@
 """Checklists: any file with boxes. Every box is a task; a nested one is a dependency of the box around it.
 
-Ids are made from titles, so that other tasks can come, go and be ticked. Tasks of the same title are prefixed with their
-heading, then with the box around them, then numbered.
+Ids are made from titles, so that other tasks can come, go and be ticked. Tasks of the same title are prefixed with
+their heading, then with the box around them, then numbered.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ class FileDependency:
 def infer_dependencies(jobs: Sequence[FileUse], declared: Mapping[str, Container[str]]) -> Iterator[FileDependency]:
     """A job waits for those that make what it reads or changes, and for those that change what it only reads.
 
-    Jobs that change the same file run one after another in any order. If two wait for each other, the first one goes first,
-    unless one of them declares the dependency (`declared`).
+    Jobs that change the same file run one after another in any order. If two wait for each other, the first one goes
+    first, unless one of them declares the dependency (`declared`).
     """
     found = {(edge.job, edge.on): edge for edge in _find_dependencies(jobs)}
     place = {use.job: number for number, use in enumerate(jobs)}

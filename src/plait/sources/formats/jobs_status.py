@@ -112,7 +112,7 @@ def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) ->
 
 
 def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
-    """The status to write, None to keep the old one. Blocked and skipped have no word: the job counts as not started."""
+    """The status to write, None to keep the old one. Blocked and skipped have no word and count as not started."""
     current = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
         return SourceStatus.TODO if current is SourceStatus.DOING else None

@@ -1,7 +1,7 @@
 """Kiro: `- [ ] 1. Title`, `- [ ] 1.1 Part`, in the order in which they run.
 
-The tasks are a chain in written order. `- [ ]*` is optional: it follows the last required task, and nothing waits for it or for
-anything below it. A parent with a required part is a group, otherwise a task.
+The tasks are a chain in written order. `- [ ]*` is optional: it follows the last required task, and nothing waits for
+it or for anything below it. A parent with a required part is a group, otherwise a task.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """OpenSpec: `## 1. Section` and `- [ ] 1.1 Text`. Sections run in order, the tasks of one in any order.
 
-A top-level box without a number is a task too, as in OpenSpec itself: its id is that of its section and the first words of its
-text. Under a heading such as Acceptance Criteria, it isn't; nested in another task, it is part of it. A task with numbered
-parts (`1.1.1` below `1.1`) is a group.
+A top-level box without a number is a task too, as in OpenSpec itself: its id is that of its section and the first
+words of its text. Under a heading such as Acceptance Criteria, it isn't; nested in another task, it is part of it. A
+task with numbered parts (`1.1.1` below `1.1`) is a group.
 """
 
 from __future__ import annotations

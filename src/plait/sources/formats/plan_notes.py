@@ -83,7 +83,7 @@ class NoteOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionNote:
-    """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` the text before the marker."""
+    """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` the text before it."""
 
     line: int
     order: NoteOrder
@@ -104,7 +104,7 @@ PlanStatement = VerifyNote | PipelineStart | ExecutionNote | TasksLabel
 
 
 def find_statements(markdown: Markdown) -> Iterator[PlanStatement]:
-    """In the order of the file. Only what starts at the margin counts, or in a quote or bullet there; a fence is an example."""
+    """In the order of the file. Only unindented lines, quotes and bullets count; a fence is an example."""
     covered = _find_example_lines(markdown)
     lines = markdown.lines.all
     for place, line in enumerate(lines):

@@ -130,8 +130,8 @@ class PhaseHeading:
 class PlanItem:
     """`- [ ] 1.1 Text (depends: 1.2)`, from line `start` up to but not including line `stop`.
 
-    `words` is its first paragraph without the id, `title` that without the dependencies. `verify` is the line that makes it a
-    task which verifies a phase.
+    `words` is its first paragraph without the id, `title` that without the dependencies. `verify` is the line that
+    makes it a task which verifies a phase.
     """
 
     id: str

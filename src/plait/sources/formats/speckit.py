@@ -1,8 +1,8 @@
 """spec-kit: `- [ ] T012 [P] [US1] Text in src/x.py` under `## Phase N:` headings, which are barriers.
 
-Inside a phase, a task without `[P]` follows all tasks above it, and those below follow it; tasks with `[P]` between two of these
-run in parallel. Dependencies stated in prose (`depends on T012`, a section on dependencies) are added to that. In a file
-with phases, tasks under another heading of that level are behind a barrier too.
+Inside a phase, a task without `[P]` follows all tasks above it, and those below follow it; tasks with `[P]` between
+two of these run in parallel. Dependencies stated in prose (`depends on T012`, a section on dependencies) are added to
+that. In a file with phases, tasks under another heading of that level are behind a barrier too.
 """
 
 from __future__ import annotations
@@ -232,8 +232,10 @@ def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> I
 
 
 def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[tuple[int, int, str]]:
-    """Who follows whom, in as few edges as will do: a task without [P] follows the run of those with [P] above it, or the
-    last one without; one with [P] follows the last one without.
+    """The written order in as few edges as possible.
+
+    A task without [P] follows the run of tasks with [P] above it, or the last one without; one with [P] follows the last
+    one without.
     """
     points: dict[int | None, list[int]] = {}
     runs: dict[int | None, list[int]] = {}

@@ -1,7 +1,8 @@
 """The tasks of a spec-kit file, and statements about their order: `T002 before T003`, `T001 -> T002`.
 
-A statement has task ids on both sides of its verb or arrow, near to it. Ids in parentheses count if there are no others:
-`Tests (T004-T007) before implementation (T008-T014)`. Negated statements, and those about anything but ids, are prose.
+A statement has task ids on both sides of its verb or arrow, near to it. Ids in parentheses count if there are no
+others: `Tests (T004-T007) before implementation (T008-T014)`. Negated statements, and those about anything but ids,
+are prose.
 """
 
 from __future__ import annotations

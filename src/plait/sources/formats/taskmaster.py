@@ -62,7 +62,7 @@ class TreeTask:
 
     @cached_property
     def status(self) -> SourceStatus:
-        """A task that is closed closes its subtasks; one whose subtasks are all closed, and some of them done, is done."""
+        """A closed task closes its subtasks; a task whose subtasks are closed, at least one as done, is done."""
         if self.own_status.is_closed:
             return self.own_status
         if self.parent is not None:

@@ -79,7 +79,7 @@ _MAX_RANGE = 1000  # a wider range is a mistake
 _MAX_EDGES = 500_000  # edges of one file: more are no list of tasks
 _MAX_SAME_NUMBER = 10  # tasks of one number that a reference may mean
 _MAX_FIELD_LENGTH = 20_000
-_MAX_SHOWN_LENGTH = 100
+_shorten = partial(vocabulary.shorten, most=100)
 _BLOCKS = re.compile(r"(?:un)?blocks?\b:?\s*", re.IGNORECASE)
 
 
@@ -142,7 +142,7 @@ class TodoNeeds:
         return found.has_note
 
     def _find_named(self, item: TodoItem, placed: PlacedField, ref: TaskRange, number: int) -> Iterator[str]:
-        """The tasks that a number means. One that the text calls finished only counts if the file has it as unfinished."""
+        """The tasks that a number means. One that the text calls finished counts if the file disagrees."""
         existing = self._numbers.get(number, ())
         if not existing:
             if not ref.is_settled:
@@ -169,7 +169,7 @@ class TodoNeeds:
         """At most one note for each task."""
         if soft and item.line not in self._noted:
             self._noted.add(item.line)
-            message = f"read as a note, not as a dependency: {vocabulary.shorten(text, _MAX_SHOWN_LENGTH)}"
+            message = f"read as a note, not as a dependency: {_shorten(text)}"
             hint = "Write Task 12 for a task that must be done first."
             self.problems.append(make_info(self._document, placed.field.line, message, hint))
 
@@ -183,7 +183,7 @@ class TodoNeeds:
             )
         self._room -= 1
         if self._room >= 0:
-            reason = f"{placed.field.key.capitalize()}: {vocabulary.shorten(text, _MAX_SHOWN_LENGTH)}"
+            reason = f"{placed.field.key.capitalize()}: {_shorten(text)}"
             at = Origin(self._document.path, placed.field.line + 1)
             self._needs[task][on] = Need(on, reason=reason, at=at)
 
@@ -298,7 +298,7 @@ def _find_problems(document: Document, found: list[TodoItem]) -> Iterator[Proble
         yield from _check_status(document, item)
         priority = item.find("priority")
         if priority and priority.text and vocabulary.parse_priority(priority.text[:_MAX_SEARCH_LENGTH]) is None:
-            message = f"not a priority: {vocabulary.shorten(priority.text, _MAX_SHOWN_LENGTH)}"
+            message = f"not a priority: {_shorten(priority.text)}"
             yield make_warning(document, priority.field.line, message, "Write Critical, High, Medium or Low.")
 
 
@@ -309,11 +309,11 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
     status = statuses[0]
     known = parse_status_value(status.text)
     if known is None and not item.heading.is_ticked:
-        message = f"the status of {item.id} is unknown; taken as not started: {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
+        message = f"the status of {item.id} is unknown; taken as not started: {_shorten(status.text) or 'nothing'}"
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
         yield make_warning(document, status.field.line, message, hint)
     elif known is not SourceStatus.DONE and item.heading.is_ticked:
-        message = f"{item.id} is ticked, so it counts as done, but its status is {vocabulary.shorten(status.text, _MAX_SHOWN_LENGTH) or 'nothing'}"
+        message = f"{item.id} is ticked, so it counts as done, but its status is {_shorten(status.text) or 'nothing'}"
         yield make_warning(document, status.field.line, message, "Take the tick off the title, or say COMPLETED.")
     for again in statuses[1:]:
         message = f"{item.id} has a second status; the one on line {status.field.line + 1} counts"

@@ -65,7 +65,7 @@ def _is_tick_or_space(text: str, place: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FieldStyle:
-    """How a field is written: `bullet` with its indentation, `**Key**:` or `**Key:**`, and the spaces around the value."""
+    """How a field is written: `bullet` with its indentation, `**Key**:` or `**Key:**`, spaces around the value."""
 
     bullet: str = ""
     colon: str = "**:"

@@ -1,7 +1,7 @@
 """Which tasks a text about dependencies names: `132, 133`, `Tasks 72-77`, `Requires Task 9 (the proofs)`.
 
-A number is a task only if the text treats it as one: `Layer 0`, `4/12`, `3.11`, `2025-01-03` and `3 hours` are none. And it is
-a dependency only if the text requires it: `Benefits from Task 2` is a note.
+A number is a task only if the text treats it as one: `Layer 0`, `4/12`, `3.11`, `2025-01-03` and `3 hours` are none.
+And it is a dependency only if the text requires it: `Benefits from Task 2` is a note.
 """
 
 from __future__ import annotations
