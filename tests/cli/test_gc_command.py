@@ -23,8 +23,8 @@ from plait.core.status import Category
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import find_repo
 from plait.git.refs import attempt_ref
-from plait.git.worktrees.paths import find_worktrees_folder
 from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.git.worktrees.worktree import find_worktrees_folder
 from plait.store.project_files import INBOX_FILE, open_project_inbox
 
 Say = Callable[..., CliResult]

@@ -199,7 +199,7 @@ def test_from_a_folder_inside_the_file_goes_to_the_top(repo: Path) -> None:
 def test_outside_of_a_repository_it_says_so_and_writes_here(tmp_path: Path) -> None:
     init = Init()
     init(tmp_path)
-    assert f"{tmp_path} is not in a git repository" in init.output.splitlines()[0]
+    assert f"{tmp_path} is in no git repository" in init.output.splitlines()[0]
     assert (tmp_path / "plait.toml").exists()
 
 

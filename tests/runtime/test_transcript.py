@@ -9,10 +9,10 @@ from tests.support.local_executor import local_executor_setup
 
 from plait.runtime.executor import TranscriptChunk
 from plait.runtime.transcript import FileTranscript
-from plait.system import punch_hole
-from plait.system.punch_hole import BLOCK_BYTES
+from plait.system import disk
+from plait.system.disk import HOLE_BLOCK_BYTES
 
-CAP = 16 * BLOCK_BYTES
+CAP = 16 * HOLE_BLOCK_BYTES
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 def fill(path: Path, blocks: int) -> bytes:
     """No two places in it look the same."""
-    data = b"".join(b"%015d\n" % number for number in range(blocks * BLOCK_BYTES // 16))
+    data = b"".join(b"%015d\n" % number for number in range(blocks * HOLE_BLOCK_BYTES // 16))
     path.write_bytes(data)
     return data
 
@@ -109,7 +109,7 @@ def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
 
 def test_where_the_file_system_has_no_holes_it_stays_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = fill(path, 40)
-    monkeypatch.setattr(punch_hole, "_punch_descriptor", lambda *_: False)
+    monkeypatch.setattr(disk, "_punch_descriptor", lambda *_: False)
     assert not FileTranscript(path, CAP).trim()
     assert path.read_bytes() == data
 
@@ -120,7 +120,7 @@ def test_one_that_has_become_shorter_is_read_on_from_its_end(path: Path) -> None
 
 
 def test_zeros_that_were_printed_are_no_hole(path: Path) -> None:
-    path.write_bytes(b"a" + bytes(3 * BLOCK_BYTES) + b"b")
+    path.write_bytes(b"a" + bytes(3 * HOLE_BLOCK_BYTES) + b"b")
     assert b"".join(piece.data for piece in pieces(path)) == path.read_bytes()
 
 
@@ -131,7 +131,7 @@ def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
     assert FileTranscript(path.parent).read(0, 10) == TranscriptChunk(0, b"")
 
 
-@given(start=st.integers(0, 45 * BLOCK_BYTES), most=st.integers(1, 3 * BLOCK_BYTES))
+@given(start=st.integers(0, 45 * HOLE_BLOCK_BYTES), most=st.integers(1, 3 * HOLE_BLOCK_BYTES))
 def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFactory, start: int, most: int) -> None:
     path = tmp_path_factory.getbasetemp() / "trimmed"
     if not path.exists():
@@ -140,7 +140,7 @@ def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFac
     whole = b"%015d\n"
     piece = FileTranscript(path).read(start, most)
     assert len(piece.data) <= most
-    assert piece.start >= min(start, 40 * BLOCK_BYTES)
+    assert piece.start >= min(start, 40 * HOLE_BLOCK_BYTES)
     for at in range(-(-piece.start // 16) * 16, piece.end - 15, 16 * 501):
         offset = at - piece.start
         assert piece.data[offset : offset + 16] == whole % (at // 16)

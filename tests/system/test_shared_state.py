@@ -15,7 +15,7 @@ import pytest
 from plait.system import shared_files
 from plait.system.engine_slots import identify_process
 from plait.system.interfaces import OtherEngines
-from plait.system.shared_state import FileSharedState, ProviderRefusals, open_shared_state
+from plait.system.shared_state import FileSharedState, ProviderRefusals
 
 Child = Callable[..., Popen[str]]
 Opened = Callable[..., FileSharedState]
@@ -36,7 +36,7 @@ def engine(folder: Path) -> Iterator[Opened]:
     opened: list[FileSharedState] = []
 
     def start(name: str) -> FileSharedState:
-        opened.append(open_shared_state(folder, engine=name))
+        opened.append(FileSharedState(folder, engine=name))
         return opened[-1]
 
     yield start
@@ -288,7 +288,7 @@ def test_files_are_for_their_owner_only(engine: Opened, folder: Path) -> None:
 
 def test_where_nothing_can_be_written_an_engine_is_alone(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("this is no folder")
-    commons = open_shared_state(tmp_path / "home" / "commons", engine="/a")
+    commons = FileSharedState(tmp_path / "home" / "commons", engine="/a")
     hold(commons, 2)
     commons.report_refusal("anthropic", 1e12)
     assert elsewhere(commons) == OtherEngines()
@@ -337,7 +337,7 @@ def test_a_stopped_engine_is_not_waited_for_for_ever(
     with mine.lock() as seen:
         assert seen == OtherEngines(3, "/stopped (3)"), "what it holds is known"
         mine.record_usage(1, [])
-    assert mine.problem.startswith(f"process {other.pid} has not let go of {folder / 'lock'} for ")
+    assert mine.problem.startswith(f"process {other.pid} has held {folder / 'lock'} for over ")
     pauses: list[float] = []
     monkeypatch.setattr("time.sleep", pauses.append)
     assert elsewhere(mine).slots == 3

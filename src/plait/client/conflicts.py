@@ -1,41 +1,28 @@
-"""How a conflict is read, by fronts: in folders of its own, so that nothing in the repository is touched.
-
-The conflict that a task is in, with both sides of it, as people and programs see it.
-"""
+"""The conflict of a task, with both sides of each file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import Literal
 
+from plait.client.api_models import ConflictFile, ConflictShape, to_json
 from plait.client.history import MergeConflict, find_earlier_changes, has_conflict
+from plait.client.json_encoding import Json
 from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.git.interfaces import ConflictedFile, MergeRules
 from plait.git.location import RepoLocation
 from plait.git.merge.conflict_view import ConflictingMerge, read_conflict_sides
-from plait.git.worktrees.paths import find_git_dir
 from plait.store import project_files
 from plait.store.batch_inputs import BatchInputsError
 
-
-def read_batch_conflict(
-    place: RepoLocation, batch: str, change: Change, onto: str, merged: Mapping[str, Change]
-) -> tuple[list[ConflictedFile], int]:
-    """The files in conflict, and how many more there are. `merged` are the changes that `onto` has, by task."""
-    try:
-        blending = project_files.load_batch_inputs(place, batch).gear.blending
-    except BatchInputsError:  # it was forgotten; the conflict is not
-        blending = MergeRules()
-    return read_conflict_sides(
-        find_git_dir(place).absolute(), ConflictingMerge(change, onto, merged), blending, os.environ
-    )
+_SIDES: tuple[Literal["base", "ours", "theirs", "merged"], ...] = ("base", "ours", "theirs", "merged")
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """What met what: `onto` is a commit of the batch branch, `merged` are the changes that it had, by task."""
+    """`change` didn't merge onto `onto`, a commit of the batch branch that had the changes `merged`, by task."""
 
     batch: str
     change: Change
@@ -56,35 +43,40 @@ def view_conflict(batch: BatchState, task: TaskState, conflict: MergeConflict | 
     )
 
 
-def conflict_json(found: ConflictView | None) -> dict[str, object] | None:
-    """In few words: which files, and with what."""
-    return None if found is None else {"with": found.onto, "files": list(found.files)}
+def conflict_sides_json(place: RepoLocation, conflict: ConflictView) -> Json:
+    """The conflict with both sides of each file. Raises WorldError if git no longer has the commits."""
+    files, more = _read_sides(place, conflict)
+    shape = ConflictShape(
+        batch_id=conflict.batch,
+        task_id=conflict.change.task,
+        with_=conflict.onto,
+        base=conflict.change.base,
+        tip=conflict.change.tip,
+        files=[
+            ConflictFile(
+                path=file.path,
+                kind=file.kind,
+                said=file.message,
+                binary=file.binary,
+                base=file.base,
+                ours=file.ours,
+                theirs=file.theirs,
+                merged=file.merged,
+                cut=[side for side in _SIDES if side in file.truncated],
+                touched_by=list(file.changed_by),
+            )
+            for file in files
+        ],
+        more=more,
+    )
+    return to_json(shape)
 
 
-def conflict_sides_json(place: RepoLocation, found: ConflictView) -> dict[str, object]:
-    """Raises WorldError where git has not the commits any more."""
-    files, more = read_batch_conflict(place, found.batch, found.change, found.onto, found.merged)
-    return {
-        "batchId": found.batch,
-        "taskId": found.change.task,
-        "with": found.onto,
-        "base": found.change.base,
-        "tip": found.change.tip,
-        "files": [_conflicted_file_json(each) for each in files],
-        "more": more,
-    }
-
-
-def _conflicted_file_json(each: ConflictedFile) -> dict[str, object]:
-    return {
-        "path": each.path,
-        "kind": each.kind.value,
-        "said": each.message,
-        "binary": each.binary,
-        "base": each.base,
-        "ours": each.ours,
-        "theirs": each.theirs,
-        "merged": each.merged,
-        "cut": list(each.truncated),
-        "touchedBy": list(each.changed_by),
-    }
+def _read_sides(place: RepoLocation, conflict: ConflictView) -> tuple[list[ConflictedFile], int]:
+    """The conflicting files, and the number of those left out. Uses folders of its own: the repository isn't touched."""
+    try:
+        rules = project_files.load_batch_inputs(place, conflict.batch).gear.blending
+    except BatchInputsError:  # gc removed them; the conflict can be shown without
+        rules = MergeRules()
+    merge = ConflictingMerge(conflict.change, conflict.onto, conflict.merged)
+    return read_conflict_sides(place.git_dir.absolute(), merge, rules, os.environ)

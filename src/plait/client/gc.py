@@ -20,19 +20,18 @@ from plait.git.gc.items import (
 )
 from plait.git.gc.ref_inventory import RefNames
 from plait.git.location import RepoLocation
-from plait.git.worktrees.paths import find_git_dir, find_worktrees_folder
-from plait.git.worktrees.worktree import Repository, WorkspaceLayout
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout, find_worktrees_folder
 from plait.store.project_files import open_state_paths
 
 
 def open_collector(place: RepoLocation, config: Config, known: Callable[[], JournalFacts]) -> GarbageCollector:
     layout = WorkspaceLayout(find_worktrees_folder(place, config).resolve())
-    return GarbageCollector(Repository(find_git_dir(place)), layout, open_state_paths(place), known)
+    return GarbageCollector(Repository(place.git_dir), layout, open_state_paths(place), known)
 
 
 def open_repository_git(place: RepoLocation) -> Git:
     """Git in the repository's own folder, whichever of its worktrees this is."""
-    return Repository(find_git_dir(place)).git
+    return Repository(place.git_dir).git
 
 
 def open_session_collector(desk: Session, config: Config) -> GarbageCollector:

@@ -25,7 +25,7 @@ from plait.engine.reactor import SelectReactor
 from plait.engine.report_text import redact_reports
 from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.git.location import RepoLocation
-from plait.git.worktrees.paths import PIN_FILE, find_git_dir, find_setups_folder, find_worktrees_folder
+from plait.git.worktrees.worktree import PIN_FILE, find_setups_folder, find_worktrees_folder
 from plait.observe.listeners import open_listeners
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
@@ -34,7 +34,7 @@ from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.system.sensors import MachineSensors
-from plait.system.shared_state import find_shared_state_folder, open_shared_state
+from plait.system.shared_state import FileSharedState, find_shared_state_folder
 from plait.system.sleep_inhibitor import SystemSleepInhibitor
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def build_dependencies(
     place: RepoLocation, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
 ) -> Dependencies:
     folder = open_state_paths(place)
-    shared = open_shared_state(find_shared_state_folder(), engine=str(place.state))
+    shared = FileSharedState(find_shared_state_folder(), engine=str(place.state))
     inputs = BatchInputsCache(folder)
     emit = redact_reports(engine.enqueue, inputs.get_redactor)
     workers = WorkerPool(reactor)
@@ -111,7 +111,7 @@ def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
         if place.top in root.parents:  # or it would show in git status of the checkout
             root.mkdir(parents=True, exist_ok=True)
             (root / ".gitignore").write_text("*\n")
-    return GitWorkspaces(find_git_dir(place), root, keep=config.workspace.keep, on_warning=log.write_line)
+    return GitWorkspaces(place.git_dir, root, keep=config.workspace.keep, on_warning=log.write_line)
 
 
 def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
@@ -119,9 +119,9 @@ def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
     from plait.git.merge.regeneration import build_regenerator
 
     return GitBranchMerger(
-        find_git_dir(place),
+        place.git_dir,
         place.state / INTEGRATOR_FOLDER,
-        regenerate=build_regenerator(find_git_dir(place), find_worktrees_folder(place, config)),
+        regenerate=build_regenerator(place.git_dir, find_worktrees_folder(place, config)),
     )
 
 

@@ -18,7 +18,6 @@ from plait.forges.pull_requests import ForgeClient, locate_forge
 from plait.forges.remote import count_distance, fetch_target, find_default_branch, push_branch
 from plait.git.command import Git
 from plait.git.location import RepoLocation
-from plait.git.worktrees.paths import find_git_dir
 from plait.store.batch_inputs import BatchInputs, PublishTarget
 from plait.system import log
 
@@ -32,7 +31,7 @@ class GitPublisher:
     def publish(
         self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
-        where, publish_target = find_git_dir(self._place), kit.gear.shipping
+        where, publish_target = self._place.git_dir, kit.gear.shipping
         git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
         try:
             branch = _push_branch(git, order, view.branch, publish_target)

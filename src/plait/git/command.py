@@ -57,8 +57,6 @@ _FIXED_SETTINGS = (
     "maintenance.auto=false",
     "advice.detachedHead=false",
 )
-
-
 # The author and committer of commits that plait makes for itself.
 PLAIT_IDENTITY = {
     "GIT_AUTHOR_NAME": "plait",
@@ -156,7 +154,7 @@ class Git:
         except FileNotFoundError as error:
             if not self.cwd.is_dir():
                 raise GitError(f"the folder {self.cwd} is gone") from error
-            raise GitError("there is no git", hint="Install git 2.38 or newer.") from error
+            raise GitError("git is not installed", hint="Install git 2.38 or newer.") from error
         except subprocess.TimeoutExpired as error:
             raise GitError(f"git {args[0]} did not end in {self.timeout / 60:.0f} minutes") from error
         except OSError as error:

@@ -13,10 +13,10 @@ from plait.core.task import Attempt
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSetup:
-    """What a workspace is given beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
+    """What a workspace gets beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
 
-    `setup` is run once in a new workspace. What it makes (`makes`: paths) is kept for the next workspace whose files
-    named in `reads` are the same. `sparse` are the folders that are checked out; none: all.
+    `setup` is run once in a new workspace. What it makes (paths in `makes`) is cached for workspaces whose files named in
+    `reads` are the same. `sparse` are the folders that are checked out; empty: all.
     """
 
     copy: tuple[str, ...] = ()
@@ -29,8 +29,8 @@ class WorkspaceSetup:
 
 @dataclass(frozen=True, slots=True)
 class MergeRules:
-    """How files are merged that two tasks always change both: `union` keeps the lines of both, `regenerate` are pairs of
-    a pattern and the command that makes such a file anew.
+    """How to merge files that many tasks change: `union` keeps the lines of both, `regenerate` are pairs of a pattern and the
+    command that regenerates such a file.
     """
 
     union: tuple[str, ...] = ()
@@ -38,15 +38,15 @@ class MergeRules:
 
 
 class ChangeGoneError(WorldError):
-    """What a task made is not in the repository any more: there is nothing to merge."""
+    """The result of a task is not in the repository any more, so there is nothing to merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedChange:
-    """What an attempt left in its workspace, as a commit: `tip`. `files` are all that differ from its base.
+    """What an attempt left in its workspace, as the commit `tip`. `files` are all that differ from its base.
 
-    `empty`: nothing does. `taken_out` are sources in which only statuses differed, which are plait's to write.
-    `diffstat` is how many files those are, and the lines added and removed.
+    `empty`: none does. `reverted_sources` are sources in which only statuses differed, which are plait's to write. `diffstat`
+    is the number of files, lines added and lines removed.
     """
 
     tip: str
@@ -58,7 +58,7 @@ class CapturedChange:
 
 @dataclass(frozen=True, slots=True)
 class CommitInfo:
-    """Who a task's commit is by, and what it says. `trailers` name the batch, the task and the attempt."""
+    """Author and message of a task's commit. `trailers` name the batch, the task and the attempt."""
 
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
@@ -81,48 +81,49 @@ class CaptureOptions:
 
 
 class Workspaces(Protocol):
-    """Where the tasks of batches with worktrees work, on this machine. Called from several threads at once.
+    """The worktrees in which tasks work on this machine. Thread-safe.
 
-    A workspace is leased to its task until it is released. Whatever is done twice, or again after a crash, is done once.
-    What an agent made is never lost: it is in a commit under refs/plait before anything is made anew or removed.
+    A workspace is leased to its task until it is released. Every operation can be repeated, also after a crash. An agent's
+    work is never lost: it is in a commit under refs/plait before anything is reset or removed.
     """
 
     def path(self, batch: str, task: str) -> str:
         """Where the task works, or the gate (task ""), whether or not it is there yet."""
 
     def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
-        """The task's worktree on its own branch: made from `base`, or, if it began there before, as its last attempt
-        left it. `top` is the checkout that ignored files are copied from. Its path.
+        """The path of the task's worktree on its own branch: new from `base`, or as its last attempt left it.
+
+        `top` is the checkout that ignored files are copied from.
         """
 
     def capture(self, attempt: Attempt, base: str, options: CaptureOptions) -> CapturedChange:
         """Commit everything an attempt left on the task's branch and under the attempt's ref."""
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        """What the task would leave if it stopped now, as a commit that no ref holds; None: nothing yet."""
+        """What the task would leave if it stopped now, as a commit that no ref holds; None if nothing yet."""
 
     def reset(self, attempt: Attempt, tip: str) -> None:
-        """After a check: the workspace as it was captured, without what the check left (which is saved, if it is work)."""
+        """After a check: reset the workspace to what was captured. What the check left is saved if it is work."""
 
     def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
-        """The batch's own worktree, at exactly this commit, for its gate. Its path."""
+        """The path of the batch's own worktree, at exactly this commit, for its gate."""
 
     def release(self, batch: str, task: str) -> None:
         """The task has ended: save what is not in a ref, and give the folder back."""
 
     def release_gate(self, batch: str) -> None:
-        """The batch has ended: its own worktree is given back."""
+        """The batch has ended: give its own worktree back."""
 
     def measure_disk_usage(self) -> int:
-        """Bytes on disk that all workspaces of this repository take."""
+        """The size on disk of all workspaces of this repository, in bytes."""
 
     def trim_pool(self, keep: int = 0) -> None:
-        """Let go of those that only wait to be used again, down to so many."""
+        """Remove pooled worktrees down to `keep`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeMessage:
-    """What a merge commit says. `edit` are files to be changed in the merged tree: statuses, where the branch holds them."""
+    """The message of a merge commit. `edit_files` changes files in the merged tree: statuses, where the branch holds them."""
 
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
@@ -156,8 +157,8 @@ class ConflictKind(StrEnum):
 class ConflictedFile:
     """A file in conflict: `base`, `ours` (the branch's), `theirs` (the task's), and `merged` with both between markers.
 
-    None: it is not there on that side, or it is no text, or (then its name is in `cut`) too long. `said` is git's word on
-    it; `touched_by` are the tasks whose change of it is on the branch, the newest first.
+    None: missing on that side, binary, or (then its name is in `truncated`) too long. `message` is git's note; `changed_by`
+    are the tasks whose change of it is on the branch, the newest first.
     """
 
     path: str
@@ -173,23 +174,24 @@ class ConflictedFile:
 
 
 class BranchMerger(Protocol):
-    """Makes batch branches in memory; no checkout is touched. Called from a thread, one call at a time for each batch.
+    """Builds batch branches in memory; no checkout is touched. One call at a time for each batch.
 
-    Whatever is done again after a crash finds what was done: the same commit is told.
+    Repeating a call after a crash gives the same commit.
     """
 
     def merge(self, order: MergeStarted, message: MergeMessage, rules: MergeRules) -> MergeDone | MergeConflicted:
-        """Put the task's own change onto the batch branch. Raises ChangeGoneError if it is not there, and another
-        WorldError if merging itself goes wrong.
+        """Merge the task's change onto the batch branch.
+
+        Raises ChangeGoneError if the change is gone, another WorldError if merging fails.
         """
 
     def rebuild(
         self, order: RebuildStarted, base: str, messages: Mapping[str, MergeMessage], rules: MergeRules
     ) -> RebuildDone:
-        """The branch made anew; what it was is kept under refs/plait/lines."""
+        """Rebuild the branch; the old one is kept under refs/plait/lines."""
 
     def describe_conflict(self, order: MergeStarted, rules: MergeRules) -> str:
-        """Both sides of a conflict, as text for whoever repairs it, within reason."""
+        """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
 
     def predict_conflicts(
         self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules

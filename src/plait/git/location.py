@@ -11,8 +11,6 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 
 _GIT_TIMEOUT_SECONDS = 60.0  # seconds for git to answer
-
-
 _GIT_LOCATION_VARIABLES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -21,16 +19,10 @@ _GIT_LOCATION_VARIABLES = (
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_TEST_ASSUME_DIFFERENT_OWNER",
 )
-
-
 # What a configuration may say that makes a repository another one than it looks like.
 _UNUSUAL_CONFIG = ("worktree", "bare = true", "bare=true", "[include", "extensions")
-
-
 # What a repository's own configuration would have git run: looking never runs anything.
 _READ_ONLY_OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
-
-
 _NO_REPOSITORY = "not a git repository"
 
 
@@ -44,6 +36,11 @@ class RepoLocation:
     top: Path
     state: Path
     repository: bool
+
+    @property
+    def git_dir(self) -> Path:
+        """The common git folder, shared by all worktrees."""
+        return self.state.parent
 
     def relative_name(self, path: Path) -> str:
         """The path in messages, ids and the journal: relative to the top, with slashes, or absolute if outside."""

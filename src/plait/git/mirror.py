@@ -1,9 +1,7 @@
-"""Mirror: a bare clone that plait keeps of a remote repository.
+"""A bare clone that plait keeps of a remote repository.
 
-The remote's branches are under refs/remotes/origin, so that fetching never moves the ones that plait and its agents make
-under refs/heads. It is made under another name and renamed when it is whole: one that is there is complete.
-
-What went wrong with a mirror, in words for people: whether it is the way, the key, or the mirror itself.
+The remote's branches are under refs/remotes/origin, so that fetching never moves those of plait and its agents under
+refs/heads. It is made under another name and renamed when complete.
 """
 
 from __future__ import annotations
@@ -23,32 +21,18 @@ from plait.git.remote_url import PROTOCOLS, RemoteUrl, parse_remote_url
 from plait.system.locks import hold_lock
 
 ORIGIN_PREFIX = "refs/remotes/origin"
-
-
 _FETCH_REFSPEC = f"+refs/heads/*:{ORIGIN_PREFIX}/*"
-
-
 _LOCK_FILE, _INCOMING_PREFIX = "lock", "incoming-"
-
-
 _SYMREF = re.compile(r"ref: refs/heads/(.+)\tHEAD")
-
-
 _SHA256_LENGTH = 64
-
-
 _COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
-
-
 # A server that has gone silent is given up after a minute.
 _TIMEOUT_SETTINGS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
-
-
 ReportProgress = Callable[[str], None]
 
 
 class Mirror:
-    """`git_dir` is the clone, `name` the repository's own, `branch` the remote's default one ("": it has none)."""
+    """`git_dir` is the clone, `name` the repository's name, `branch` the remote's default branch (empty: none)."""
 
     def __init__(self, git_dir: Path, remote: RemoteUrl, branch: str, environment: Mapping[str, str]) -> None:
         self.git_dir = git_dir
@@ -59,25 +43,25 @@ class Mirror:
         self._environment = environment
 
     def resolve(self, base: str = "") -> str:
-        """The commit that a name stands for at the remote; without one, its default branch's. Raises UserError."""
+        """The commit of a name at the remote, by default of its default branch. Raises UserError."""
         if not base and not self.branch:
             raise UserError(
                 f"{self.url} has no default branch, or nothing on it",
-                hint="Say where to start: --base BRANCH.",
+                hint="Choose one with --base BRANCH.",
             )
         if not base.isprintable():
-            raise UserError(f"{base!r} is no name of a commit")
+            raise UserError(f"{base!r} is not the name of a commit")
         for name in _candidate_refs(base or self.branch):
             found = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
             if not found.code:
                 return found.text
         raise UserError(
             f"{self.url} has no branch, tag or commit {base or self.branch}",
-            hint=f"See what it has: git ls-remote {self.url}",
+            hint=f"Run: git ls-remote {self.url}",
         )
 
     def checkout(self, commit: str, in_use: Collection[Path] = ()) -> Path:
-        """A checkout of this commit, to read sources from. `in_use` are those of open batches: they are left as they are."""
+        """A checkout of this commit, to read sources from. `in_use` are those of open batches, which are not changed."""
         try:
             return check_out(self, commit, in_use)
         except GitError as error:
@@ -94,9 +78,9 @@ class Mirror:
 def open_mirror(
     url: str, cache: Path, *, environment: Mapping[str, str], report: ReportProgress = lambda _: None
 ) -> Mirror:
-    """The mirror of this repository, brought up to date. Raises UserError or WorldError; then there is nothing half-made.
+    """The up-to-date mirror of this repository. Raises UserError or WorldError, and leaves nothing incomplete.
 
-    Credentials are git's own business: its helpers' and the environment's.
+    Credentials are left to git's helpers and the environment.
     """
     remote = parse_remote_url(url)
     home = cache / remote.folder
@@ -107,14 +91,14 @@ def open_mirror(
             branch = _update(remote, git_dir, own, report)
     except OSError as error:
         raise WorldError(
-            f"no mirror can be kept in {home}: {error.strerror}",
-            hint=f"See who may write there: ls -ld {cache}.",
+            f"cannot write the mirror in {home}: {error.strerror}",
+            hint=f"Check the folder's permissions: ls -ld {cache}.",
         ) from error
     return Mirror(git_dir, remote, branch, own)
 
 
 def _open_git(git_dir: Path, environment: Mapping[str, str]) -> Git:
-    """Said outright: a person may have forbidden git to take a bare folder for a repository by itself."""
+    """With an explicit GIT_DIR: safe.bareRepository may forbid to discover a bare one."""
     return Git(git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_TIMEOUT_SETTINGS)
 
 
@@ -150,7 +134,7 @@ def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], lis
 
 
 def _fetch(git: Git, remote: RemoteUrl) -> None:
-    """Branches that are gone there go here too; tags stay, since an agent may have made them."""
+    """Prunes branches that the remote deleted, but no tags: an agent may have made them."""
     _set_remote(git, remote)
     options = ["--quiet", "--prune", "--tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules"]
     git.run("fetch", *options, "--no-auto-maintenance", "origin", _FETCH_REFSPEC)
@@ -158,14 +142,14 @@ def _fetch(git: Git, remote: RemoteUrl) -> None:
 
 
 def _set_remote(git: Git, remote: RemoteUrl) -> None:
-    """Agents work in this repository: where it fetches from is what was asked for, whatever they have written there."""
+    """Agents work in this repository and may have changed its remote: set it again."""
     for key, value in (("remote.origin.url", remote.url), ("remote.origin.fetch", _FETCH_REFSPEC)):
         if git.run("config", "--local", "--get-all", key, codes=(0, 1)).text != value:
             git.run("config", "--local", "--replace-all", key, value)
 
 
 def _set_default_branch(git: Git, listing: str) -> str:
-    """What the remote's HEAD names, kept as git keeps it; empty if it names nothing that is there."""
+    """Store the remote's HEAD as git does; empty if it names nothing that exists."""
     found = _SYMREF.search(listing)
     if found is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code:
         return ""
@@ -174,7 +158,7 @@ def _set_default_branch(git: Git, listing: str) -> str:
 
 
 def _candidate_refs(base: str) -> list[str]:
-    """What is meant, the likeliest first: the remote's branches before ours."""
+    """What the name may mean, the likeliest first: the remote's branches before ours."""
     plain = base.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
     commit = [base] if _COMMIT_ID.fullmatch(base) else []
     tag = base.removeprefix("refs/tags/")
@@ -188,7 +172,7 @@ def _candidate_refs(base: str) -> list[str]:
 
 
 def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, str]:
-    """Only ways that run no program of the address's choosing, nobody at a terminal asked, and whose name helpers are told."""
+    """Allow only protocols that run no program of the URL's choice, prompt nowhere, and pass the user name to helpers."""
     allowed = given.get("GIT_ALLOW_PROTOCOL")
     ways = [way for way in PROTOCOLS if allowed is None or way in allowed.split(":")]
     own = {**given, "GIT_ALLOW_PROTOCOL": ":".join(ways)}
@@ -206,31 +190,23 @@ def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, s
 
 
 FETCHED_MARKER = "plait-fetched"  # a file in the mirror, as old as its last fetch
-
-
 _AUTH_FAILURE = re.compile(
     r"Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied"
     r"|Host key verification failed|error: 40[13]|Access denied"
 )
-
-
 _DAMAGE_SIGNS = re.compile(
     r"not a git repository|inside a git repository|bad object|corrupt|object file .* is empty|unable to (?:read|find|parse)|missing (?:blob|tree|commit)"
     r"|bad config|invalid sha1|does not point to a valid object|not a tree|broken|bad revision|bad (?:tree|commit)"
     r"|Could not read [0-9a-f]{40}|inflate|cannot be loaded|bad pack|not a commit"
 )
-
-
-_AUTH_HINT = (
-    "git must get in without asking: by a credential helper, the program in GIT_ASKPASS, or ssh-agent. Try it: "
-)
+_AUTH_HINT = "git needs non-interactive credentials: a credential helper, GIT_ASKPASS or ssh-agent. Try: "
 
 
 def make_unreachable_error(error: GitError, remote: RemoteUrl, git_dir: Path) -> WorldError:
-    """It could be neither cloned nor fetched."""
+    """Cloning or fetching failed."""
     reason = error.message.partition(": ")[2] or error.message
     trial = f"git ls-remote {shlex.quote(remote.url)}"
-    hint = _AUTH_HINT + trial if _AUTH_FAILURE.search(error.stderr) else f"See what git says: {trial}"
+    hint = _AUTH_HINT + trial if _AUTH_FAILURE.search(error.stderr) else f"Run: {trial}"
     if not git_dir.exists():
         return WorldError(f"{remote.url} can't be cloned: {reason}", hint=hint)
     return WorldError(
@@ -241,14 +217,14 @@ def make_unreachable_error(error: GitError, remote: RemoteUrl, git_dir: Path) ->
 
 
 def make_damage_error(error: GitError, remote: RemoteUrl, git: Git) -> WorldError | None:
-    """None if it is not the mirror itself that is the matter. Looking takes a while, and is done on a suspicion only."""
+    """None if the mirror itself is intact. Checking takes a while, so it is done only on suspicion."""
     if not _DAMAGE_SIGNS.search(error.stderr) or not git.cwd.exists() or _is_intact(git):
         return None
     reason = error.message.partition(": ")[2] or error.message
     home = shlex.quote(str(git.cwd.parent))
     return WorldError(
         f"the mirror of {remote.url} in {git.cwd} is damaged: {reason}",
-        hint=f"Remove it, and it is cloned again: rm -r {home}. What its batches made and nobody has pushed goes with it.",
+        hint=f"Remove it, and it is cloned again: rm -r {home}. Unpushed results of its batches are lost with it.",
     )
 
 

@@ -9,8 +9,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 
 _FOLDER_MODE = "040000"
-
-
 _FILE_MODE = "100644"
 
 

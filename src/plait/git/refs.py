@@ -14,7 +14,6 @@ from plait.core.task import Attempt
 _SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]|\.(?!\.)){0,79}\Z")
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 _SLUG_LENGTH = 60
-
 SAVED = "refs/plait/saved"
 ATTEMPTS = "refs/plait/attempts"
 BASES = "refs/plait/bases"

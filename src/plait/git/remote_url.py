@@ -1,7 +1,7 @@
-"""A remote repository as a person names it: what git is given, and which mirror is its own.
+"""Parses the URL of a remote repository, and decides which URLs share a mirror.
 
-Two spellings have one mirror where git and every server take them for the same: the case of the host, the usual port,
-slashes, a `.git` at the end, a user name for HTTP. ssh and HTTPS need not lead to the same repository, and have two.
+Two spellings share a mirror if git and every server take them for the same: the case of the host, the default port, slashes,
+a trailing `.git`, a user name for HTTP. ssh and HTTPS need not lead to the same repository, and do not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class RemoteUrl:
-    """`url` never holds a secret; `key` is the same for all spellings; `user` is who git asks its helpers about."""
+    """`url` never contains a secret; `key` is the same for all spellings; `user` is passed to credential helpers."""
 
     url: str
     key: str
@@ -42,7 +42,7 @@ class RemoteUrl:
 
 
 def parse_remote_url(text: str) -> RemoteUrl:
-    """Raises UserError for what is no address of a repository, or what must not be handed to git."""
+    """Raises UserError for anything that is not a repository URL, or must not be passed to git."""
     address = text.strip()
     if not address or _CONTROL.search(address):
         raise _make_invalid_error(address, "is no address of a repository")
@@ -86,7 +86,7 @@ def _parse_url(address: str, scheme: str, rest: str) -> RemoteUrl:
 
 
 def _parse_scp(address: str, found: re.Match[str]) -> RemoteUrl:
-    """`user@host:path`, as ssh's own tools take it: from the user's home folder on."""
+    """`user@host:path`, relative to the user's home folder."""
     user, path = found["user"] or "", found["path"].rstrip("/")
     host = _split_host_port(address, "ssh", found["host"])[0]
     if (user and not _USER.fullmatch(user)) or not path or path.startswith("-"):
@@ -115,7 +115,7 @@ def _parse_path(address: str) -> RemoteUrl:
 
 
 def _split_host_port(address: str, scheme: str, place: str) -> tuple[str, str]:
-    """Host and port; the usual port is none."""
+    """The default port becomes empty."""
     found = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", place)
     if found is None:
         raise _make_invalid_error(address, "has no host that could be one")
@@ -124,7 +124,7 @@ def _split_host_port(address: str, scheme: str, place: str) -> tuple[str, str]:
 
 
 def _normalize_path(path: str) -> str:
-    """A path without the differences that make none; `/~/x` is how a URL says `~/x`."""
+    """Without meaningless differences; `/~/x` is how a URL writes `~/x`."""
     tidy = re.sub(r"/{2,}", "/", path).rstrip("/").removesuffix(".git").rstrip("/")
     return tidy.removeprefix("/") if tidy.startswith("/~") else tidy
 
@@ -135,7 +135,7 @@ def _repository_name(path: str) -> str:
 
 
 def hide_url_secrets(text: str) -> str:
-    """As much of an address as may be shown: no secret is in it, whatever it is."""
+    """The URL without anything that could be a secret."""
     before, at, after = text.rpartition("@")
     scheme, separator, _ = before.partition("://")
     clean = (f"{scheme}://…@{after}" if separator else f"…@{after}") if at and ":" in before else text

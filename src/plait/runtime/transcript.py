@@ -12,7 +12,7 @@ from pathlib import Path
 
 from plait.core.task import Attempt
 from plait.runtime.executor import TranscriptChunk
-from plait.system.punch_hole import BLOCK_BYTES, punch_hole
+from plait.system.disk import HOLE_BLOCK_BYTES, punch_hole
 from plait.system.state_paths import StateFolder
 
 MAX_DISK_BYTES = 64 << 20
@@ -86,8 +86,8 @@ class FileTranscript:
             return False
         if stat.st_blocks * 512 <= self._cap:
             return False
-        first = -(-(self._cap // 4) // BLOCK_BYTES) * BLOCK_BYTES
-        last = (stat.st_size - self._cap // 2) // BLOCK_BYTES * BLOCK_BYTES
+        first = -(-(self._cap // 4) // HOLE_BLOCK_BYTES) * HOLE_BLOCK_BYTES
+        last = (stat.st_size - self._cap // 2) // HOLE_BLOCK_BYTES * HOLE_BLOCK_BYTES
         return last > first and punch_hole(self.path, first, last - first)
 
 

@@ -13,8 +13,6 @@ from plait.system.disk import DiskBudget, copied_size
 from plait.system.stdout_messages import WarningPrinter
 
 _FICLONE = 0x40049409
-
-
 _AT_FDCWD = -2  # AT_FDCWD of macOS
 
 
@@ -37,14 +35,8 @@ def clone_file(source: int, path: str) -> bool:
 
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-
-
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
 _CHUNK_BYTES = 1 << 20
-
-
 # Then the next file would fare no better.
 _FATAL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})
 

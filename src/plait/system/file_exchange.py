@@ -60,7 +60,7 @@ def create_synced_file(path: Path, data: bytes, template: Path | None = None) ->
     model = None if template is None else template.stat()
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if model else 0o666)
     try:
-        with open(fd, "wb") as file:  # noqa: PTH123 - it is open already
+        with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
             if model and template:
@@ -108,11 +108,7 @@ def _sync(fd: int) -> None:
 
 
 _UNSUPPORTED_ERRNOS = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
-
-
 _AT_FDCWD = -100
-
-
 _SWAP = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 

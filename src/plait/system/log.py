@@ -16,7 +16,8 @@ def write_line(text: str) -> None:
     """Write a line without secrets; a log that cannot be written is ignored."""
     timestamp = time.strftime("%Y-%m-%d %H:%M:%S")
     with suppress(OSError):
-        print(f"{timestamp} {_get_redactor()(text)}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
+        sys.stderr.write(f"{timestamp} {_get_redactor()(text)}\n")
+        sys.stderr.flush()
 
 
 def write_traceback(error: BaseException) -> None:

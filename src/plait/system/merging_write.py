@@ -1,17 +1,11 @@
-"""A file and the names around it.
+"""Puts a new version of a file in place, and merges what others save at the same time.
 
-What a write is about to do, told beforehand, so that the next one can finish it if this one dies.
+The new version is exchanged with the file in one step; then the displaced version is compared with the expected one. If
+someone wrote in between, both are merged and exchanged in turn, until a displaced version is the expected one. Programs that
+read the file meanwhile may save a version without such an edit: those are waited for briefly, and merged as well.
 
-An exchange leaves the displaced version under a name of ours, perhaps with an edit in it that nobody has looked at yet. The
-intent says which name that is, what we put, so that the displaced version can be told from our own, and which versions were
-in place before, so that the edit can be merged.
-
-A version put in place, and all that it takes until nobody has lost anything by that.
-
-It is exchanged with the file in one step; then the displaced version is compared with the one that was expected. If somebody
-wrote in between, our version and theirs are made into one, and that is exchanged in turn, until a displaced version is the
-one expected. For some moments, then, the file lacked their edit. Whoever opened it in those moments saves a version that
-lacks it too: such versions are merged as well, and waited for a little while.
+Before an exchange, an intent is written: the name of the displaced version, our version, and those before it. If plait dies,
+the next write finds the displaced version by it and merges what it holds.
 """
 
 from __future__ import annotations
@@ -37,7 +31,7 @@ from plait.system import file_exchange
 
 @dataclass(frozen=True, slots=True)
 class TargetFile:
-    """Beside the file stand its new versions, in `locks` its lock and its intent. Both paths are real ones."""
+    """New versions are beside the file; its lock and intent are in `locks`. Both paths are real paths."""
 
     path: Path
     locks: Path
@@ -54,7 +48,7 @@ class TargetFile:
         return self.path.with_name(self._prefix + token_hex(4))
 
     def list_leftovers(self) -> list[Path]:
-        """New or displaced versions that stand there now; those of writers with other locks are none of ours."""
+        """New or displaced versions beside the file, without those of writers with other locks."""
         return [path for path in self.path.parent.iterdir() if path.name.startswith(self._prefix)]
 
     @property
@@ -73,9 +67,9 @@ _RECENT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class NewVersion:
-    """A version to put, and `places`: the one that it displaces if nobody writes meanwhile, then those that were there before.
+    """A version to put in place. `previous` are the version that it should displace, then earlier ones.
 
-    `carries`: it has somebody's edit that one of them has not.
+    `has_merged_edit`: it has an edit that one of them lacks.
     """
 
     text: str
@@ -85,9 +79,9 @@ class NewVersion:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """What a dead plait left of an offer: the version `found` under the name `temp`, if there is one.
+    """What a killed plait left: its offer, and the version under the name `temp`, if any.
 
-    `recent`: somebody may still have a version open that lacks what the offer carries.
+    `is_recent`: a program may still have a version open that lacks the merged edit.
     """
 
     temp: Path
@@ -103,7 +97,7 @@ class Leftover:
         return self.displaced_text != self.offer.text or self.offer.has_merged_edit
 
     def merge_into(self, text: str) -> str:
-        """The text in place with what these versions have besides."""
+        """The text with what the leftover versions add."""
         put, places = self.offer.text, self.offer.previous
         if self.displaced_text == put:  # it was not put yet
             return merge_texts(find_ancestor(places, text), put, text)
@@ -116,7 +110,7 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class _Intent:
-    """As it is on disk. Bytes, because neither names nor texts need be UTF-8."""
+    """As stored. Bytes, because neither names nor texts need be UTF-8."""
 
     temp: bytes
     text: bytes
@@ -136,12 +130,12 @@ def write_intent(target: TargetFile, temp: Path, offer: NewVersion) -> None:
 
 
 def remove_intent(target: TargetFile) -> None:
-    """All is in place."""
+    """Everything is in place."""
     target.intent.unlink(missing_ok=True)
 
 
 def recover_leftover(target: TargetFile) -> Leftover | None:
-    """What a dead plait left and nobody may lose; whatever else it left is removed. The caller has the lock."""
+    """What a killed plait left and must not be lost; removes the rest. The caller holds the lock."""
     intent = _read_intent(target)
     for version in target.list_leftovers():
         if intent is None or version.name.rstrip("~") != intent[0].name:  # it was never exchanged
@@ -176,23 +170,17 @@ def _read_intent(target: TargetFile) -> tuple[Path, NewVersion] | None:
 
 # Seconds between looks at a file that somebody seems to be in the middle of writing.
 REREAD_DELAYS = (0.002, 0.01, 0.05, 0.1, 0.3)
-
-
 # How long those are waited for who opened a version that lacked an edit: programs; a person's buffer is outside the promise.
 _LATE_SAVE_DELAYS = (0.02, 0.03, 0.05, 0.05, 0.05)
-
-
 # As many versions are remembered as somebody may still have open.
 MAX_REMEMBERED_VERSIONS = 6
-
-
 # Nobody saves so often in a row; a program that never stops writing is no reason never to return.
 _MAX_EXCHANGES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class StagedVersion:
-    """An offer as a file. Until the exchange `temp` names it, then what it displaced; `stat` is what it was made as."""
+    """An offer as a file. `temp` names it, and after the exchange what it displaced; `stat` is its status when made."""
 
     offer: NewVersion
     temp: Path
@@ -201,7 +189,7 @@ class StagedVersion:
 
 @dataclass(slots=True)
 class MergingWriter:
-    """`apply` puts the statuses into a text; `problems` are those of the version that was put last."""
+    """`apply` puts the statuses into a text; `problems` are those of the last version put in place."""
 
     spot: TargetFile
     apply: Callable[[str], Rewrite]
@@ -214,13 +202,13 @@ class MergingWriter:
         return StagedVersion(offer, temp, file_exchange.create_synced_file(temp, encode(offer.text), like))
 
     def announce(self, version: StagedVersion, displaced: Path | None) -> None:
-        """From now on what was displaced before is in this version too, and can go."""
+        """Write the intent; what was displaced before is part of this version, and can be removed."""
         write_intent(self.spot, version.temp, version.offer)
         if displaced is not None:
             displaced.unlink(missing_ok=True)
 
     def install_version(self, current: StagedVersion) -> None:
-        """Exchange, and go on until all that the displaced version says is in place."""
+        """Exchange until everything in displaced versions is in place."""
         self._exchange(current)
         for _ in range(_MAX_EXCHANGES):
             following = self._handle_displaced(current)
@@ -231,7 +219,7 @@ class MergingWriter:
         raise make_busy_error(self.spot)
 
     def _handle_displaced(self, current: StagedVersion) -> StagedVersion | None:
-        """Look at what a version displaced; the one that was put next, if there was need of one."""
+        """Merge what a version displaced; the version that was put in place next, if one was needed."""
         found = self._read_displaced(current)
         following = self._merge_displaced(current.offer, found)
         ready = None if following.text == current.offer.text else self.stage(following, current.temp)
@@ -250,7 +238,7 @@ class MergingWriter:
         return ready
 
     def _await_late_saves(self, offer: NewVersion) -> StagedVersion | None:
-        """Wait for those who opened a version that lacked something. If they save it, there is something to put again."""
+        """Wait for programs that opened a version without an edit; a merged version if one of them saves."""
         for wait in _LATE_SAVE_DELAYS:
             self.pause(wait)
             try:
@@ -274,7 +262,7 @@ class MergingWriter:
         file_exchange.sync_folder(self.spot.path.parent)
 
     def _read_displaced(self, version: StagedVersion) -> str:
-        """What was in place. Somebody's version counts when two looks agree: they may be writing it still."""
+        """What was in place. A foreign version counts when two reads agree: it may still be being written."""
         last = file_exchange.read_snapshot(version.temp)
         for wait in REREAD_DELAYS:
             if last.is_complete and last.text == version.offer.previous[0]:
@@ -296,7 +284,7 @@ class MergingWriter:
         return NewVersion(text, (offer.text, found, *offer.previous)[:MAX_REMEMBERED_VERSIONS], has_merged_edit=True)
 
     def _merge_versions(self, known: Sequence[str], ours: str, theirs: str) -> str:
-        """Both in one. With the statuses in all of them, these are nobody's edits."""
+        """Both in one; statuses are applied to all first, so that they count as no edits."""
         theirs = self.apply(theirs).text
         base = find_ancestor([self.apply(text).text for text in known], theirs)
         rewrite = self.apply(merge_texts(base, ours, theirs))
@@ -304,7 +292,7 @@ class MergingWriter:
         return rewrite.text
 
     def _verify(self, version: StagedVersion) -> None:
-        """In place is what we put, or what somebody put there later."""
+        """Raises OSError if the file has neither our text nor a later version."""
         with suppress(FileNotFoundError):
             seen = file_exchange.read_snapshot(self.spot.path)
             if seen.text != version.offer.text and file_exchange.is_unchanged(seen.stat, version.stat):

@@ -18,8 +18,8 @@ _KERNEL_THREAD = 0x0020_0000  # a flag in `stat`
 
 
 def list_processes() -> list[Process]:
-    names = os.listdir("/proc")  # noqa: PTH208 - hundreds of paths would cost more than all the rest
-    found = (read_process(int(name)) for name in names if name.isdecimal())
+    pids = [int(each.name) for each in os.scandir("/proc") if each.name.isdecimal()]
+    found = (read_process(pid) for pid in pids)
     return [process for process in found if process is not None]
 
 

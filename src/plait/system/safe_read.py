@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 Tree = Mapping[str, object]
-
 MAX_READ_BYTES = 1024 * 1024  # bytes; no file that people set their tools up with is longer
-
 # A text, a comment, or a comma before the end of a list. What is never closed ends with the file: one pass is enough.
 _JSONC = re.compile(r'(?P<text>"(?:\\.|[^"\\])*+"?)|//[^\r\n]*+|/\*(?:.*?\*/|.*)|,(?=\s*+[\]}])', re.DOTALL)
 

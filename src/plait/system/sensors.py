@@ -14,15 +14,9 @@ from plait.core.capacity import MachineReadings
 from plait.core.fast_dataclass import dataclass
 
 PLENTY = sys.maxsize
-
-
 _KILO = 1024
-
-
 # A bad file may hold anything: no number, too few words.
 _UNREADABLE = (OSError, ValueError, LookupError)
-
-
 T = TypeVar("T")
 
 

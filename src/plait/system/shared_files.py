@@ -19,11 +19,7 @@ from plait.system.atomic_files import make_private_folder
 from plait.system.locks import flock_nowait, is_same_file
 
 LOCK_TIMEOUT_SECONDS = 2.0  # seconds; on a busy machine somebody may be slow
-
-
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.0002, 0.01
-
-
 _SIGNATURE_BYTES = 40
 
 
@@ -98,8 +94,6 @@ class SharedLock:
 
 # What a file that somebody else wrote, or damaged, raises when it is decoded.
 DECODE_ERRORS = (DecodeError, UnicodeError, RecursionError)
-
-
 _MAX_BYTES = 1 << 20  # bytes; no file of ours comes near it
 
 

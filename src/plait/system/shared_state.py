@@ -20,20 +20,16 @@ from plait.system.port_leases import DEFAULT_PORTS, PortLeases
 from plait.system.shared_files import SharedLock
 
 _MAX_NAMED_ENGINES = 3  # engines that `who` names
-
-
 T = TypeVar("T")
 
 
-def open_shared_state(folder: Path, *, engine: str, ports: range = DEFAULT_PORTS) -> FileSharedState:
-    """`engine` is its name and identity across crashes, one per state folder. Never raises."""
-    return FileSharedState(folder, engine, ports)
-
-
 class FileSharedState:
-    """A SharedState for one thread. The process must not fork while it is open: a child would keep its locks."""
+    """A SharedState for one thread. The process must not fork while it is open: a child would keep its locks.
 
-    def __init__(self, folder: Path, engine: str, ports: range) -> None:
+    `engine` is its name and identity across crashes, one per state folder. Never raises.
+    """
+
+    def __init__(self, folder: Path, *, engine: str, ports: range = DEFAULT_PORTS) -> None:
         self._folder = folder
         self._lock = SharedLock(folder / "lock")
         self._engines = EngineRegistry(folder / "engines", engine)
@@ -48,11 +44,11 @@ class FileSharedState:
         """Why this engine cannot share, for people; empty if it can."""
         if self._failed:
             why = next(iter(self._failed.values()))
-            return f"slots and ports are not shared with your other engines, since {self._folder} can't be used: {why}"
+            return f"slots and ports are not shared with your other engines, since {self._folder} cannot be used: {why}"
         if self._lock.stuck_holder:
             return (
-                f"process {self._lock.stuck_holder} has not let go of {self._lock.path} for {shared_files.LOCK_TIMEOUT_SECONDS:.0f} seconds, and is not "
-                "waited for; it may have been stopped: kill -CONT lets it go on"
+                f"process {self._lock.stuck_holder} has held {self._lock.path} for over {shared_files.LOCK_TIMEOUT_SECONDS:.0f} seconds; "
+                "continuing without the lock. It may have been stopped: kill -CONT resumes it"
             )
         return ""
 

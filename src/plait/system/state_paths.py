@@ -17,11 +17,7 @@ from plait.core.task import Attempt
 from plait.system.atomic_files import write_private_file
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
-
-
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
-
-
 _SLUG_LENGTH = 60
 
 

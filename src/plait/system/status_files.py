@@ -41,8 +41,6 @@ from plait.system.merging_write import (
 
 # Another plait holds it for as long as one write takes: moments, or a second or two when others write too.
 _LOCK_ATTEMPTS = 600
-
-
 _LOCK_POLL_SECONDS = 0.05
 
 
@@ -59,16 +57,12 @@ def hold_file_lock(
         pause(_LOCK_POLL_SECONDS)
     raise SourceWriteError(
         f"another plait has been writing {path} for {_LOCK_ATTEMPTS * _LOCK_POLL_SECONDS:.0f} seconds: {lost}",
-        hint=f"look for a plait that hangs; the lock is {lock}",
+        hint=f"look for a hanging plait; the lock is {lock}",
     )
 
 
 _NO_SPACE_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
 _PERMISSION_ERRNOS = {errno.EACCES, errno.EPERM, errno.EROFS}
-
-
 _MISSING_ERRNOS = {errno.ENOENT, errno.ENOTDIR}
 
 

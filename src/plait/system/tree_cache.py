@@ -87,7 +87,7 @@ class TreeCache:
 def prune_tree_cache(folder: Path, max_bytes: int) -> int:
     """Remove the least recently used entries until at most `max_bytes` are left, except those in use. Bytes freed."""
     with suppress(FileNotFoundError):
-        keys = {name.partition(".")[0] for name in os.listdir(folder)}  # noqa: PTH208
+        keys = {each.name.partition(".")[0] for each in os.scandir(folder)}
         cache = TreeCache(folder)
         sizes = {key: _entry_size(folder, key) for key in sorted(keys) if _KEY.match(key)}
         kept, freed = sum(sizes.values()), 0

@@ -103,5 +103,5 @@ def test_what_is_inside_of_another_is_named_once() -> None:
 
 @pytest.mark.parametrize("bad", ["", "/", "../out", "a/../../b", "new\nline"])
 def test_a_folder_outside_of_the_repository_is_refused(bad: str) -> None:
-    with pytest.raises(UserError, match="is no folder of the repository"):
+    with pytest.raises(UserError, match="is not a folder of the repository"):
         normalize_sparse_folders((bad,))

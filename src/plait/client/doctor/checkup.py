@@ -17,7 +17,7 @@ from plait.config.loading import load_config
 from plait.core.errors import ConfigError
 from plait.engine.daemon import LOG_FILE, find_engine
 from plait.git.location import RepoLocation, find_repo
-from plait.git.worktrees.paths import find_git_dir, find_worktrees_folder
+from plait.git.worktrees.worktree import find_worktrees_folder
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.system.shared_state import find_shared_state_folder
 
@@ -145,7 +145,7 @@ def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
     from plait.forges.tokens import PLAIT_VARIABLE, find_token
     from plait.git.command import Git
 
-    name, git = config.pr.remote, Git(find_git_dir(place))
+    name, git = config.pr.remote, Git(place.git_dir)
     try:
         url = find_remote(git, name).fetch
     except ForgeError:

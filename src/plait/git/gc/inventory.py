@@ -64,10 +64,10 @@ def make_process_finder() -> ProcessFinder:
 def _list_process_folders() -> Iterator[tuple[int, str]]:
     """Every process id with its current folder."""
     if sys.platform == "linux":
-        for name in os.listdir("/proc"):  # noqa: PTH208 - hundreds of paths would cost more than all the rest
-            if name.isdecimal():
+        for entry in os.scandir("/proc"):
+            if entry.name.isdecimal():
                 with suppress(OSError):
-                    yield int(name), os.readlink(f"/proc/{name}/cwd")  # noqa: PTH115
+                    yield int(entry.name), os.readlink(f"/proc/{entry.name}/cwd")  # noqa: PTH115 - a string is wanted
     else:
         import psutil  # costs a moment, and only where there is no /proc
 
@@ -77,8 +77,6 @@ def _list_process_folders() -> Iterator[tuple[int, str]]:
 
 
 _TASK_PREFIX, _BATCH_PREFIX = "task-", "batch-"
-
-
 _JUST_MADE_SECONDS = 60.0
 
 
@@ -197,11 +195,7 @@ def _is_unsaved(repository: Repository, folder: Path, admin: Path | None) -> boo
 
 
 TRASH_FOLDER = "trash"
-
-
 _TASKS_FOLDER = "tasks"
-
-
 _ABANDONED_SECONDS = 3600.0  # temporary folders are in use for moments only
 
 

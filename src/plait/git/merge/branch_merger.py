@@ -66,7 +66,7 @@ class GitBranchMerger:
     def predict_conflicts(
         self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules = _DEFAULT_RULES
     ) -> list[PredictedConflict]:
-        with map_errors("conflicts could not be foreseen"):
+        with map_errors("could not predict conflicts"):
             here = commits.read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
             return three_way.predict_conflicts(self._private, self._ancestry, onto, known, rules) if known else []

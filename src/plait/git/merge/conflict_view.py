@@ -20,17 +20,9 @@ from plait.git.merge.private_gitdir import PrivateGitDirs
 from plait.git.merge.three_way import Ancestry, MergeNote, MergeResult, list_files_by_task
 
 CONFLICT_STYLE = ("merge.conflictStyle=zdiff3",)
-
-
 OURS_LABEL, THEIRS_LABEL, BASE_LABEL = "already merged", "this task", "before both"
-
-
 MAX_CONFLICT_CHARACTERS = 20_000  # characters in all: it becomes part of what an agent is told
-
-
 _CONTEXT_LINES = 3
-
-
 _MAX_LINE_CHARACTERS = 500  # characters of one line
 
 
@@ -80,11 +72,7 @@ def _truncate(text: str, limit: int) -> str:
 
 
 MAX_CONFLICT_FILES = 100  # files of which the contents are told
-
-
 _SIDE_NAMES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
-
-
 # By what git calls them, the telling ones first: of one file it may say several things.
 _CONFLICT_KINDS = (
     ("submodule", ConflictKind.SUBMODULE),

@@ -18,8 +18,6 @@ from plait.git.interfaces import MergeRules
 from plait.system.atomic_files import make_private_folder
 
 REGENERATE_ATTRIBUTE = "plait-regenerate"  # the attribute that numbers the rule for a file
-
-
 _PINNED_CONFIG = f"""\
 [core]
 \tbare = false
@@ -37,8 +35,6 @@ _PINNED_CONFIG = f"""\
 \trenames = true
 \talgorithm = histogram
 """
-
-
 # What has to be said of the objects, as the repository's own settings say it.
 _OBJECT_SETTINGS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepository|remote\..*\.promisor)$"
 
@@ -151,8 +147,6 @@ def _write_durably(path: Path, text: str) -> None:
 
 
 ATTRIBUTES_FILE = ".gitattributes"
-
-
 _EMPTY_TREE = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",

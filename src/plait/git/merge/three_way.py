@@ -95,7 +95,7 @@ def _choose_commits(git: Git, sides: MergeSides) -> tuple[str, str]:
 
 def run_merge_tree(git: Git, ours: str, theirs: str) -> MergeResult:
     output = git.run("merge-tree", "--write-tree", "-z", "--messages", ours, theirs, codes=(0, 1))
-    return _parse_result(ours, theirs, output.code == 0, iter(_split_fields(output.out)))
+    return _parse_result(ours, theirs, iter(_split_fields(output.out)), clean=output.code == 0)
 
 
 def run_merge_trees(git: Git, pairs: Sequence[tuple[str, str]]) -> list[MergeResult]:
@@ -109,14 +109,14 @@ def run_merge_trees(git: Git, pairs: Sequence[tuple[str, str]]) -> list[MergeRes
             raise
         return [run_merge_tree(git, ours, theirs) for ours, theirs in pairs]  # git 2.38 has no --stdin
     fields = iter(output)
-    return [_parse_result(ours, theirs, next(fields) == "1", fields) for ours, theirs in pairs]
+    return [_parse_result(ours, theirs, fields, clean=next(fields) == "1") for ours, theirs in pairs]
 
 
 def _split_fields(out: bytes) -> list[str]:
     return out.decode("utf-8", "surrogateescape").split("\0")
 
 
-def _parse_result(ours: str, theirs: str, clean: bool, fields: Iterator[str]) -> MergeResult:  # noqa: FBT001 - git's own first word
+def _parse_result(ours: str, theirs: str, fields: Iterator[str], *, clean: bool) -> MergeResult:
     tree = next(fields)
     stages = tuple(_parse_stage(word) for word in iter(lambda: next(fields, ""), ""))
     listed = dict.fromkeys(stage.path for stage in stages)
@@ -173,8 +173,6 @@ class Ancestry:
 
 
 TaskPair = tuple[str, str]
-
-
 Tips = Mapping[str, tuple[str, str]]
 
 

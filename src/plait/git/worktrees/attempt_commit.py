@@ -14,14 +14,8 @@ from plait.git.interfaces import CommitInfo
 from plait.git.worktrees.agent_worktree import AgentWorktree
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
-
 _TRAILER = re.compile(r"[A-Za-z0-9-]+: \S")
-
-
 _IDENT = re.compile(r"(?P<name>.*) <(?P<email>[^<>]*)> [0-9]+ [-+][0-9]+\Z")
-
-
 _NOT_IN_NAMES = re.compile(r"[<>\x00-\x1f\x7f]+")
 
 
@@ -73,8 +67,6 @@ def _clean_name(text: str) -> str:
 
 
 _MAX_LINES = 20
-
-
 HOOKS_TIMEOUT_SECONDS = 600.0  # seconds for all hooks of one commit
 
 

@@ -49,7 +49,7 @@ def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> N
         folder = _find_checkout(repository, admin)
         if folder is not None and folder.is_dir() and not folder.is_relative_to(root):
             raise WorldError(
-                f"branch {branch} is checked out in {folder}, so no workspace can be made for it",
+                f"branch {branch} is checked out in {folder}, so plait cannot make a workspace for it",
                 hint=f"Switch that checkout to another branch: git -C {folder} switch --detach",
             )
 

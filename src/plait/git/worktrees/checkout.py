@@ -61,8 +61,6 @@ def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> Non
 
 
 _SPARSE_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
-
-
 _CHECKOUT_KEYS = (
     "core.bare",
     "core.worktree",
@@ -70,8 +68,6 @@ _CHECKOUT_KEYS = (
     "core.sparsecheckoutcone",
     "index.sparse",
 )
-
-
 _PATTERN_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?["})
 
 
@@ -81,8 +77,8 @@ def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
     for path in sorted({PurePosixPath(each.strip("/")) for each in paths}):
         if not path.parts or ".." in path.parts or "\n" in str(path):
             raise UserError(
-                f"[workspace] sparse: {str(path)!r} is no folder of the repository",
-                hint='Name folders as they are called from the top of the repository: "src/app".',
+                f"[workspace] sparse: {str(path)!r} is not a folder of the repository",
+                hint='Use paths relative to the top of the repository: "src/app".',
             )
         if not any(path.is_relative_to(each) for each in known):
             known.append(path)

@@ -13,19 +13,15 @@ from plait.core.fast_dataclass import dataclass
 from plait.system.atomic_files import replace_file
 
 _LEASE_FILE = "plait.json"
-
-
-SETUP_METADATA_FILE = "plait-outfit"  # written by whoever fits workspaces out, when that is done
-
-
-_MAX_BYTES = 1 << 20  # bytes; none of ours comes near it
+SETUP_METADATA_FILE = "plait-outfit"
+_MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseMetadata:
-    """Who a worktree is leased to (a gate's has no task), the commit it began with, and what was asked for.
+    """Whom a worktree is leased to (a gate has no task), the commit it started from, and what was requested.
 
-    `filled`: its submodules have been seen to, which can only be done in its place.
+    `filled`: its submodules were populated, which can only be done in its final place.
     """
 
     batch: str
@@ -40,7 +36,7 @@ class LeaseMetadata:
 
 
 def read_lease(admin: Path) -> LeaseMetadata | None:
-    """None if there is none, or none that can be read."""
+    """None if it is missing or damaged."""
     try:
         with (admin / _LEASE_FILE).open("rb") as file:
             data = json.loads(file.read(_MAX_BYTES))
@@ -61,15 +57,12 @@ def write_lease(admin: Path, lease: LeaseMetadata) -> None:
     replace_file(admin / _LEASE_FILE, json.dumps(fields).encode(), mode=0o666)
 
 
-SETUP_FILE = "plait-outfit"
-
-
 @dataclass(frozen=True, slots=True)
 class SetupMetadata:
-    """`ours` are paths from the workspace's top that are no part of an agent's change, folders with all that is in them.
+    """`ours` are paths in the workspace that are no part of an agent's change, with everything below them.
 
-    `fitted` tells for which wishes copies and links were made, `key` for which setup `made` was made; empty: not yet, or
-    not to the end. `used`: an agent has worked here since, and what a setup makes now may be its doing.
+    `fitted` identifies the options for which copies and links were made, `key` the setup that made `made`; empty if not
+    completed. `used`: an agent has worked here since, so what a setup makes now may be the agent's doing.
     """
 
     key: str = ""
@@ -83,9 +76,9 @@ _SETUP_FIELDS = tuple(field.name for field in fields(SetupMetadata))
 
 
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
-    """An empty one where there is none, or none that can be read: then everything is done again."""
+    """Empty if it is missing or damaged: then setup runs again."""
     try:
-        data = json.loads((find_admin_folder(workspace) / SETUP_FILE).read_bytes())
+        data = json.loads((find_admin_folder(workspace) / SETUP_METADATA_FILE).read_bytes())
         return SetupMetadata(
             str(data["key"]),
             _parse_strings(data["ours"]),
@@ -97,20 +90,29 @@ def read_setup_metadata(workspace: Path) -> SetupMetadata:
         return SetupMetadata()
 
 
+def read_setup_paths(admin: Path) -> tuple[str, ...]:
+    """The paths that setup put into the worktree, by its admin: the workspace's own link may be an agent's."""
+    try:
+        paths = _parse_strings(json.loads((admin / SETUP_METADATA_FILE).read_bytes())["ours"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return ()
+    return tuple(path.strip("/") for path in paths if path.strip("/"))
+
+
 def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
     data = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
-    replace_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(data).encode())
+    replace_file(find_admin_folder(workspace) / SETUP_METADATA_FILE, json.dumps(data).encode())
 
 
 def reset_setup_metadata(workspace: Path) -> None:
-    """The workspace, cleaned of all but what setup made, goes to another task: copies and links are due again."""
+    """For the next task, in a workspace cleaned of all but what setup made: copies and links are due again."""
     metadata = read_setup_metadata(workspace)
     if metadata != SetupMetadata():
         write_setup_metadata(workspace, replace(metadata, fitted="", ours=metadata.made, used=False))
 
 
 def find_admin_folder(workspace: Path) -> Path:
-    """Git's folder for this worktree."""
+    """The admin that the workspace names."""
     dot = workspace / ".git"
     with suppress(IsADirectoryError):
         try:

@@ -1,7 +1,7 @@
-"""Worktrees on their way: made, taken again, given back, thrown away. Each step is a rename under the repository's lock.
+"""Makes, pools, reuses and discards worktrees. Each step is a rename under the repository's lock.
 
-Whoever dies in between leaves something in `making` or in `trash`, which the next one clears away: work is only in a task's
-own place, and leaves it when it is saved.
+A crash in between leaves something in `making` or `trash`, which the next plait cleans up: work is only in a task's own place,
+and leaves it when it is saved.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class WorktreePool:
 
     @contextmanager
     def acquire(self, wanted: LeaseMetadata, commit: str, *, new: bool) -> Iterator[tuple[Worktree, bool]]:
-        """One to lay files in, and whether it was used before. It is `place`d inside, or thrown away."""
+        """A worktree to check out files in, and whether it was used before. It is installed inside, or discarded."""
         with self._repository.lock():
             taken = None if new else self._take_pooled(wanted)
             worktree, fd = taken or self._add_worktree(commit)
@@ -53,7 +53,7 @@ class WorktreePool:
             os.close(fd)
 
     def install(self, worktree: Worktree, place: Path) -> bool:
-        """False if somebody else put one there meanwhile; then this one is thrown away."""
+        """False if another process put one there meanwhile; this one is discarded then."""
         with self._repository.lock():
             if not os.path.lexists(place):
                 worktree.move(place)
@@ -62,7 +62,7 @@ class WorktreePool:
         return False
 
     def release(self, worktree: Worktree) -> None:
-        """What was in it is saved. One that is damaged, or has submodules in it, is of no use to others."""
+        """Pool a worktree whose work is saved; discard it if it is damaged or has submodules."""
         if self._is_reusable(worktree):
             with self._repository.lock():
                 if worktree.valid_admin is not None:  # nobody else gave it back meanwhile
@@ -77,18 +77,18 @@ class WorktreePool:
             return adopt_folder(self._repository, self._layout, folder, commit)
 
     def trim(self, keep: int) -> None:
-        """The ones that waited longest go."""
+        """Discard those that waited longest."""
         waiting = sorted(list_children(self._layout.pool), key=_pooled_at)
         for folder in waiting[: max(0, len(waiting) - keep)]:
             self.discard(Worktree(folder, self._find_admin(folder)))
 
     def discard(self, worktree: Worktree) -> None:
-        """Out of everybody's way at once, deleted later. It may be gone already, or in part."""
+        """Move it to the trash; it is deleted later. It may be gone already, or in part."""
         with self._repository.lock():
             self._move_to_trash(worktree)
 
     def clean_up_abandoned(self) -> None:
-        """Finish what the dead were at: making a worktree, giving one back, throwing one away."""
+        """Finish what killed processes were doing: making, releasing or discarding a worktree."""
         with self._repository.lock():
             for folder in list_children(self._layout.making):
                 if _is_abandoned(folder):
@@ -100,7 +100,7 @@ class WorktreePool:
                     self._move_to_trash(Worktree(admin / "gone", admin))
 
     def _is_stray(self, admin: Path) -> bool:
-        """Its folder was on its way, and is not there: unless it is still where it came from."""
+        """Its folder was being moved and is missing, also from where it came."""
         place, lease = read_worktree_path(admin), metadata.read_lease(admin)
         passing = (self._layout.making, self._layout.pool, self._layout.trash)
         if place is None or place.parent not in passing or os.path.lexists(place):
@@ -108,7 +108,7 @@ class WorktreePool:
         return lease is None or read_gitdir_link(self._layout.workspace(lease.batch, lease.task)) != admin
 
     def empty_trash(self) -> None:
-        """Delete what was thrown away, as far as it can be deleted. What somebody else is deleting is left to them."""
+        """Delete what can be deleted, except what another process is deleting."""
         for trash in (self._layout.trash, self._repository.trash):
             for each in list_children(trash):
                 with suppress(OSError):
@@ -121,7 +121,7 @@ class WorktreePool:
         return self._repository.resolve_commit(branches.read_head_ref(worktree)) is not None
 
     def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
-        """Best one whose setup made the same outputs, or else any with the same folders in it; the last given back first."""
+        """Prefers one whose setup made the same outputs, then the last released; the sparse folders must be the same."""
         found = [find_worktree(self._repository, folder) for folder in list_children(self._layout.pool)]
         fit = [
             (lease, each) for each in found if each and (lease := _read_lease(each)) and lease.sparse == wanted.sparse
@@ -149,7 +149,7 @@ class WorktreePool:
         return Worktree(folder, self._repository.admin_folder(name)), fd
 
     def _find_admin(self, folder: Path) -> Path | None:
-        """On their way, a worktree's two folders have the same name."""
+        """While in transit, folder and admin have the same name."""
         admin = self._repository.admin_folder(folder.name)
         return admin if admin.is_dir() else None
 
@@ -181,7 +181,7 @@ def _read_lease(worktree: Worktree) -> LeaseMetadata | None:
 
 
 def _pooled_at(folder: Path) -> float:
-    """When it was given back: moving a folder changes it."""
+    """The time of the release: moving a folder changes its ctime."""
     try:
         return folder.lstat().st_ctime
     except FileNotFoundError:
@@ -200,7 +200,7 @@ def _delete(path: Path) -> None:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Its maker holds it while it lives."""
+    """Its maker holds a lock on it while it lives."""
     if not is_real_folder(folder):
         return True
     fd = locks.try_lock_folder(folder)

@@ -1,4 +1,4 @@
-"""Whether worktrees can be used in a repository, and what a person should know of it first."""
+"""Checks whether worktrees can be used in a repository, and what people should know first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_SHOWN = 3
 
 
 def check_preconditions(where: Path, base: str = "HEAD") -> list[Problem]:
-    """`where` is a checkout or a git folder. Raises UserError, with the way out, if there can be no workspaces."""
+    """`where` is a checkout or a git folder. Raises UserError, with a way out, if worktrees cannot be used."""
     git = Git(where)
     _check_version(git)
     _check_repository(git, where)
@@ -29,7 +29,7 @@ def _check_version(git: Git) -> None:
     found = re.search(r"(\d+)\.(\d+)", git.text("version"))
     if found is None or (int(found[1]), int(found[2])) < _MIN_GIT_VERSION:
         raise UserError(
-            f"git {found[0] if found else ''} is too old for worktrees as plait uses them",
+            f"git {found[0] if found else ''} is too old for plait's worktrees",
             hint="Install git 2.38 or newer, or run with --isolation in-place.",
         )
 
@@ -40,11 +40,11 @@ def _check_repository(git: Git, where: Path) -> None:
     except GitError as error:
         if "dubious ownership" in error.stderr:
             raise UserError(
-                f"git does not trust {where}: it belongs to somebody else",
-                hint=f"If you do: git config --global --add safe.directory {where}",
+                f"git refuses {where}: dubious ownership",
+                hint=f"If you trust it: git config --global --add safe.directory {where}",
             ) from error
         raise UserError(
-            f"{where} is in no git repository, and worktrees need one",
+            f"{where} is not in a git repository, and worktrees need one",
             hint="git init and a first commit make one; --isolation in-place works without.",
         ) from error
 
@@ -55,12 +55,12 @@ def _check_commit(git: Git, base: str) -> str:
         return output.text
     if not git.run("rev-list", "-1", "--all").out:
         raise UserError(
-            "this repository has no commits yet, and a worktree begins with one",
+            "this repository has no commits yet, and a worktree needs one",
             hint='Make the first: git add --all && git commit -m "First commit" (or run with --isolation in-place).',
         )
     if base == "HEAD":
         raise UserError(
-            "the branch that is checked out has no commits yet, and a worktree begins with one",
+            "the current branch has no commits yet, and a worktree needs one",
             hint="Switch to a branch that has some, or name one with --base.",
         )
     raise UserError(f"there is no commit {base}", hint="git branch --all shows what there is; git fetch gets more.")
@@ -81,7 +81,7 @@ def _check_names(git: Git, commit: str) -> None:
 
 
 def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
-    """Two files, or a file and a folder, that are one on a disk that does not tell A from a."""
+    """Two paths that are the same on a case-insensitive disk."""
     known: dict[str, str] = {}
     for path in git.run("ls-tree", "-r", "-t", "-z", "--name-only", commit).fields:
         if known.setdefault(path.casefold(), path) != path:
@@ -103,7 +103,7 @@ def _check_partial_clone(git: Git, _: str) -> Iterator[Problem]:
     if git.run(*args, codes=(0, 1)).code == 0:
         yield Problem(
             Severity.WARNING,
-            "this clone is partial: files that it has not got are fetched when a workspace is made",
+            "this clone is partial: missing files are fetched when a workspace is made",
             hint="[workspace] sparse limits workspaces to the folders that are needed.",
         )
 
@@ -112,7 +112,7 @@ def _check_sparse(git: Git, _: str) -> Iterator[Problem]:
     if _read_bool_setting(git, "core.sparseCheckout") == "true":
         yield Problem(
             Severity.WARNING,
-            "this checkout is sparse; workspaces hold all folders unless they are told otherwise",
+            "this checkout is sparse; workspaces have all folders by default",
             hint="Set [workspace] sparse to the folders that agents need (git sparse-checkout list).",
         )
 

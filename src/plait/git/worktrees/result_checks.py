@@ -1,8 +1,6 @@
-"""What an agent began with git and did not finish: a merge, a rebase, a cherry-pick, a revert, a bisection.
+"""Checks of what an agent left: unfinished git operations, edited submodules, and files that are too large to push.
 
-Files that are too large for a result: the hosts of repositories refuse a push with one in it, and with it all the others'.
-
-What counts is what git holds: a file that a filter makes small, as Git LFS does, is small.
+The size of a file is that of its blob: a file that a filter such as Git LFS makes small is small.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.worktrees.agent_worktree import AgentWorktree
 
 _OPERATION_FOLDERS = {"rebase-merge": "rebase", "rebase-apply": "rebase", "sequencer": "cherry-pick"}
-
-
 _OPERATION_FILES = {
     "MERGE_HEAD": "merge",
     "CHERRY_PICK_HEAD": "cherry-pick",
@@ -27,8 +23,6 @@ _OPERATION_FILES = {
     "REBASE_HEAD": "rebase",
     "BISECT_LOG": "bisection",
 }
-
-
 _OTHER_OPERATION_FILES = (
     "MERGE_MODE",
     "MERGE_MSG",
@@ -37,8 +31,6 @@ _OTHER_OPERATION_FILES = (
     "AUTO_MERGE",
     "SQUASH_MSG",
 )
-
-
 # Where commits are named that nothing else may reach: what a rebase started from, and what was put aside for it.
 _STASHED_COMMIT_FILES = (
     "MERGE_AUTOSTASH",
@@ -47,32 +39,24 @@ _STASHED_COMMIT_FILES = (
     "rebase-apply/autostash",
     "rebase-apply/orig-head",
 )
-
-
 _CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: |\r?$)", re.MULTILINE)
-
-
 _BINARY_PROBE_BYTES = 8000  # bytes that git looks at to tell
-
-
 _BOTH_SIDES = {"2", "3"}
-
-
 _MAX_NAMED = 5
 
 
 class UnfinishedError(AgentError):
-    """The agent left conflicts; what it made is saved, and its workspace is as it left it."""
+    """The result cannot be captured; it is saved, and the workspace was not changed."""
 
 
 def current_operation(worktree: AgentWorktree) -> str:
-    """What is under way; empty if nothing is."""
+    """The operation in progress; empty if there is none."""
     names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
     return next((what for name, what in names.items() if (worktree.admin / name).exists()), "")
 
 
 def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
-    """The files that git calls unmerged and that nobody has resolved."""
+    """The unmerged files that are not resolved."""
     output = worktree.git.run("ls-files", "--unmerged", "-z", codes=(0, 128))
     stages: dict[str, dict[str, str]] = {}
     for row in output.fields if output.code == 0 else ():
@@ -83,7 +67,7 @@ def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
 
 
 def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
-    """The submodules in which tracked files are changed and not committed: no commit of this repository can hold that."""
+    """The submodules with uncommitted changes of tracked files: no commit of this repository can hold those."""
     if not (worktree.path / ".gitmodules").is_file():
         return []
     args = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
@@ -96,7 +80,7 @@ def make_submodules_error(modules: Sequence[str], saved: str | None) -> Unfinish
     shown = ", ".join(modules[:_MAX_NAMED])
     kept = f" What it made is saved as {saved}." if saved else ""
     return UnfinishedError(
-        f"what was changed in the submodule {shown} is not committed there, so it can't be part of the result",
+        f"changes in the submodule {shown} are not committed there, so they can't be part of the result",
         hint=f"Commit it in the submodule, where it can be pushed from.{kept}",
     )
 
@@ -124,7 +108,7 @@ def read_stashed_commits(worktree: AgentWorktree) -> list[str]:
 
 
 def clear_operation(worktree: AgentWorktree) -> None:
-    """Nothing is under way any more; files and index stay."""
+    """End any operation in progress; files and index stay."""
     for path in _operation_files(worktree.admin):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -139,7 +123,7 @@ def _operation_files(admin: Path) -> Iterator[Path]:
 
 
 def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str]) -> bool:
-    """Markers are left; or it is as one side had it, where git can't mark what is to be chosen: binary, or deleted there."""
+    """It has conflict markers, or (binary or deleted on one side, where git sets none) is still as one side had it."""
     try:
         if not stat.S_ISREG((worktree.path / path).lstat().st_mode):
             return False
@@ -154,11 +138,7 @@ def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str])
 
 
 _FILE_MODES = {"100644", "100755"}
-
-
 _MAX_FILES_NAMED = 5
-
-
 _MIB = 2**20
 
 
@@ -169,7 +149,7 @@ class LargeFile:
 
 
 def find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> list[LargeFile]:
-    """The files of this tree that the base holds nowhere, and that are larger than `most` bytes; 0: none is too large."""
+    """The files of this tree that are new since the base and larger than `max_bytes`; 0: no limit."""
     if not max_bytes:
         return []
     args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv")
@@ -184,13 +164,13 @@ def find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: i
 
 
 def has_large_blobs(worktree: AgentWorktree, base: str, heads: Sequence[str], max_bytes: int) -> bool:
-    """Whether the commits after the base hold such a file, even one that is gone again: a push would carry it."""
+    """Whether a commit after the base has such a file, even a deleted one: a push would include it."""
     later = [head for head in heads if head != base]
     return bool(max_bytes and later and _find_large_blobs(worktree, max_bytes, *later, f"^{base}"))
 
 
 def _find_large_blobs(worktree: AgentWorktree, max_bytes: int, *revisions: str) -> frozenset[str]:
-    """Of these objects, the blobs of more than `most` bytes. What a partial clone lacks its host has: none is fetched."""
+    """The blobs over the limit. Objects that a partial clone lacks are on the host already, and not fetched."""
     args = ("rev-list", "--objects", "--missing=allow-promisor", f"--filter=blob:limit={max_bytes + 1}")
     fields = worktree.git.text(*args, "--filter-print-omitted", *revisions).split("\n")
     return frozenset(line[1:] for line in fields if line.startswith("~"))
@@ -212,7 +192,7 @@ def _format_size(size: int) -> str:
 
 
 def _may_be_large(path: Path, max_bytes: int) -> bool:
-    """A look at the folder spares git from being asked about every file."""
+    """A look at the folder saves asking git about every file."""
     try:
         return path.lstat().st_size > max_bytes
     except OSError:

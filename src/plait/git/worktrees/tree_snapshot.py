@@ -8,7 +8,6 @@ there is left out unless the base has it. Status edits in sources, which are pla
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -22,17 +21,12 @@ from plait.git.interfaces import RestoreStatuses
 from plait.git.objects import read_blob_sizes, read_objects
 from plait.git.worktrees.agent_worktree import AgentWorktree
 from plait.git.worktrees.checkout import sparse_patterns_path
+from plait.git.worktrees.metadata import read_setup_paths
 
 _TRACKED_TAG = b"H"
-
-
 _SKIPPED_TAGS = b"Ss"
-
-
 # Stands for a folder with a repository in it, so that git looks inside; it is no file, and so goes again.
 _NESTED_REPO_PLACEHOLDER = ".plait-inside"
-
-
 _MAX_NESTING = 20
 
 
@@ -56,17 +50,6 @@ def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snap
     if ours:
         update_index(git, _find_committed_setup_files(git, ours, base), "--force-remove")
     return Snapshot(git.text("write-tree"), index, git)
-
-
-def read_setup_paths(admin: Path) -> tuple[str, ...]:
-    """The paths that setup put into the worktree."""
-    try:
-        metadata = json.loads((admin / "plait-outfit").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return ()
-    ours = metadata.get("ours") if isinstance(metadata, dict) else None
-    paths = [path.strip("/") for path in ours if isinstance(path, str)] if isinstance(ours, list) else []
-    return tuple(path for path in paths if path)
 
 
 def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
@@ -162,11 +145,7 @@ def _find_committed_setup_files(git: Git, ours: Sequence[str], base: str) -> lis
 
 # No source is larger, and whoever restores one reads all of it.
 MAX_RESTORE_BYTES = 8 * 1024 * 1024
-
-
 _LOT_SIZE = 100
-
-
 _FILE_MODES = {"100644", "100755"}
 
 

@@ -50,8 +50,8 @@ class GitWorkspaces:
         for path in (git_dir, root):
             if "\n" in str(path):
                 raise UserError(
-                    f"there can be no workspaces with a line end in a folder's name: {str(path)!r}",
-                    hint="Give the folder another name, or set [workspace] location to another one.",
+                    f"a workspace's path must not contain a line break: {str(path)!r}",
+                    hint="Rename the folder, or set [workspace] location to another one.",
                 )
         self._repository = Repository(git_dir, environment)
         self._layout = WorkspaceLayout(Path(os.path.realpath(root)))
@@ -121,14 +121,14 @@ class GitWorkspaces:
 
     def release(self, batch: str, task: str) -> None:
         self._release(self._layout.task(batch, task), batch, task)
-        self.empty_trash()
+        self._pool.empty_trash()
 
     def release_gate(self, batch: str) -> None:
         self._release(self._layout.gate(batch), batch, "")
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
-        self.empty_trash()
+        self._pool.empty_trash()
 
     def release_batch(self, batch: str) -> None:
         """Release all workspaces of a batch in which nothing runs; a failure does not stop the others."""
@@ -136,7 +136,7 @@ class GitWorkspaces:
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
         self._pool.clean_up_abandoned()
-        self.empty_trash()
+        self._pool.empty_trash()
         if problems:
             raise problems[0]
 
@@ -147,9 +147,6 @@ class GitWorkspaces:
     def trim_pool(self, keep: int = 0) -> None:
         """Remove pooled worktrees down to `keep`."""
         self._pool.trim(keep)
-        self.empty_trash()
-
-    def empty_trash(self) -> None:
         self._pool.empty_trash()
 
     def _require_commit(self, name: str) -> str:
@@ -201,8 +198,8 @@ class GitWorkspaces:
         metadata.write_lease(here.admin, replace(known, filled=True))
         if empty:
             self._warn(
-                f"submodules stay empty in {place}: {', '.join(empty)} (this machine has no clone of them with the commit"
-                " that is asked for; git submodule update --init in the checkout gets one)"
+                f"submodules stay empty in {place}: {', '.join(empty)} (no clone on this machine has the commit"
+                " they need; run git submodule update --init in the checkout)"
             )
 
     def _is_clean(self, here: Worktree, wanted: LeaseMetadata) -> bool:

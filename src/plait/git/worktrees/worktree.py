@@ -11,24 +11,25 @@ Each change of place is one rename. `admin` is git's own folder for a worktree (
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from plait.config.config import Config
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
+from plait.git.location import RepoLocation
 from plait.system import locks
 from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.disk import remove_tree
 from plait.system.state_paths import safe_filename
 
 WORKTREE_ID_PREFIX = "plait-"
-
-
 _BATCH_PREFIX = "batch-"
 
 
@@ -85,9 +86,41 @@ def list_children(folder: Path) -> list[Path]:
         return []
 
 
+PIN_FILE = "worktrees"  # in the state folder: where they were last
+
+
+def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
+    """The folder of this repository's worktrees, named by the repository and a hash of its path.
+
+    While batches still have worktrees in an earlier place, that is used, whatever the settings say now.
+    """
+    common = location.git_dir.resolve()
+    name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
+    digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
+    wanted = _find_location(common, config) / f"{name or 'repository'}-{digest}"
+    with suppress(OSError):
+        pinned = Path(os.fsdecode((location.state / PIN_FILE).read_bytes()))
+        if pinned != wanted and any(pinned.glob("batch-*")):
+            return pinned
+    return wanted
+
+
+def find_setups_folder(location: RepoLocation, config: Config) -> Path:
+    """The cache of what setup commands made."""
+    return WorkspaceLayout(find_worktrees_folder(location, config)).setups
+
+
+def _find_location(common: Path, config: Config) -> Path:
+    """A relative location starts at the repository, which all its checkouts share."""
+    if config.workspace.location:
+        around = common.parent if common.name == ".git" else common
+        return around / Path(config.workspace.location).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("plait", appauthor=False) / "worktrees"
+
+
 CHECKOUT_WORKERS = 8  # a checkout waits for the disk more than for a core
-
-
 _SETTINGS = (
     "worktree.useRelativePaths=false",  # or adding one changes the shared configuration
     "submodule.recurse=false",  # they are seen to one by one, and may stay empty
@@ -158,11 +191,7 @@ class Repository:
 
 
 _MAX_BYTES = 1 << 16  # bytes of one of git's small files
-
-
 VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
-
-
 # What stays of the admin when a worktree goes to another task.
 _KEPT_ADMIN_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "plait.json", "plait-outfit"})
 

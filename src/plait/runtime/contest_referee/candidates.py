@@ -14,7 +14,7 @@ from pathlib import Path
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
-from plait.git.worktrees.tree_snapshot import read_setup_paths
+from plait.git.worktrees.metadata import read_setup_paths
 from plait.runtime.transcript import FileTranscript
 
 _FIXED_IDENTITY = {
