@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
 
 from plait.core.settings import Spend
 from plait.core.status import BatchStatus, TaskStatus
 
 MINUS_SIGN = "\u2212"
+MAX_NAMES = 4  # in a list of names; the rest is counted
 
 
 _GOOD, _BAD, _BUSY, _WAITING = "green", "red", "cyan", "yellow"
@@ -46,10 +46,6 @@ def get_status_style(status: TaskStatus | BatchStatus) -> str:
     ) or _BAD
 
 
-def format_status(status: TaskStatus | BatchStatus) -> str:
-    return status.value.replace("_", " ")
-
-
 def is_terminal_output() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
@@ -73,12 +69,6 @@ def format_date(at: float) -> str:
 
 def format_clock(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
-
-
-def list_names(names: Iterable[str], limit: int = 4) -> str:
-    found = list(names)
-    more = f" and {len(found) - limit} more" if len(found) > limit else ""
-    return ", ".join(found[:limit]) + more
 
 
 def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SIGN) -> str:

@@ -110,8 +110,25 @@ def print_json(value: object) -> None:
     sys.stdout.write(text + "\n")
 
 
+def print_line(text: str) -> None:
+    page = Page()
+    page.add_line(text)
+    page.show()
+    sys.stdout.flush()
+
+
+def print_note(text: str, hint: str = "") -> None:
+    """Print `plait: …` on standard error, after what standard output has so far."""
+    sys.stdout.flush()
+    lines = [
+        f"plait: {replace_control_chars(text)}",
+        *(f"  {replace_control_chars(line)}" for line in hint.splitlines()),
+    ]
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
 def print_notice(text: str) -> None:
-    """On the standard error: beside JSON too; and a terminal that is gone does not mind."""
+    """Print a line on standard error, so that it never mixes with JSON; a closed terminal is no error."""
     with suppress(OSError):
         page = Page()
         page.add_line(text)

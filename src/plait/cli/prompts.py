@@ -1,3 +1,5 @@
+"""Questions on the terminal."""
+
 from __future__ import annotations
 
 import sys
@@ -11,7 +13,7 @@ _NO_ANSWERS = frozenset({"n", "no"})
 
 
 def is_interactive() -> bool:
-    """Whether somebody is there to ask."""
+    """Whether a question can be asked and answered on the terminal."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -26,6 +28,11 @@ def ask_yes_no(question: str, *, default: bool) -> bool:
             return default
         if answer in _YES_ANSWERS | _NO_ANSWERS:
             return answer in _YES_ANSWERS
+
+
+def confirm(question: str) -> bool:
+    """Ask, with no as the default. Without a terminal, having run the command is the confirmation."""
+    return not is_interactive() or prompt_line(question).lower() in _YES_ANSWERS
 
 
 def prompt_line(question: str) -> str:

@@ -35,14 +35,14 @@ def main() -> None:
     )
     with display:
         while True:
-            display.refresh(time.time())
+            display.refresh()
             for key in display.read_keys():
                 if key == "a":
                     raise RuntimeError("an error inside")
                 if key == "q":
                     page = Page()
                     page.add_line("the last page")
-                    display.set_final_page(page)
+                    display.finish(page)
                     return
                 if key == "d":
                     return

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.format import list_names
-from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
+from plait.cli.format import MAX_NAMES
+from plait.cli.output import FAILED, OK, Page, print_json, print_note, print_notice
+from plait.cli.prompts import confirm
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
 from plait.client.session import ANSWER_TIMEOUT_SECONDS, RequestAnswer, Session, new_request_id, open_session
 from plait.client.task_actions import (
@@ -39,6 +40,7 @@ from plait.core.requests import (
 )
 from plait.core.settings import Mode
 from plait.core.state import BatchState, State
+from plait.core.text import join_names
 from plait.core.views import find_batch_status
 from plait.git.location import find_repo
 
@@ -51,7 +53,7 @@ def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool)
         if target.tasks:
             return _send_task_requests(desk, target, CancelTask, as_json=as_json)
         if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
-            print("Nothing was cancelled.", file=sys.stderr)  # a person answers a person
+            print_notice("Nothing was cancelled.")
             return FAILED
         return _send_batch_request(desk, target.batch, CancelBatch, as_json=as_json)
 
@@ -149,16 +151,11 @@ def _send_task_requests(
 
 
 def _confirm_cancel(batch: BatchState) -> bool:
-    """Whoever is not at a terminal has said it already."""
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
-        return True
-    going = [attempt.task for attempt in batch.alive]
-    work = f"end {list_names(going)} and " if going else ""
-    question = f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
-    try:
-        return input(replace_control_chars(question)).strip().lower() in {"y", "yes"}
-    except EOFError:  # Ctrl+D leaves as Ctrl+C does
-        raise KeyboardInterrupt from None
+    running = [attempt.task for attempt in batch.alive]
+    work = f"end {join_names(running, MAX_NAMES)} and " if running else ""
+    return confirm(
+        f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
+    )
 
 
 _UNANSWERED_MESSAGE = (
@@ -188,14 +185,14 @@ def _print_results(state: State, batch_id: str, results: Sequence[TaskAnswer]) -
     for name, answer in results:
         if not answer.granted:
             said = answer.why if answer.granted is False else f"{name or f'batch {batch_id}'}: {_UNANSWERED_MESSAGE}"
-            print(f"plait: {replace_control_chars(said)}", file=sys.stderr)  # as errors are told
+            print_note(said)
 
 
 def _describe_granted(state: State, batch_id: str, name: str | None, answer: RequestAnswer) -> str:
     batch = state.batches[batch_id]
     about = answer.tasks if name is None else (name,)
     others = [task for task in answer.tasks if task not in about]
-    beside = f"; with it {list_names(others)}" if others else ""
+    beside = f"; with it {join_names(others, MAX_NAMES)}" if others else ""
     if not about:
         return _describe_batch(batch)
     task = batch.find_task(about[0])

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from plait.cli.format import is_terminal_output
-from plait.cli.output import OK, Page, print_json, replace_control_chars
+from plait.cli.format import MINUS_SIGN, is_terminal_output
+from plait.cli.output import OK, Page, print_json, print_note
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks
 from plait.client.diff import (
     Diff,
@@ -57,7 +57,7 @@ def diff_command(where: Path, words: Sequence[str], arguments: DiffArguments) ->
         if arguments.as_json:
             print_json(diff_json(meant.batch.id, wanted.attempt, found, brief=arguments.stat or arguments.name_only))
         elif not found.files:
-            _print_note(f"{found.label} changed nothing")
+            print_note(f"{found.label} changed nothing")
         elif arguments.name_only or arguments.stat:
             _print_files(found, names=arguments.name_only)
         else:
@@ -116,11 +116,7 @@ def _format_file_counts(file: FileDiff) -> str:
 
 
 def _format_line_counts(plus: int, minus: int) -> str:
-    return f"+{plus} −{minus}"  # noqa: RUF001 - as all of plait tells it
-
-
-def _print_note(text: str) -> None:
-    print(f"plait: {replace_control_chars(text)}", file=sys.stderr)  # beside the answer, never in it
+    return f"+{plus} {MINUS_SIGN}{minus}"
 
 
 _HUNK_HEADER = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")

@@ -11,13 +11,12 @@ from pathlib import Path
 
 from plait.cli.contest_table import add_contest_table
 from plait.cli.format import (
+    MAX_NAMES,
     format_diffstat,
     format_elapsed,
-    format_status,
     get_line_width,
     get_minus_sign,
     get_status_style,
-    list_names,
     shorten_commit,
     truncate_line,
 )
@@ -38,6 +37,7 @@ from plait.core.reports import Outcome
 from plait.core.state import BatchState, State
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, NeedKind
+from plait.core.text import join_names
 from plait.git.location import find_repo
 
 
@@ -93,7 +93,7 @@ def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
     status = (
         ("not in this batch", "dim")
         if explanation is None
-        else (format_status(explanation.status), get_status_style(explanation.status))
+        else (explanation.status.label, get_status_style(explanation.status))
     )
     reason = explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
     said = f"  {why}" if why else ""
@@ -135,7 +135,7 @@ def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[_Re
     if found.workspace:
         yield "workspace", found.workspace
     if found.diffstat is not None:
-        files = f" in {list_names(found.files)}" if found.files else ""
+        files = f" in {join_names(found.files, MAX_NAMES)}" if found.files else ""
         yield "changed", f"{format_diffstat(found.diffstat, get_minus_sign())}{files}"
     if found.tip:
         yield "branch", f"{found.branch} at {shorten_commit(found.tip)}"

@@ -5,14 +5,13 @@ How `plait gc` tells what can go and what went: by batch, with how much disk it 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
 from plait.cli.format import format_date, format_size
-from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
-from plait.cli.prompts import prompt_line
+from plait.cli.output import FAILED, OK, Page, print_json, print_line, print_notice
+from plait.cli.prompts import confirm, is_interactive, prompt_line
 from plait.client.gc import collect_names, find_batch_to_forget, open_repository_git, open_session_collector
 from plait.client.project_state import load_settings
 from plait.client.session import Session, open_session
@@ -94,7 +93,7 @@ def _clean(
     if arguments.dry_run or not (plan.removals or arguments.as_json):
         return OK
     if not (arguments.yes or arguments.as_json or _confirm(plan, request)):
-        print("Nothing was removed.", file=sys.stderr)  # a person answers a person
+        print_notice("Nothing was removed.")
         return FAILED
     before = _list_saved_names(place)
     outcomes = list(attic.clean(plan.removals, request))
@@ -131,19 +130,17 @@ def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) 
         print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
     else:
         how = "was made" if made.made else "is there already"
-        print(
-            replace_control_chars(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}")
-        )  # the answer
+        print_line(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}")
     return OK
 
 
 def _confirm(plan: GcPlan, request: GcOptions) -> bool:
-    """Whoever is not at a terminal has said it already. What would be lost for good is confirmed by name."""
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
+    """A batch whose unmerged results would be lost for good is confirmed by its name."""
+    if not is_interactive():
         return True
     unrecoverable = [item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere]
     if not unrecoverable:
-        return prompt_line("Remove this? [y/N] ").lower() in {"y", "yes"}
+        return confirm("Remove this? [y/N] ")
     return all(_confirm_by_name(batch, unrecoverable) for batch in sorted(request.forget))
 
 

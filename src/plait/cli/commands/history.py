@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from plait.cli.commands.status import format_counts, format_publication, sort_newest_first
-from plait.cli.format import format_date, format_elapsed, format_status, get_status_style, truncate_line
+from plait.cli.format import format_date, format_elapsed, get_status_style, truncate_line
 from plait.cli.output import OK, Page, print_json
 from plait.client.session import open_session
 from plait.core.views import BatchView, make_batch_view
@@ -27,14 +27,14 @@ def history_command(where: Path, *, as_json: bool) -> int:
 def _print_history(views: list[BatchView]) -> None:
     page = Page()
     if not views:
-        page.add_line("There is no batch yet: `plait run` makes one.")
+        page.add_line("There is no batch yet: Start one with `plait run`.")
     for view in views:
         page.add_line(
             (format_date(view.created_at), "dim"),
             "  ",
             (f"{view.id:<4}", "bold"),
             "  ",
-            (f"{format_status(view.status):<9}", get_status_style(view.status)),
+            (f"{view.status.value:<9}", get_status_style(view.status)),
             f"  {format_elapsed(_elapsed_seconds(view)):>7}  {format_counts(view)}",
             f" · {view.cost}" if view.cost else "",
             (f" · {truncate_line(', '.join(view.sources), 60)}" if view.sources else "", "dim"),

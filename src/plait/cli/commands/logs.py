@@ -18,7 +18,7 @@ from typing import Protocol
 
 from plait.agents.redaction import LineRedactor, Redactor, StreamRedactor
 from plait.cli.format import format_size
-from plait.cli.output import OK, replace_control_chars
+from plait.cli.output import OK, print_note
 from plait.client.batch_lookup import find_batch_and_tasks, find_one_task
 from plait.client.history import choose_gate, format_attempt_label, read_history
 from plait.client.logs.attempt_output import (
@@ -116,12 +116,12 @@ def _parse_step(name: str | None) -> Step | None:
 
 def _mention_verification(task: TaskState, step: Step | None) -> None:
     if step is None and task.attempt_counts.get(Step.VERIFY):
-        _print_note("its verification has a transcript of its own: --step verify")
+        print_note("its verification has a transcript of its own: --step verify")
 
 
 def _mention_raw(writer: TranscriptWriter) -> None:
     if writer.is_condensed:
-        _print_note("this is what it said and did; --raw shows all that it printed")
+        print_note("this is what it said and did; --raw shows all that it printed")
 
 
 def _print_transcript(
@@ -144,7 +144,7 @@ def _print_transcript(
         if on_records is not None:
             on_records(records)
     if not writer.end() and not is_attempt_running(desk.state, attempt):
-        _print_note(f"{format_attempt_name(attempt)} printed nothing")
+        print_note(f"{format_attempt_name(attempt)} printed nothing")
 
 
 def _wait_for_records(desk: Session) -> Sequence[Record]:
@@ -207,13 +207,7 @@ class _TaskFollower:
         """While nothing runs, why not; once."""
         if why != self._last_reason:
             self._last_reason = why
-            _print_note(why)
-
-
-def _print_note(text: str) -> None:
-    """Beside the transcript, never in it."""
-    sys.stdout.flush()
-    print(f"plait: {replace_control_chars(text)}", file=sys.stderr)  # as errors are told
+            print_note(why)
 
 
 def find_gate(desk: Session, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
@@ -330,7 +324,7 @@ class _RawWriter:
             else:
                 self._write(self._redactor.finish())
                 sys.stdout.buffer.flush()
-                print(f"plait: {format_size(piece.size)} left out here", file=sys.stderr)  # beside the output
+                print_note(f"{format_size(piece.size)} left out here")
         sys.stdout.buffer.flush()
 
     def end(self) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from plait.cli.commands.trust import TrustCheck
 from plait.cli.error_handling import get_error_exit_code, print_traceback
-from plait.cli.format import format_rough_duration
+from plait.cli.format import MAX_NAMES, format_rough_duration
 from plait.cli.output import OK, USAGE, Page, make_console, print_json, print_problems, replace_control_chars
 from plait.cli.prompts import is_interactive
 from plait.client.api_errors import list_error_problems
@@ -26,6 +26,7 @@ from plait.core.graph import find_critical_path, find_file_conflicts, group_wave
 from plait.core.plan import Plan, Problem
 from plait.core.settings import Settings
 from plait.core.task import Need, NeedKind, Phase, Task
+from plait.core.text import join_names
 from plait.sources.planning import PlanOptions, PlanResult
 from plait.sources.source_model import SourceEntry, SourceStatus
 from plait.sources.source_set import SourceSet
@@ -112,8 +113,6 @@ def print_no_plan(planned: PlanResult) -> None:
 
 
 def print_plan(found: PlanPreview, plan: Plan) -> None:
-    from plait.cli.format import format_rough_duration
-
     out = make_console()
     eta = (
         None
@@ -139,7 +138,7 @@ def describe_parallel_limit(settings: Settings) -> str:
 _MAX_ID_WIDTH = 32
 
 
-_MAX_NAMES = 4
+_MAX_SOURCES = 3
 
 
 _MAX_SHARED_FILES = 20
@@ -189,9 +188,7 @@ def _headline(plan: Plan, pile: SourceSet, levels: int) -> str:
     entrants = sum(task.entrant is not None for task in plan.tasks)
     parts = [_pluralize(len(plan.tasks) - entrants, "task"), _pluralize(levels, "wave")]
     parts[1:1] = [_pluralize(entrants, "entrant")] if entrants else []
-    sources = ", ".join(source.path for source in pile.sources[:3])
-    more = f" and {len(pile.sources) - 3} more" if len(pile.sources) > 3 else ""
-    return f"{' · '.join(parts)} · from {sources}{more}"
+    return f"{' · '.join(parts)} · from {join_names([source.path for source in pile.sources], _MAX_SOURCES)}"
 
 
 def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str:
@@ -210,13 +207,13 @@ def _describe_needs(needs: Sequence[Need]) -> list[str]:
     plain = [need for need in needs if need.kind is NeedKind.NEED]
     chains = [need for need in needs if need.kind is NeedKind.CHAIN]
     if plain:
-        lines.append(f"needs {_join_names([need.on for need in plain])}{_format_origin(plain[0])}")
+        lines.append(f"needs {join_names([need.on for need in plain], MAX_NAMES)}{_format_origin(plain[0])}")
     entrants = [need.on for need in needs if need.kind is NeedKind.ENTRANT]
     if entrants:
-        lines.append(f"chosen from {_join_names(entrants)}")
+        lines.append(f"chosen from {join_names(entrants, MAX_NAMES)}")
     if chains:
         why = f" ({chains[0].reason})" if chains[0].reason else ""
-        lines.append(f"follows {_join_names([need.on for need in chains])}{why}")
+        lines.append(f"follows {join_names([need.on for need in chains], MAX_NAMES)}{why}")
     return lines
 
 
@@ -237,11 +234,6 @@ def _format_origin(need: Need) -> str:
     return f" ({need.at})" if need.at else ""
 
 
-def _join_names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MAX_NAMES])
-    return f"{shown} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else shown
-
-
 def _add_shared_files(page: Page, plan: Plan) -> None:
     found = find_file_conflicts(plan)
     if not found:
@@ -250,7 +242,7 @@ def _add_shared_files(page: Page, plan: Plan) -> None:
     page.add_line(("shared files · their tasks run one after another", "bold"))
     column = min(40, max(len(shared.file) for shared in found[:_MAX_SHARED_FILES]))
     for shared in found[:_MAX_SHARED_FILES]:
-        page.add_line(f"  {shared.file:{column}}  {_join_names(shared.tasks)}")
+        page.add_line(f"  {shared.file:{column}}  {join_names(shared.tasks, MAX_NAMES)}")
     if len(found) > _MAX_SHARED_FILES:
         page.add_line((f"  and {len(found) - _MAX_SHARED_FILES} more files (--json has them all)", "dim"))
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from plait.agents.prompts import PromptRules, build_prompt
 from plait.cli.commands.run_options import SHELL_AGENT
-from plait.cli.output import OK, print_json
+from plait.cli.output import OK, print_json, print_note
 from plait.client.agent_specs import load_prompt_template
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.submission_checks import resolve_isolation
@@ -40,9 +40,7 @@ def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
 def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
     """What is given to an agent, and nothing else, is on the standard output."""
     if agents == [SHELL_AGENT] and task.run:
-        print(
-            f"plait: {task.id} is a script: a shell is given its `run:`, and no prompt", file=sys.stderr
-        )  # beside the output
+        print_note(f"{task.id} is a script: a shell is given its `run:`, and no prompt")
         text = task.run if task.run.endswith("\n") else f"{task.run}\n"
     sys.stdout.write(text)
 

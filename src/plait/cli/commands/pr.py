@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
+from plait.cli.output import FAILED, OK, Page, print_json, print_note, replace_control_chars
 from plait.client.batch_lookup import find_batch_and_tasks
 from plait.client.pull_request_preview import check_pull_request_text
 from plait.client.session import Session, new_request_id, open_session
@@ -127,7 +127,5 @@ def _print_failure(batch: BatchState, why: str, hint: str, *, as_json: bool) -> 
             }
         )
     else:
-        print(f"plait: {replace_control_chars(why)}", file=sys.stderr)  # as errors are told
-        for line in hint.splitlines():
-            print(f"  {replace_control_chars(line)}", file=sys.stderr)
+        print_note(why, hint)
     return FAILED

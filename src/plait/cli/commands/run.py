@@ -13,7 +13,7 @@ from plait.cli import prestart
 from plait.cli.commands.plan import print_no_plan, print_plan, print_plan_json
 from plait.cli.commands.run_options import RunOptions, confirm_run, describe_run
 from plait.cli.commands.trust import TrustCheck
-from plait.cli.format import list_names
+from plait.cli.format import MAX_NAMES
 from plait.cli.live.signals import force_quit
 from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_notice, print_problems
 from plait.cli.prompts import ask_yes_no, is_interactive
@@ -31,6 +31,7 @@ from plait.core.errors import UserError
 from plait.core.plan import Plan
 from plait.core.settings import Publish
 from plait.core.state import BatchState, State
+from plait.core.text import join_names
 from plait.git.location import find_repo
 
 
@@ -108,7 +109,7 @@ def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> in
         return code
     page = Page()
     page.add_line()
-    page.add_line(("  not run", "red"), f"  {list_names(left)}: can't be read; plait plan says why")
+    page.add_line(("  not run", "red"), f"  {join_names(left, MAX_NAMES)}: can't be read; plait plan says why")
     page.show(stderr=options.as_json)
     return code or FAILED
 

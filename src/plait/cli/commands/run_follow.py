@@ -26,6 +26,7 @@ from plait.cli.output import (
     Page,
     find_terminal,
     print_json,
+    print_line,
     print_notice,
     print_problems,
 )
@@ -92,7 +93,7 @@ def _follow_to_end(options: RunOptions, desk: Session, followed: FollowedBatch, 
     feed, batch = desk.event_stream, followed.batch
     try:
         if not options.as_json:
-            _print_line(followed.headline)
+            print_line(followed.headline)
         with _make_renderer(options, desk, followed, feed) as renderer:
             interactive = is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
@@ -133,11 +134,11 @@ def _make_renderer(options: RunOptions, desk: Session, followed: FollowedBatch, 
 
     folder = open_state_paths(desk.place)
     listen = make_parser_factory(BatchInputs(str(desk.place.top), (), followed.agents))
-    if options.as_json:
+    if out is None:
         return JsonRenderer(feed, batch, LogStream(folder, listen))
-    from plait.cli.live.display import ScreenRenderer  # only for terminals
+    from plait.cli.live.display import Display  # only for terminals
 
-    return ScreenRenderer(feed, batch, ActivityTracker(folder, listen))
+    return Display(out, feed, batch, activities=ActivityTracker(folder, listen))
 
 
 def _report_result(options: RunOptions, result: FollowResult, view: BatchView, signals: SignalCounter) -> int:
@@ -172,10 +173,3 @@ def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
         print_notice(f"plait: {describe_os_error(error)}")
     print_notice(f"Batch {batch} goes on in the background. Watch it: {_format_resume_command(options)}")
     return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED
-
-
-def _print_line(text: str) -> None:
-    page = Page()
-    page.add_line(text)
-    page.show()
-    sys.stdout.flush()

@@ -10,7 +10,7 @@ from plait.agents.interface import AgentSpec
 from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached
 from plait.cli.commands.run_options import RunOptions
 from plait.cli.live.signals import SignalCounter, force_quit
-from plait.cli.output import NEEDS_PERSON, OK, Page, print_json, print_notice
+from plait.cli.output import NEEDS_PERSON, OK, print_json, print_line, print_notice
 from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
 from plait.client.planning.submission import make_limit_request
@@ -82,7 +82,7 @@ def _report_nothing_to_resume(options: RunOptions) -> int:
     if options.as_json:
         print_json({"batchId": None})
     else:
-        _print_line("No batch of these sources is unfinished: there is nothing to resume.")
+        print_line("No batch of these sources is unfinished: there is nothing to resume.")
     return OK
 
 
@@ -90,7 +90,7 @@ def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
     if options.as_json:
         print_json({"batchId": batch.id})
     else:
-        _print_line(f"Would go on with batch {batch.id}: {find_batch_status(batch)[1]}.")
+        print_line(f"Would go on with batch {batch.id}: {find_batch_status(batch)[1]}.")
     return OK
 
 
@@ -129,9 +129,3 @@ def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Seque
             settings = batch.settings.with_fields(request.settings, request.fields)
             for problem in check_budgets(settings, [task.task for task in batch.tasks], agents):
                 raise UserError(problem.message, hint=problem.hint)
-
-
-def _print_line(text: str) -> None:
-    page = Page()
-    page.add_line(text)
-    page.show()

@@ -16,7 +16,6 @@ from plait.cli.format import (
     format_diffstat,
     format_elapsed,
     format_provider_limit,
-    format_status,
     get_line_width,
     get_minus_sign,
     get_status_style,
@@ -107,7 +106,7 @@ def _estimate_end(state: State, batch: BatchState) -> float | None:
 def _print_all(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     page = Page()
     if not batches:
-        page.add_line("There is no batch yet: `plait run` makes one.")
+        page.add_line("There is no batch yet: Start one with `plait run`.")
     ended = 0
     for batch in batches:
         ended += batch.ended is not None
@@ -124,7 +123,7 @@ def _add_batch(page: Page, view: BatchView) -> None:
     page.add_line(
         (view.id, "bold"),
         "  ",
-        (f"{format_status(view.status):<9}", get_status_style(view.status)),
+        (f"{view.status.value:<9}", get_status_style(view.status)),
         f"  {format_counts(view)} · {_format_batch_duration(view)}",
         (f" · {truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
         f" · {told}" if (told := format_publication(view)) else "",
@@ -146,7 +145,7 @@ def format_counts(view: BatchView) -> str:
     at_work = sum(found[status] for status in _ACTIVE_STATUSES)
     parts = [f"{found[TaskStatus.DONE]}/{view.progress.total} done"]
     parts += [f"{at_work} at work"] if at_work else []
-    parts += [f"{found[status]} {format_status(status)}" for status in _NOTABLE_STATUSES if found[status]]
+    parts += [f"{found[status]} {status.label}" for status in _NOTABLE_STATUSES if found[status]]
     return " · ".join(parts)
 
 
@@ -161,7 +160,7 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
         ("batch ", "bold"),
         (view.id, "bold"),
         " · ",
-        (format_status(view.status), get_status_style(view.status)),
+        (view.status.value, get_status_style(view.status)),
         f" · {format_counts(view)} · {_format_batch_duration(view)}",
         f" · {view.cost}" if view.cost else "",
     )
@@ -185,7 +184,7 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
     width = get_line_width()
     for task in chosen.shown:
         begun = f"  {task.id:<{names}}  "
-        middle = f"{format_status(task.status):<11}"
+        middle = f"{task.status.label:<11}"
         after = f"  {_format_task_duration(task):>7}  "
         left = None if width is None else width - len(begun) - len(middle) - len(after)
         page.add_line(
@@ -201,7 +200,7 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
 
 def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
     if chosen.hidden:
-        told = ", ".join(f"{count} {format_status(status)}" for status, count in chosen.hidden)
+        told = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
         page.add_line((f"  and {told}", "dim"))
 
 
@@ -241,12 +240,6 @@ def _is_engine_needed(state: State) -> bool:
     return is_engine_needed(state)
 
 
-_WORKSPACE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING, TaskStatus.INTERRUPTED)
-
-
-_StyledLine = tuple[str, str]  # a text and its style
-
-
 def format_publication(view: BatchView) -> str:
     """In a few words; empty: nothing of it is, and nobody asked."""
     if view.publishing:
@@ -258,8 +251,8 @@ def format_publication(view: BatchView) -> str:
     return view.pr_url or ("pushed" if view.shipped else "")
 
 
-def describe_branch(view: BatchView) -> Iterator[_StyledLine]:
-    """Nothing where nothing is merged."""
+def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
+    """Lines with their styles; none as long as nothing is merged."""
     if not view.branch or not view.head or (view.head == view.base and not view.shipped):
         return
     yield f"branch {view.branch} at {shorten_commit(view.head)}{_describe_publication(view)}", ""
@@ -287,7 +280,7 @@ def locate_work(view: BatchView, task: TaskView) -> str:
     """Where its own work is, as long as the batch branch has none of it."""
     if view.settings.isolation is Isolation.IN_PLACE or not task.attempt or task.status is TaskStatus.DONE:
         return ""
-    if task.status in _WORKSPACE_STATUSES and task.workspace:
+    if task.status in {*_ACTIVE_STATUSES, TaskStatus.INTERRUPTED} and task.workspace:
         return f"in {task.workspace}"
     if task.diffstat is None:
         return ""

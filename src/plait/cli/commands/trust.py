@@ -18,6 +18,7 @@ from plait.cli.output import (
     OK,
     Page,
     print_json,
+    print_line,
 )
 from plait.cli.prompts import ask_yes_no, is_interactive
 from plait.client.json_encoding import to_iso
@@ -137,19 +138,19 @@ def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes:
             hint=f"If you have read them and do: {format_trust_command(where)} --yes",
         )
     if not yes and not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
-        _print_line("Nothing was changed.")
+        print_line("Nothing was changed.")
         return INTERRUPTED
     save_trust(place, found)
-    _print_line("These commands are trusted, as they are now. If one of them changes, you will be asked again.")
+    print_line("These commands are trusted, as they are now. If one of them changes, you will be asked again.")
     return OK
 
 
 def _print_nothing_to_trust(found: Sequence[RepoCommand]) -> int:
     if found:
         print_commands(found)
-        _print_line("All of them are trusted.")
+        print_line("All of them are trusted.")
     else:
-        _print_line("This repository's own settings run no commands: there is nothing to trust.")
+        print_line("This repository's own settings run no commands: there is nothing to trust.")
     return OK
 
 
@@ -164,9 +165,9 @@ def _revoke(place: RepoLocation, *, as_json: bool) -> int:
         )
         return OK
     if not gone:
-        _print_line("Nothing of this repository was trusted.")
+        print_line("Nothing of this repository was trusted.")
     for each in gone:
-        _print_line(f"no longer trusted: {escape_command(each.value)}  ({each.key})")
+        print_line(f"no longer trusted: {escape_command(each.value)}  ({each.key})")
     return OK
 
 
@@ -221,9 +222,3 @@ def _trusted_json(each: TrustedCommand) -> dict[str, object]:
 def _format_repository(git_folder: str) -> str:
     """A repository by its checkout, as people know it."""
     return git_folder.removesuffix("/.git")
-
-
-def _print_line(text: str) -> None:
-    page = Page()
-    page.add_line(text)
-    page.show()

@@ -1,7 +1,4 @@
-"""How a batch is shown on a terminal.
-
-The display of one batch on a terminal: state in, frames out, as seldom as the eye allows.
-"""
+"""The live display of a batch on a terminal: state in, frames out, drawn only when something changed."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from plait.cli.live.frame import Viewport, render_frame
 from plait.cli.live.screen import Screen
 from plait.cli.live.view_model import BatchViewModel, build_view_model
-from plait.cli.output import Page, make_console
+from plait.cli.output import Page
 from plait.client.eta import EtaEstimator
 from plait.client.event_stream import EventStream
 from plait.client.logs.activity import ActivityTracker
@@ -24,40 +21,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class ScreenRenderer:
-    def __init__(self, feed: EventStream, batch: str, activities: ActivityTracker) -> None:
-        self._display = Display(make_console(), feed, batch, name=batch, activities=activities)
-
-    def __enter__(self) -> Self:
-        self._display.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._display.__exit__(kind, error, trace)
-
-    def add_news(self, news: Sequence[RecordEvents]) -> None:
-        """It shows the state, which has folded them."""
-
-    def refresh(self, notice: str) -> None:
-        self._display.refresh(time.time(), notice=notice)
-
-    def read_keys(self) -> list[str]:
-        return self._display.read_keys()
-
-    def finish(self, page: Page | None) -> None:
-        self._display.set_final_page(page)
-
-
-_ACTIVITY_SECONDS = 0.4  # seconds between two looks at what agents say
-
-
-_MAX_DRAW_SHARE = 0.1  # of the time, at most, goes into drawing: thousands of tasks are drawn more seldom
+_ACTIVITY_SECONDS = 0.4  # between two reads of the agents' activity
+_MAX_DRAW_SHARE = 0.1  # share of the time spent drawing, at most: thousands of tasks are drawn less often
 
 
 class Display:
-    """`name` is the shortest one a person can call the batch by. `refresh` may be called as often as one likes."""
+    """The renderer for terminals. `name` is the batch's short name; `refresh` may be called at any rate."""
 
     def __init__(
         self,
@@ -100,21 +69,25 @@ class Display:
         if self._final_page is not None and kind is None:
             self._final_page.show(self._console)
 
-    def set_final_page(self, page: Page | None) -> None:
-        """When the display closes, this page takes the frame's place; None: the last frame stays."""
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
+        """Nothing to do: the frame shows the state, which includes them already."""
+
+    def finish(self, page: Page | None) -> None:
+        """When the display closes, this page replaces the frame; None: the last frame stays."""
         self._final_page = page
 
     def read_keys(self) -> list[str]:
-        """What was typed for others to act upon: a, p, d, q, Enter."""
+        """The keys the caller handles: a, p, d, q, Enter."""
         typed = self._screen.read_keys()
         if "?" in typed:
             self._shows_help = not self._shows_help
         return [key.lower() for key in typed if key.lower() in "apdq\r\n"]
 
-    def refresh(self, now: float, *, notice: str = "") -> None:
+    def refresh(self, notice: str = "") -> None:
         """Draw if something has changed or a second has passed."""
         if self._batch not in self._state.batches:
             return
+        now = time.time()
         self._read_activities(now)
         look = self._make_viewport(now, notice)
         begun = time.monotonic()

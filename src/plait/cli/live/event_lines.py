@@ -16,6 +16,7 @@ from plait.client.next_step import format_answer_command
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.scheduler.selection import is_budget_question
 from plait.core.status import Category
+from plait.core.text import join_names
 
 _MAX_ID_WIDTH = 32
 
@@ -208,6 +209,4 @@ def _format_merge_count(more: EventDetails) -> str:
 
 
 def _join_names(found: object) -> str:
-    names = [str(each) for each in found] if isinstance(found, Sequence) else []
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
+    return join_names([str(each) for each in found] if isinstance(found, Sequence) else [], _MAX_NAMES)

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 
 from plait.cli.format import format_elapsed, format_provider_limit, format_rough_duration
 from plait.cli.live.task_rows import (
+    AGENT_STATUSES,
     ColumnWidths,
     TaskRow,
     fit_activity,
@@ -31,6 +32,7 @@ from plait.client.next_step import format_answer_command
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Publish
 from plait.core.status import BatchStatus, PauseCause, TaskStatus, Waiting
+from plait.core.text import join_names
 
 _MIN_BOX_WIDTH = 24  # columns; in fewer there are no sides
 
@@ -100,7 +102,7 @@ def _render_box(
 ) -> list[StyledLine]:
     room = viewport.width - 4 if viewport.width >= _MIN_BOX_WIDTH else viewport.width
     if chosen.hidden:
-        counts = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in chosen.hidden)
+        counts = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
         lines = [*lines, ((terminal.pad(f"{terminal.ellipsis} {counts}", room), "dim"),)]
     title_text = format_title(model, terminal, now=viewport.now, eta=viewport.eta, width=max(1, room - 2))
     if viewport.width < _MIN_BOX_WIDTH:
@@ -144,7 +146,7 @@ def _render_activities(
     labels = shorten_labels([each.label for each in rows])
     for each, label in zip(rows, labels, strict=True):
         said = terminal.sanitize(viewport.activity.get(each.task.id, ""))
-        at_work = each.task.status in {TaskStatus.RUNNING, TaskStatus.VERIFYING}
+        at_work = each.task.status in AGENT_STATUSES
         shown, _ = fit_activity(each, sizes, terminal)
         told = shown.endswith(said) and cell_len(shown) <= get_activity_width(each, sizes)
         told = told or (each.task.phase or "\n") in said  # the line that announced it
@@ -158,12 +160,6 @@ def shorten_labels(labels: Sequence[str]) -> list[str]:
     heads = [label.partition("-")[0] for label in labels]
     clear = len(set(heads)) == len(heads)
     return [head if clear and head.isdigit() else label for head, label in zip(heads, labels, strict=True)]
-
-
-_RUNNING_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
-
-
-_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 
 
 _MIN_ETA_SECONDS = 5.0  # seconds; what takes longer than it was thought to is always about to end
@@ -189,8 +185,8 @@ def _join_parts(parts: Mapping[str, str], terminal: TerminalStyle) -> str:
 def _collect_parts(model: BatchViewModel, now: float, eta: float | None) -> dict[str, str]:
     view = model.view
     counts = dict(view.progress.counts)
-    running = sum(task.status in _RUNNING_STATUSES for task in view.tasks)  # entrants of contests too
-    failed = sum(counts[status] for status in _FAILED_STATUSES)
+    running = sum(task.status in AGENT_STATUSES for task in view.tasks)  # entrants of contests too
+    failed = sum(count for status, count in counts.items() if status.is_failure)
     parts = {
         "plait": "plait",
         "batch": f"batch {model.name}",
@@ -226,9 +222,6 @@ def _format_title_status(model: BatchViewModel) -> str:
     if model.publish is not None:
         return "publishing"
     return "gate" if model.gate is not None else ""
-
-
-_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
 
 
 _MAX_QUESTIONS = 2  # more of them are counted
@@ -274,9 +267,7 @@ def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]
 
 def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
     if gate.suspects:
-        some = ", ".join(gate.suspects[:_MAX_SUSPECTS])
-        more = f" and {len(gate.suspects) - _MAX_SUSPECTS} more" if len(gate.suspects) > _MAX_SUSPECTS else ""
-        yield f"the gate failed, the guilty one is among {some}{more}", "yellow"
+        yield f"the gate failed, the guilty one is among {join_names(gate.suspects, _MAX_SUSPECTS)}", "yellow"
     merges = f"{gate.size} merge{'' if gate.size == 1 else 's'}" if gate.size else "the base"
     yield f"gate: {gate.command} (on {merges}, {format_elapsed(now - gate.since)})", "blue"
 
@@ -290,7 +281,7 @@ def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, st
         case PauseCause.PERSON:
             yield f"paused: nothing new starts, to go on: {press}plait unpause {model.name}", "yellow"
         case PauseCause.STOP:
-            left = sum(task.status in _ACTIVE_STATUSES for task in model.view.tasks)
+            left = sum(task.status in AGENT_STATUSES for task in model.view.tasks)
             if left:
                 yield f"stopping: {left} still at work", "yellow"
             else:

@@ -9,18 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from shlex import quote
 
-from plait.cli.format import format_elapsed
+from plait.cli.format import MAX_NAMES, format_elapsed
 from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_chars
 from plait.client.contest_results import ContestView
 from plait.client.model_jobs import ModelJobs, ModelJobView
 from plait.client.next_step import find_login_hint, format_answer_command
 from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, Waiting
+from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView
 
 _MAX_PER_KIND = 10  # of each kind that are told one by one
-
-
-_MAX_NAMES = 4  # together
 
 
 _NO_JOBS = ModelJobs()
@@ -30,9 +28,6 @@ _MAX_REASON_CHARS = 400  # characters of a reason
 
 
 _COUNT_STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
-
-
-_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 
 
 _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
@@ -113,8 +108,8 @@ def _format_counts(view: BatchView) -> list[tuple[str, str]]:
     pieces: list[tuple[str, str]] = []
     for status, count in view.progress.counts:
         if count:
-            style = "red" if status in _FAILED_STATUSES else _COUNT_STYLES.get(status, "")
-            pieces += [(" · ", "dim"), (f"{count} {_format_status(status)}", style)]
+            style = "red" if status.is_failure else _COUNT_STYLES.get(status, "")
+            pieces += [(" · ", "dim"), (f"{count} {status.label}", style)]
     return pieces
 
 
@@ -127,13 +122,13 @@ def _format_times(view: BatchView, begun: float, now: float, agent_seconds: floa
 
 
 def _add_failed(page: Page, view: BatchView, name: str) -> None:
-    found = [task for task in view.tasks if task.status in _FAILED_STATUSES]
+    found = [task for task in view.tasks if task.status.is_failure]
     if not found:
         return
     page.add_line()
     for task in found[:_MAX_PER_KIND]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
-        page.add_line((f"  {_format_status(task.status)}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}")
+        page.add_line((f"  {task.status.label}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}")
         page.add_line((f"    {_suggest_command(task, f'{quote(name)} {quote(task.id)}')}", "dim"))
     _add_more_count(page, found)
     unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
@@ -157,21 +152,16 @@ def _add_not_run(page: Page, view: BatchView) -> None:
     if groups:
         page.add_line()
     for (status, head), names in [*groups.items()][:_MAX_PER_KIND]:
-        page.add_line((f"  {head}", _COUNT_STYLES.get(status, "")), f": {_join_names(names)}")
+        page.add_line((f"  {head}", _COUNT_STYLES.get(status, "")), f": {join_names(names, MAX_NAMES)}")
     if len(groups) > _MAX_PER_KIND:
         page.add_line((f"  and {sum(map(len, [*groups.values()][_MAX_PER_KIND:]))} more tasks", "dim"))
 
 
 def _format_group(task: TaskView) -> str:
-    word, reason = _format_status(task.status), _flatten(task.reason)
+    word, reason = task.status.label, _flatten(task.reason)
     if task.by is not None:
         return f"{word} by {task.by}"
     return reason if reason.startswith(word) else f"{word} ({reason})"
-
-
-def _join_names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MAX_NAMES])
-    return f"{shown} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else shown
 
 
 def _add_questions(page: Page, view: BatchView, name: str) -> None:
@@ -200,12 +190,12 @@ def _add_more_count(page: Page, found: Sequence[TaskView]) -> None:
 def _add_next_steps(page: Page, view: BatchView, name: str) -> None:
     """How to go on, where something is left to go on with."""
     called = quote(name)
-    bad = [task for task in view.tasks if task.status in _FAILED_STATUSES]
+    bad = [task for task in view.tasks if task.status.is_failure]
     paused = view.pause_cause is not None
     base_fails = view.pause_cause is PauseCause.GATE and view.base_fails_gate
     told: list[str] = []
     if bad:
-        names = " ".join(quote(task.id) for task in bad) if len(bad) <= _MAX_NAMES else "TASK…"
+        names = " ".join(quote(task.id) for task in bad) if len(bad) <= MAX_NAMES else "TASK…"
         told.append(f"plait retry {called} {names}")
     if paused:
         told.append(f"plait run --resume{' --budget AMOUNT' if view.pause_cause is PauseCause.BUDGET else ''}")
@@ -224,14 +214,7 @@ def _flatten(reason: str) -> str:
     return told if len(told) <= _MAX_REASON_CHARS else f"{told[:_MAX_REASON_CHARS]}…"
 
 
-def _format_status(status: TaskStatus) -> str:
-    return status.value.replace("_", " ")
-
-
 _MAX_JOBS = 20  # jobs that are told one by one
-
-
-_MAX_FILES = 4  # files of each
 
 
 _JOB_STYLES = {"passed": "green", "failed": "red"}
@@ -258,21 +241,17 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
 
 def _describe_job(job: ModelJobView) -> str:
     parts = [
-        _join_few([f"{path} ({lines} {_pluralize_line(lines)})" for path, lines in job.outputs]) or "nothing written"
+        join_names([f"{path} ({lines} {_pluralize_line(lines)})" for path, lines in job.outputs], MAX_NAMES)
+        or "nothing written"
     ]
     if job.retry_used:
         parts.append("answered again")
     if job.fixes:
         parts.append(f"repaired {job.fixes} {'time' if job.fixes == 1 else 'times'}")
     if job.implicit:
-        parts.append(f"implicit context: {_join_few(job.implicit)}")
+        parts.append(f"implicit context: {join_names(job.implicit, MAX_NAMES)}")
     parts += [f"warning: {' '.join(warning.split())[:200]}" for warning in job.warnings[:2]]
     return " · ".join(parts)
-
-
-def _join_few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_FILES} more" if len(names) > _MAX_FILES else ""
-    return f"{', '.join(names[:_MAX_FILES])}{more}"
 
 
 def _pluralize_line(count: int) -> str:

@@ -19,7 +19,7 @@ from plait.core.settings import NO_SPEND
 from plait.core.status import Category, TaskStatus, Waiting
 from plait.core.views import TaskView
 
-_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
+AGENT_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)  # an attempt is running
 
 
 _MIN_ID_LETTERS = 4  # an id with fewer letters says nothing: 63, 1.2, T007
@@ -57,7 +57,7 @@ def make_row(
         task=task,
         label=terminal.sanitize(task.id),
         title=terminal.sanitize(task.title) if needs_title(task) else "",
-        status=f"{terminal.signs[task.status]} {task.status.value.replace('_', ' ')}",
+        status=f"{terminal.signs[task.status]} {task.status.label}",
         duration=_format_task_duration(task, now),
         diffstat=terminal.replace_signs(format_diffstat(task.diffstat)) if _has_merged_changes(task) else "",
         activity=terminal.sanitize(_describe_activity(model, task, now, activity)),
@@ -82,21 +82,21 @@ def _format_task_duration(task: TaskView, now: float) -> str:
         return ""
     if task.ended_at is not None:
         return format_elapsed(task.ended_at - task.started_at)
-    at_it = task.status in {*_ACTIVE_STATUSES, TaskStatus.MERGING}
+    at_it = task.status in {*AGENT_STATUSES, TaskStatus.MERGING}
     return format_elapsed(now - task.started_at) if at_it else ""
 
 
 def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activity: Mapping[str, str]) -> str:
     if task.status is TaskStatus.QUEUED:
         return ""
-    if task.status in _ACTIVE_STATUSES and task.waiting is None and task.id not in model.ending:
+    if task.status in AGENT_STATUSES and task.waiting is None and task.id not in model.ending:
         return describe_phase(task, activity) or model.verify_commands.get(task.id, "")
     return shorten_reason(task, now)
 
 
 def describe_predicted_conflict(task: TaskView) -> str:
     """What a running task would conflict with, were it merged as it is."""
-    if not task.foreseen or task.status not in _ACTIVE_STATUSES:
+    if not task.foreseen or task.status not in AGENT_STATUSES:
         return ""
     (other, files), *rest = task.foreseen
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
