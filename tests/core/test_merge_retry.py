@@ -86,8 +86,8 @@ def test_it_is_tried_as_long_as_the_first_time_and_kept_again() -> None:
 def test_the_way_out_says_that_nobody_runs_again() -> None:
     script = blocked("a")
     assert suggest_next_step(script.state, script.batch(), script.task("a")) == (
-        "plait retry b1 a merges what it has written, and runs nobody again unless that is gone; "
-        "plait retry b1 a --agent NAME has it written again."
+        "plait retry b1 a merges its existing result without running the agent again; "
+        "plait retry b1 a --agent NAME writes it again."
     )
 
 

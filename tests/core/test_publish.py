@@ -373,15 +373,15 @@ def test_a_title_counts_until_a_pull_request_has_it() -> None:
 @pytest.mark.parametrize(
     ("title", "body", "why"),
     [
-        (" ", None, "a title has to have words"),
-        ("two\nlines", None, "a title has to be one line of text"),
-        ("a\u2028b", None, "a title has to be one line of text"),
-        ("half \ud800", None, "a title has to be one line of text"),
+        (" ", None, "the title is blank"),
+        ("two\nlines", None, "the title must be one line of text"),
+        ("a\u2028b", None, "the title must be one line of text"),
+        ("half \ud800", None, "the title must be one line of text"),
         ("x" * 256, None, "a title has at most 255 characters"),
         (None, "x" * 60_001, "a body has at most 60,000 characters"),
-        (None, "half \ud800", "the body is no text"),
-        (None, "none\0", "the body has control characters in it"),
-        (None, "\x1b[2Jgone", "the body has control characters in it"),
+        (None, "half \ud800", "the body is not valid text"),
+        (None, "none\0", "the body contains control characters"),
+        (None, "\x1b[2Jgone", "the body contains control characters"),
     ],
 )
 def test_words_that_no_pull_request_can_have_are_refused_and_change_nothing(

@@ -51,7 +51,7 @@ def test_a_second_copy_changes_nothing() -> None:
         (("n" * 101, None), "the name of a saved setting must have from 1 to 100 characters"),
         (
             ("verify", "x" * 16_385),
-            "verify is too long to be saved: 16385 characters, and 16384 are the most",
+            "verify is too long to be saved: 16385 characters, the limit is 16384",
         ),
     ],
 )

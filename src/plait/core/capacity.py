@@ -53,7 +53,7 @@ class Demand:
     agent: str
     footprint: int
     limit: int = 0  # more than that is not wanted; 0: any number
-    previous_slots: int | None = None  # the bound that was told last
+    previous_slots: int | None = None  # the last reported bound
 
 
 def find_capacity_change(
@@ -67,8 +67,8 @@ def find_capacity_change(
     """
     memory = memory_capacity(readings, measure_demand(state, sizes))
     found = min(memory, beside or NO_BOUND, key=_slot_bound)
-    told = state.capacity or NO_BOUND
-    same = found.slots == told.slots and (found.slots is None or found.on is told.on)
+    last = state.capacity or NO_BOUND
+    same = found.slots == last.slots and (found.slots is None or found.on is last.on)
     return None if same else found
 
 
@@ -94,7 +94,7 @@ def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
 
 def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChanged:
     """As many slots as memory allows; at least one, so that no batch stands still for ever, unless nothing is left."""
-    if readings.memory_total <= 0:  # nobody can tell
+    if readings.memory_total <= 0:  # unknown
         return NO_BOUND
     if readings.memory < _min_memory(readings.memory_total) * (2 if demand.previous_slots == 0 else 1):
         return CapacityChanged(0, f"only {format_binary_size(readings.memory)} of memory left")
@@ -172,7 +172,7 @@ def _slot_bound(found: CapacityChanged) -> float:
 
 
 def _find_largest_agent(state: State) -> str:
-    """Of those that could start next (none: of all that the batches use), whoever takes the most."""
+    """The agent with the largest footprint of those that could start next, else of all that the batches use."""
     going = [batch for batch in state.open.values() if batch.paused is None]
     next_ones = {
         agent for batch in going for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key.agents

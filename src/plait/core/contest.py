@@ -1,4 +1,4 @@
-"""A contest: several tries at one task, each a task of its own, and a referee who makes the best of them that task's change.
+"""A contest: several entrants for one task, and a referee that picks the best of their changes.
 
 An entrant is written and verified like any task, and never merged. The contested task waits until all its entrants have
 ended, however they did; its agent is the referee, and what that chooses goes the way of every change.
@@ -18,7 +18,7 @@ from plait.core.status import TaskStatus
 from plait.core.task import Need, NeedKind, Task
 
 REFEREE = "referee"
-MAX_ENTRANTS = 26  # entrants of a task: a judge is told of them by a letter each
+MAX_ENTRANTS = 26  # a judge refers to each by a letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Contest:
 
 
 def can_be_contested(task: Task) -> bool:
-    """A script or a model's job comes out the same whoever does it, so there is nothing to choose from."""
+    """A script or a model job gives the same result with any agent, so there is nothing to choose from."""
     return task.run is None and task.job is None
 
 
@@ -64,8 +64,8 @@ def expand_contest(plan: Plan, contest: Contest) -> Plan:
         ranks[place] = after[old] if entrants else plan.ranks[old]
         for entrant in entrants:
             needs[entrant] = mine
-            # It is never merged, so its files keep nobody away; a group may be about more than files.
-            holds[entrant] = tuple(token for token in plan.holds[old] if token.startswith(GROUP_PREFIX))
+            # It is never merged, so it needs no file locks; a group may be about more than files.
+            holds[entrant] = tuple(lock for lock in plan.holds[old] if lock.startswith(GROUP_PREFIX))
             ranks[entrant] = plan.ranks[old]
     return Plan(tuple(tasks), tuple(needs), tuple(holds), tuple(ranks), plan.phases)
 
@@ -87,7 +87,7 @@ def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int
 
 
 def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
-    """It is told which files to touch, as its task would be."""
+    """It keeps the files of its task, for the prompt."""
     own = task.agent == agent or (task.agent is None and len(contest.agents) == 1)
     return replace(
         task,
@@ -121,7 +121,7 @@ def find_duplicate_id(plan: Plan) -> str | None:
 
 
 def why_invalid(plan: Plan) -> str | None:
-    """Why this can be no contest: an entrant is one task's, and nobody else waits for it."""
+    """Why this is no valid contest: only the contested task waits for an entrant."""
     ids = {task.id: place for place, task in enumerate(plan.tasks)}
     waiting: dict[int, list[int]] = {place: [] for place, task in enumerate(plan.tasks) if task.entrant}
     for place, needs in enumerate(plan.needs) if waiting else ():
@@ -136,12 +136,12 @@ def why_invalid(plan: Plan) -> str | None:
 
 
 def is_refereed(task: TaskState, agent: str | None = None) -> bool:
-    """Its change is chosen from its entrants', unless a person has given it to another agent, or gives it to one now."""
+    """Its change is chosen from its entrants', unless a person gave the task to another agent."""
     return bool(task.entrants) and (agent or task.chosen_agent) in {None, REFEREE}
 
 
 def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]:
-    """What there is to choose from."""
+    """The changes that the referee chooses from."""
     return (
         tuple(_make_candidate(each) for each in find_passed_entrants(batch, task) if each.tip is not None)
         if is_refereed(task)
@@ -150,13 +150,13 @@ def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]
 
 
 def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
-    """The entrants that are done, but for those that were chosen before and did not stand."""
+    """The entrants that are done, except for winners that failed verification."""
     entrants = (batch.tasks[place] for place in task.entrants)
     return [each for each in entrants if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants]
 
 
 def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:
-    """The winner was there to choose, and was dropped while the choice was made."""
+    """The winner was dropped while the referee was choosing."""
     offered = any(each.task == winner for each in attempt.decision.candidates)
     return offered and all(each.task.id != winner for each in find_passed_entrants(batch, task))
 
@@ -166,7 +166,7 @@ def is_unwinnable(batch: BatchState, task: TaskState) -> bool:
 
 
 def is_begun(batch: BatchState, task: TaskState) -> bool:
-    """Something was written for it in this life: of a contest, by any entrant."""
+    """A write attempt started since its last retry; in a contest, of any entrant."""
     contest = batch.find_task(task.task.entrant) if task.task.entrant is not None else task
     if contest is None or not contest.entrants:
         return not task.fresh

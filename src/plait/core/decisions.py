@@ -2,8 +2,6 @@
 
 Instants that follow from an earlier record are written out (`RetryGranted.at`); those that count from the decision
 itself are lengths (`AttemptStarted.timeout`), and the record's own time completes them: the core reads no clock.
-
-Something the core owes the world, and from when.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from plait.core.task import Attempt, Step
 
 @dataclass(frozen=True, slots=True)
 class RequestGranted:
-    """`tasks` are the ones it applies to: the approved one, the ones that a retry takes up again."""
+    """`tasks` are the ones it applies to: the approved one, or all that are retried."""
 
     request: str
     tasks: tuple[str, ...] = ()
@@ -52,7 +50,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class AttemptStarted:
-    """Start it. `base` is the commit its workspace is made from; `session` the agent's session to go on with;
+    """Start it. `base` is the commit its workspace is made from; `session` the agent's session to continue;
     `command` what is run where no agent is (verification). `repairs` is the task's earlier change, where that
     conflicted with what is in `base` now, and this attempt is to make it again. `before` is what the session had spent,
     `candidates` what a referee is to choose from.
@@ -166,7 +164,7 @@ class MergeStarted:
 
 @dataclass(frozen=True, slots=True)
 class RebuildStarted:
-    """Make the batch branch anew from its base: `line` in this order, and nothing of `without`."""
+    """Rebuild the batch branch from its base: `line` in this order, and nothing of `without`."""
 
     batch: str
     n: int

@@ -1,4 +1,4 @@
-"""Whose fault it is, what happened, and the way out: every error a person meets carries all three."""
+"""Errors for people: whose fault, what happened, and what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Fault(StrEnum):
 
 
 class PlaitError(Exception):
-    """Something a person should be told; never shown as a traceback, except where the fault is ours."""
+    """An error message for a person; shown with a traceback only if it is a bug."""
 
     fault = Fault.BUG
 
@@ -44,11 +44,11 @@ class WorldError(PlaitError):
 
 
 class Bug(PlaitError):  # noqa: N818 - it is a bug, not an error in the world
-    """The program contradicts itself; the message ends with how to report it."""
+    """An internal contradiction; the message ends with how to report it."""
 
     fault = Fault.BUG
 
 
 def describe_error(error: Exception) -> str:
-    """For a sentence: what plait's own errors say, and the name of any other one before what it says."""
+    """One sentence: the message of plait's own errors, any other with its type."""
     return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"

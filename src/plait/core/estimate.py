@@ -1,8 +1,7 @@
-"""ETA: the same agenda, run forward on simulated time in a world where everything succeeds as long as it usually takes.
+"""Estimates: when a batch ends, and what a plan would start, take and cost.
 
-It costs as much as the batch has left to do, so whoever shows it asks seldom.
-
-A plan before it is submitted: what would start at once, when it would be over, and what it would cost.
+The scheduler runs forward on simulated time, where every attempt succeeds in its usual time. It costs as much as the batch
+has left to do, so call it rarely.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def forecast_batch(state: State, batch_id: str, now: float) -> Forecast:
 
 
 class _Simulation:
-    """A world without surprises."""
+    """Performs decisions in simulated time, without failures."""
 
     def __init__(self, state: State, now: float) -> None:
         self.state = state
@@ -112,7 +111,7 @@ class _Simulation:
         return ends
 
     def _advance(self, wake: float | None) -> bool:
-        """Go to the next thing that happens; False when nothing will."""
+        """Go to the next event; False if there is none."""
         if self._scheduled and (wake is None or self._scheduled[0][0] <= wake):
             at, _, report = heapq.heappop(self._scheduled)
             self.now = max(self.now, at)
@@ -190,7 +189,7 @@ def has_agent_history(state: State, plan: Plan, settings: Settings) -> bool:
 
 
 def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None:
-    """Seconds from a submission now to the end of the batch, among all that runs already; None if that can't be told."""
+    """Seconds from a submission now to the end of the batch, among everything that runs already; None if unknown."""
     twin = copy_state(state)
     fold_incoming(
         twin,
@@ -205,9 +204,7 @@ def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None
 
 
 def estimate_cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
-    """What an attempt at each task would cost, as those of its agents did lately; None where somebody has no history, or
-    nobody has ever told of any cost.
-    """
+    """What one attempt at each task would cost by its agents' history; None if an agent has none or no costs are known."""
     crews = [(task.agent,) if task.agent else settings.agents for task in plan.tasks]
     usual = {agent: _median_spend(state, agent) for crew in crews for agent in crew}
     if None in usual.values():

@@ -1,14 +1,12 @@
-"""Holds: the tokens a task takes as a whole at its start and keeps until it is merged.
+"""Locks that a task takes together at its start and holds until it is merged.
 
-`file:PATH` comes from what it touches (see overlap), `group:NAME` from its exclusive group, `pair:A|B` from a conflict
-with one other task.
-
-Overlap of files, folders and globs, put as tokens: two touches overlap exactly when they share one.
+`file:PATH` comes from what it touches, `group:NAME` from its exclusive group, `pair:A|B` from a conflict with one other
+task. Two touched paths overlap exactly when they share a lock:
 
 A path stands for one file; if it ends in a slash, or the plan names something beneath it, it is a folder and stands
-for all that lies in it. A glob stands for what it matches. The wider takes the tokens of the narrower, never the other
+for all that lies in it. A glob stands for what it matches. The wider takes the locks of the narrower, never the other
 way round: two files of one folder must not meet. Two globs count as overlapping unless their prefixes exclude each
-other; they meet in tokens of their own (`src/a*/`: no path is spelled like that), for a prefix says nothing about
+other; they meet in locks of their own (`src/a*/`: no path is spelled like that), for a prefix says nothing about
 files and folders.
 """
 
@@ -36,7 +34,7 @@ _CROWD_DIVISOR = 4
 def assign_locks(
     tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
 ) -> tuple[list[LockNames], list[Problem]]:
-    """For each task its tokens, sorted; and what is wrong with what it touches or conflicts with."""
+    """For each task its locks, sorted; and what is wrong with what it touches or conflicts with."""
     pairs, problems = _pair_locks(tasks, index, outside)
     normals = {
         said: normalize_touch(said) for said in dict.fromkeys(chain.from_iterable(task.touches for task in tasks))
@@ -65,9 +63,9 @@ def _pair_locks(
     for place, task in enumerate(tasks):
         for other in task.conflicts_with:
             if other in index and other != task.id:
-                token = PAIR_PREFIX + "|".join(sorted((task.id, other)))
-                pairs.setdefault(place, []).append(token)
-                pairs.setdefault(index[other], []).append(token)
+                lock = PAIR_PREFIX + "|".join(sorted((task.id, other)))
+                pairs.setdefault(place, []).append(lock)
+                pairs.setdefault(index[other], []).append(lock)
             elif other not in index and other not in outside.known and other not in outside.finished:
                 message = f"{task.id} conflicts with {other}, which is not in any source"
                 problems.append(Problem(Severity.WARNING, message, task.origin))
@@ -86,21 +84,21 @@ def _check_touched_paths(tasks: Sequence[Task], normals: Mapping[str, str | None
                 yield Problem(Severity.WARNING, message, task.origin, hint)
 
 
-def file_of_lock(token: str) -> str | None:
-    """The file, folder or glob that a token stands for, as people write it."""
-    return token.removeprefix(FILE_PREFIX).removesuffix("/") if token.startswith(FILE_PREFIX) else None
+def file_of_lock(lock: str) -> str | None:
+    """The file, folder or glob that a lock stands for, as people write it."""
+    return lock.removeprefix(FILE_PREFIX).removesuffix("/") if lock.startswith(FILE_PREFIX) else None
 
 
 def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]) -> list[Problem]:
     """A warning when one file keeps many tasks from running side by side that nothing else keeps in order."""
     counts = Counter(chain.from_iterable(held))
     most = max(_MIN_CROWD, len(held) // _CROWD_DIVISOR + 1)
-    crowded = {token: set[int]() for token, count in counts.items() if count >= most and file_of_lock(token)}
+    crowded = {lock: set[int]() for lock, count in counts.items() if count >= most and file_of_lock(lock)}
     for place, hold in enumerate(held) if crowded else ():
-        for token in crowded.keys() & set(hold):
-            crowded[token].add(place)
-    loose = {token: sum(sharers.isdisjoint(needs[place]) for place in sharers) for token, sharers in crowded.items()}
-    worst = max(loose, key=lambda token: loose[token], default="")
+        for lock in crowded.keys() & set(hold):
+            crowded[lock].add(place)
+    loose = {lock: sum(sharers.isdisjoint(needs[place]) for place in sharers) for lock, sharers in crowded.items()}
+    worst = max(loose, key=lambda lock: loose[lock], default="")
     if loose.get(worst, 0) < most:
         return []
     others = sum(count >= most for count in loose.values()) - 1
@@ -133,7 +131,7 @@ def normalize_touch(said: str) -> str | None:
 
 
 def find_file_locks(touches: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The tokens of each touch, all of them in their normal spelling."""
+    """The locks of each touch, all of them in their normal spelling."""
     globs = [parse_glob(touch) for touch in touches if is_glob(touch)]
     paths = {touch.removesuffix("/") for touch in touches if not is_glob(touch)}
     inside = _find_contained(paths, globs)
@@ -183,7 +181,7 @@ def _find_glob_locks(globs: list[Glob], files: list[str], folders: list[str]) ->
         glob.text: [
             FILE_PREFIX + glob.text,
             *(FILE_PREFIX + path for path in _list_with_prefix(glob.prefix, files) if glob.matches(path)),
-            # A folder that the whole glob lies in holds the glob's token already.
+            # A folder that the whole glob lies in holds the glob's lock already.
             *(FILE_PREFIX + path for path in folders if not _is_inside(glob, path) and glob.reaches(path)),
             *(f"{FILE_PREFIX}{prefix}*/" for prefix in _list_with_prefix(glob.prefix, prefixes)),
         ]

@@ -164,16 +164,16 @@ def list_edges(plan: Plan) -> Iterator[tuple[Task, Need]]:
 def find_file_conflicts(plan: Plan) -> list[Conflict]:
     """The files, folders and globs that two tasks or more have in common, by name."""
     counts = Counter(chain.from_iterable(plan.holds))
-    shared: dict[str, list[str]] = {token: [] for token, count in counts.items() if count > 1 and file_of_lock(token)}
+    shared: dict[str, list[str]] = {lock: [] for lock, count in counts.items() if count > 1 and file_of_lock(lock)}
     for task, hold in zip(plan.tasks, plan.holds, strict=True) if shared else ():
-        for token in hold:
-            if token in shared:
-                shared[token].append(task.id)
+        for lock in hold:
+            if lock in shared:
+                shared[lock].append(task.id)
     # Overlapping globs are listed only if no file, folder or glob is shared by the same tasks.
-    named = {tuple(tasks) for token, tasks in shared.items() if not token.endswith("/")}
+    named = {tuple(tasks) for lock, tasks in shared.items() if not lock.endswith("/")}
     found = {
-        Conflict(file_of_lock(token) or token, tuple(tasks))
-        for token, tasks in shared.items()
-        if not token.endswith("/") or tuple(tasks) not in named
+        Conflict(file_of_lock(lock) or lock, tuple(tasks))
+        for lock, tasks in shared.items()
+        if not lock.endswith("/") or tuple(tasks) not in named
     }
     return sorted(found, key=lambda conflict: (conflict.file, conflict.tasks))

@@ -1,11 +1,7 @@
-"""A tiding: one thing that people want to be told of, wherever they are.
+"""Notifications: from records to what a person should know, wherever they are.
 
-From records to tidings: what of all that happens people want to be told of.
-
-A tiding says what is so: what has passed by the time somebody looks is not told. One cause is told once, however many
-records it takes; an entrant of a contest is none of its own, unless it asks for something.
-
-How ends and limits are told to somebody who is not there.
+A notification describes the present: what no longer holds is left out. One cause gives one notification, however many
+records it takes. Entrants of a contest give none, except for questions.
 """
 
 from __future__ import annotations
@@ -34,8 +30,9 @@ from plait.core.scheduler.selection import find_queue_head
 from plait.core.settings import Mode, NotificationKind
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
+from plait.core.text import shorten
 
-MAX_NOTIFICATION_LINE_CHARS = 300  # characters of what others say in one line
+MAX_NOTIFICATION_LINE_CHARS = 300  # of foreign text
 
 # What moves cursors, changes colours or turns the reading around; and halves of letters, which no text can carry.
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
@@ -58,17 +55,16 @@ class Notification:
 
     @property
     def id(self) -> tuple[int, str]:
-        """No two tidings of one journal have the same, but for those that are told together."""
+        """Unique in a journal, except for bundled notifications."""
         return self.seq, self.kind.value
 
 
-def to_plain_line(said: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
-    """What somebody said as one harmless line, cut where it gets long."""
-    line = " ".join(_CONTROL.sub(" ", said).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+def to_plain_line(text: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
+    """Any text as one line without control characters, shortened."""
+    return shorten(" ".join(_CONTROL.sub(" ", text).split()), most)
 
 
-REPEAT_LIMIT_SECONDS = 3600.0  # seconds: a limit that lasts so much longer than was told is told again
+REPEAT_LIMIT_SECONDS = 3600.0  # a limit that lasts this much longer than notified is notified again
 
 
 # After these, it may be another task's turn in a queue.
@@ -82,7 +78,7 @@ _QUEUE_EVENTS = (
     TaskInterrupted,
 )
 
-# The records that tidings can follow from; all others may be left out.
+# The records that notifications can follow from; all others may be left out.
 NOTIFYING_EVENTS: tuple[type, ...] = (
     *_QUEUE_EVENTS,
     AnswerAwaited,
@@ -101,7 +97,7 @@ def find_notifications(state: State, records: Iterable[Record]) -> list[Notifica
 
 
 class NotificationBuilder:
-    """It knows what it has told, for as long as that lasts: many calls tell no more than one with all records would."""
+    """Remembers what it has notified: many calls give no more than one call with all records would."""
 
     def __init__(self) -> None:
         self._questions: dict[tuple[str, str], str] = {}
@@ -112,10 +108,10 @@ class NotificationBuilder:
     def add(self, state: State, records: Iterable[Record]) -> list[Notification]:
         """`records` are in the state already."""
         records = list(records)
-        found = [tiding for record in records for tiding in self._notify_record(state, record)]
+        found = [each for record in records for each in self._notify_record(state, record)]
         found += self._notify_approvals(state, records)
-        last = {(tiding.kind, tiding.batch, tiding.task, tiding.title): tiding for tiding in found}
-        return sorted(last.values(), key=lambda tiding: tiding.seq)
+        last = {(each.kind, each.batch, each.task, each.title): each for each in found}
+        return sorted(last.values(), key=lambda each: each.seq)
 
     def _notify_record(self, state: State, record: Record) -> Iterator[Notification]:
         fact = record.event
@@ -249,7 +245,7 @@ def _is_asking(task: TaskState, question: str) -> bool:
 
 
 def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
-    """The task that would start if only somebody approved it."""
+    """The task that would start if it were approved."""
     settings = batch.settings
     if settings.auto_approve or batch.paused is not None or batch.active:
         return None
@@ -258,7 +254,7 @@ def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
 
 
 MAX_TASKS_NAMED = 5  # tasks of a batch that ended badly
-MAX_BUNDLE_LINES = 10  # tidings that are told together
+MAX_BUNDLE_LINES = 10  # lines of a bundle
 _MINUTE_SECONDS, _HOUR_SECONDS, _DAY_SECONDS = 60, 3600, 86_400
 _BUNDLE_TITLES = {
     NotificationKind.FINISHED: "batches are done",
@@ -296,7 +292,7 @@ def describe_task_failure(task: TaskState) -> tuple[str, str]:
 
 
 def round_duration(seconds: float) -> str:
-    """A length of time in the words of people; they want no more of it than is of use."""
+    """A duration for people, rounded."""
     if seconds < 2 * _MINUTE_SECONDS:
         return f"{max(1, round(seconds))} s"
     if seconds < 2 * _HOUR_SECONDS:
@@ -306,11 +302,11 @@ def round_duration(seconds: float) -> str:
     )
 
 
-def group_by_kind(tidings: Sequence[Notification]) -> list[tuple[Notification, ...]]:
-    """Those that can be told in one message: never more messages than there are kinds."""
+def group_by_kind(notifications: Sequence[Notification]) -> list[tuple[Notification, ...]]:
+    """Groups that fit into one message each: one per kind."""
     found: dict[NotificationKind, list[Notification]] = {}
-    for tiding in tidings:
-        found.setdefault(tiding.kind, []).append(tiding)
+    for each in notifications:
+        found.setdefault(each.kind, []).append(each)
     return sorted((tuple(each) for each in found.values()), key=lambda each: each[-1].seq)
 
 
@@ -319,7 +315,7 @@ def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
     last = bundle[-1]
     if len(bundle) == 1:
         return last
-    batches = {tiding.batch for tiding in bundle}
+    batches = {each.batch for each in bundle}
     batch = last.batch if len(batches) == 1 else None
     where = f" in batch {batch}" if batch is not None else ""
     lines = [": ".join(filter(None, (each.title, each.text.partition("\n")[0]))) for each in bundle]

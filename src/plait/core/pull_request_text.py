@@ -1,7 +1,6 @@
-"""What a pull request says: a title and a body, from what everybody may see of a batch.
+"""Title and body of a batch's pull request.
 
-Texts of tasks are other people's: in it they are words and nothing else. They make no link, mention nobody, close no
-issue, and are no markup.
+Texts of tasks are untrusted: they are escaped so that they make no link or mention, close no issue, and are no markup.
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
 from plait.core.status import TaskStatus
+from plait.core.text import shorten
 from plait.core.views import BatchView, TaskView
 
-MAX_BODY_BYTES = 60_000  # bytes of a body: forges take 65,536 characters, and people may add theirs
+MAX_BODY_BYTES = 60_000  # forges accept 65,536 characters; the rest is for people's own text
 _MAX_TITLE_CHARS = 120  # characters of a title of plait's own
 _MAX_NAME_CHARS = 160  # characters of a task's title
 _MAX_REASON_CHARS = 300
 _FRAME_BYTES = 1_000  # bytes for what stands around the lists
-_ZERO_WIDTH_SPACE = "\u200b"  # between a sign and its word, so that they mean nothing together
+_ZERO_WIDTH_SPACE = "\u200b"  # after a sign, so that the forge does not interpret it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ACTIVE_SYNTAX = re.compile(r"[@#!%~$&^:](?=\S)|(?<=\bGH)-(?=\d)|(?<=www)\.", re.IGNORECASE)
 _MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
@@ -40,7 +40,7 @@ _TABLE_HEADER = "| status | task | commit | change | verified | cost |\n|---|---
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """What a view does not hold of a task. `diffstat` is files, lines added and lines removed; `verified` None: not told."""
+    """What a view lacks. `diffstat`: files, lines added, lines removed; `verified` None: unknown."""
 
     diffstat: tuple[int, int, int] | None = None
     commit: str = ""
@@ -60,22 +60,22 @@ class PullRequestText:
 
 
 def write_pull_request(view: BatchView, said: PullRequestOverride = NO_OVERRIDE, *, usual: str = "") -> PullRequestText:
-    """What a person said of this one, else what plait makes of it; `usual` is what all are to be called."""
+    """A person's own text, else plait's; `usual` is the configured title."""
     return PullRequestText(write_title(view, said.title or usual), said.body if said.body.strip() else write_body(view))
 
 
 def write_title(view: BatchView, wanted: str = "") -> str:
-    """`wanted` is what a person wants it to be; otherwise it says what is in it."""
+    """The title that a person wants, else one that names the merged tasks."""
     if wanted.strip():
-        return _shorten(_to_one_line(wanted), MAX_OVERRIDE_TITLE_CHARS)
+        return shorten(_to_one_line(wanted), MAX_OVERRIDE_TITLE_CHARS)
     merged = [task for task in _list_requested(view) if task.status is TaskStatus.DONE]
     names = ", ".join(_to_one_line(task.title or task.id) for task in merged[:3])
-    told = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
-    return _defuse_references(_shorten(told if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS))
+    title = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
+    return _defuse_references(shorten(title if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS))
 
 
 def write_body(view: BatchView, details: Mapping[str, TaskDetail] | None = None, *, most: int = MAX_BODY_BYTES) -> str:
-    """Never more than `most` bytes: what does not fit is counted."""
+    """At most `most` bytes: tasks that do not fit are counted."""
     asked = _list_requested(view)
     left = [task for task in asked if task.status is not TaskStatus.DONE]
     room = (most - _FRAME_BYTES) // 2 if left else most - _FRAME_BYTES
@@ -92,20 +92,20 @@ def write_body(view: BatchView, details: Mapping[str, TaskDetail] | None = None,
 
 
 def _list_requested(view: BatchView) -> list[TaskView]:
-    """Entrants of a contest are nobody's wish: their task is."""
+    """All tasks but the entrants of contests."""
     return [task for task in view.tasks if task.entrant is None]
 
 
 def _summary(view: BatchView) -> str:
     counts = dict(view.progress.counts)
     merged, total = counts.get(TaskStatus.DONE, 0), view.progress.total
-    told = [f"**{merged} of {total} task{'s' if total != 1 else ''} done**"]
-    told += _format_counts({status: count for status, count in counts.items() if status is not TaskStatus.DONE})
+    parts = [f"**{merged} of {total} task{'s' if total != 1 else ''} done**"]
+    parts += _format_counts({status: count for status, count in counts.items() if status is not TaskStatus.DONE})
     if view.started_at is not None and view.ended_at is not None:
-        told.append(_format_duration(view.ended_at - view.started_at))
+        parts.append(_format_duration(view.ended_at - view.started_at))
     if view.cost:
-        told.append(_escape_markdown(str(view.cost)))
-    return " · ".join(told)
+        parts.append(_escape_markdown(str(view.cost)))
+    return " · ".join(parts)
 
 
 def _format_counts(counts: Mapping[TaskStatus, int]) -> list[str]:
@@ -178,7 +178,7 @@ def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], room: int) -> tuple[list
 
 
 def _format_footer(view: BatchView) -> str:
-    """Trailers last: whoever squashes the pull request into one commit keeps them."""
+    """Trailers come last, so that a squash merge keeps them."""
     sources = f" · from {_format_names(view.sources)}" if view.sources else ""
     made = f"Made by plait: batch {_format_code(view.id)}, branch {_format_code(view.branch)}{sources}"
     trailer = f"Plait-Batch: {view.id}" if _TRAILER.fullmatch(view.id) else ""
@@ -200,7 +200,7 @@ def _format_duration(seconds: float) -> str:
 
 def _escape_markdown(text: str, most: int = _MAX_NAME_CHARS) -> str:
     """As markdown that shows exactly this text."""
-    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", _shorten(_to_one_line(text), most))
+    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", shorten(_to_one_line(text), most))
     return _MARKUP.sub(lambda sign: "&lt;" if sign[0] == "<" else f"\\{sign[0]}", spaced)
 
 
@@ -211,14 +211,10 @@ def _defuse_references(text: str) -> str:
 
 def _format_code(text: str) -> str:
     """As code, which no forge looks into, if nothing in it ends code or a table's cell."""
-    told = _shorten(_to_one_line(text), _MAX_NAME_CHARS)
-    return f"`{told}`" if _SAFE_CODE.fullmatch(told) else _escape_markdown(told)
+    line = shorten(_to_one_line(text), _MAX_NAME_CHARS)
+    return f"`{line}`" if _SAFE_CODE.fullmatch(line) else _escape_markdown(line)
 
 
 def _to_one_line(text: str) -> str:
-    """On one line, and without what can't be seen."""
+    """On one line, without control characters."""
     return " ".join(_CONTROL.sub("\ufffd", " ".join(text.split())).split())
-
-
-def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

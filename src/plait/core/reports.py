@@ -1,4 +1,4 @@
-"""What the world tells. Reports may come late, twice, or about things long over; none of that is an error."""
+"""What the world reports. Reports may come late, twice, or about things long over; none of that is an error."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from plait.core.task import Attempt
 class Outcome:
     """How an attempt ended. `retry_after` counts from the exit, `retry_at` is an instant; the later one holds.
 
-    `peak` is the memory, in bytes, that its whole tree took at most (0: nobody measured it). `files` are all that its
+    `peak` is the memory, in bytes, that its whole tree took at most (0: not measured). `files` are all that its
     change differs in from its base, and `diffstat` how many they are, the lines added and the lines removed. `winner` is the
-    entrant whose change it is, where a referee chose one. `session` "": the one it was to go on with is gone.
+    entrant whose change it is, where a referee chose one. `session` "": the one to continue is gone.
     """
 
     category: Category
@@ -33,7 +33,7 @@ class Outcome:
 
     @property
     def has_retry_time(self) -> bool:
-        """It tells when to come back: so does a provider, and hardly ever a task that talks of limits by itself."""
+        """It says when to retry: a provider does, a task that merely prints about limits hardly ever."""
         return bool(self.retry_after or self.retry_at)
 
 
@@ -46,7 +46,7 @@ class AttemptLaunched:
 
 @dataclass(frozen=True, slots=True)
 class AttemptActive:
-    """It showed a sign of life; whoever watches reports this seldom, well within the idle timeout."""
+    """It printed something; reported rarely, but well within the idle timeout."""
 
     attempt: Attempt
 
@@ -87,9 +87,9 @@ class AttemptExited:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLost:
-    """It is gone and left no exit status: its machine died, or somebody removed it.
+    """It is gone and left no exit status: its machine died, or it was removed.
 
-    Of a merge, told after it failed: what it was to merge is gone, and trying again is of no use.
+    For a merge, reported after it failed: the change to merge is gone, and retrying is useless.
     """
 
     attempt: Attempt
@@ -114,7 +114,7 @@ class MergeConflicted:
 
 @dataclass(frozen=True, slots=True)
 class MergeFailed:
-    """Merging itself went wrong (a lock, a full disk): nobody's change is to blame."""
+    """Merging itself went wrong (a lock, a full disk): no change is to blame."""
 
     batch: str
     task: str
@@ -180,7 +180,7 @@ class PublishDone:
 
 @dataclass(frozen=True, slots=True)
 class PublishFailed:
-    """`hint` says how to do it by hand, where somebody can. `commit` is what the remote branch has of plait's now,
+    """`hint` says how to do it by hand, if possible. `commit` is what the remote branch has of plait's now,
     as far as is known: the push may have been made, and the rest not ("": not known, or nothing).
     """
 
@@ -203,7 +203,7 @@ class ConflictPredicted:
 
 @dataclass(frozen=True, slots=True)
 class ConflictCleared:
-    """What was foreseen would not happen any more."""
+    """A predicted conflict would no longer happen."""
 
     batch: str
     task: str
@@ -229,7 +229,7 @@ class PressureChanged:
 class CapacityChanged:
     """The machine's memory and the user's other engines leave room for so many slots of this engine at once.
 
-    `slots` None: there is no bound. `why` and `on` are for whoever waits for more: a sentence and a word.
+    `slots` None: there is no bound. `why` and `on` explain it to tasks that wait: a sentence and a word.
     """
 
     slots: int | None

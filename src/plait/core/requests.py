@@ -1,8 +1,6 @@
-"""What people ask for. A request is a fact when it arrives; whether it is granted is a decision of its own.
+"""What people request. A request is a fact when it arrives; granting it is a separate decision.
 
-Each carries an id chosen by the front that sends it: a second copy changes nothing.
-
-Wording: the title and the body that a person wants a pull request to have, instead of those that plait would write.
+Each carries an id chosen by its sender: a second copy changes nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ class CancelTask:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Start nothing new; what runs goes on."""
+    """Start nothing new; running attempts continue."""
 
     id: str
     batch: str
@@ -65,7 +63,7 @@ class Approve:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Take up a task that has ended, and with it those that were blocked by it alone."""
+    """Retry a task that has ended, and the tasks that only it blocked."""
 
     id: str
     batch: str
@@ -75,7 +73,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Go on without this task; what it merged is taken out of the batch branch."""
+    """Continue without this task; what it merged is removed from the batch branch."""
 
     id: str
     batch: str
@@ -84,7 +82,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A new attempt with these words, or the answer to the question a task waits on."""
+    """A new attempt with this feedback, or the answer to the task's question."""
 
     id: str
     batch: str
@@ -103,7 +101,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Go on with a stopped or paused batch: interrupted steps again, done tasks not."""
+    """Resume a stopped or paused batch; finished tasks are not run again."""
 
     id: str
     batch: str
@@ -113,7 +111,7 @@ class Resume:
 class Ship:
     """Publish the batch branch as it is now: push it, or open its pull request or bring it up to date.
 
-    `title` and `body` are a person's own for the pull request; "": plait's again; None: as it was said last.
+    `title` and `body` are a person's own for the pull request; "": plait's again; None: the last one.
     """
 
     id: str
@@ -142,7 +140,7 @@ class ChangeEngineSettings:
 
 @dataclass(frozen=True, slots=True)
 class SaveSettings:
-    """Keep these JSON texts by their names for whoever reads settings; None forgets one, and the others stay."""
+    """Save these settings as JSON texts by name; None removes one, and the others stay."""
 
     id: str
     changes: tuple[tuple[str, str | None], ...]
@@ -160,13 +158,13 @@ _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # forges refuse some, t
 
 @dataclass(frozen=True, slots=True)
 class PullRequestOverride:
-    """What is empty is plait's to write."""
+    """A person's own title and body; plait writes what is empty."""
 
     title: str = ""
     body: str = ""
 
     def with_changes(self, title: str | None, body: str | None) -> PullRequestOverride:
-        """What was not said anew (None) stays as it was said last; who says nothing ("") leaves it to plait again."""
+        """None keeps the last text; an empty one returns to plait's own."""
         return PullRequestOverride(self.title if title is None else title, self.body if body is None else body)
 
 
@@ -177,9 +175,9 @@ def check_title(title: str | None) -> str | None:
     if not title:
         return None
     if not title.strip():
-        return "a title has to have words"
+        return "the title is blank"
     if _LINE_BREAK.search(title) or _SURROGATE.search(title):
-        return "a title has to be one line of text"
+        return "the title must be one line of text"
     return (
         f"a title has at most {MAX_OVERRIDE_TITLE_CHARS} characters" if len(title) > MAX_OVERRIDE_TITLE_CHARS else None
     )
@@ -189,7 +187,7 @@ def check_body(body: str | None) -> str | None:
     if not body:
         return None
     if _SURROGATE.search(body):
-        return "the body is no text"
+        return "the body is not valid text"
     if _CONTROL.search(body):
-        return "the body has control characters in it"
+        return "the body contains control characters"
     return f"a body has at most {MAX_OVERRIDE_BODY_CHARS:,} characters" if len(body) > MAX_OVERRIDE_BODY_CHARS else None

@@ -1,7 +1,4 @@
-"""What a person can set, for a batch and for the engine, with the defaults.
-
-Saved settings: JSON texts by name, as the page and the API save them. What they mean is for those who read settings.
-"""
+"""Settings of a batch and of the engine with their defaults, and settings saved by the page or the API as JSON texts."""
 
 from __future__ import annotations
 
@@ -112,7 +109,7 @@ class Budget:
         return (self.microusd or 0) >= 0 and (self.tokens or 0) >= 0
 
     def bounded_part(self, spend: Spend) -> Spend:
-        """What of it this budget is about."""
+        """The part of a spend that this budget bounds."""
         return Spend(spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0)
 
     def share(self, parts: int) -> Spend:
@@ -132,7 +129,7 @@ class Backoff:
     jitter: float = 0.25
 
     def delay(self, tries: int, sample: float) -> float:
-        """`chance` in [0, 1) spreads the delay over [1 - jitter, 1 + jitter) of its length."""
+        """`sample` in [0, 1) spreads the delay over [1 - jitter, 1 + jitter) of its length."""
         exponent = min(max(tries, 1) - 1, 64)
         plain = min(self.cap, self.base * self.factor**exponent)
         return plain * (1 + self.jitter * (2 * sample - 1))
@@ -247,13 +244,13 @@ SavedChanges = Iterable[tuple[str, str | None]]
 
 
 def merge_saved_settings(saved: Mapping[str, str], changes: SavedChanges) -> dict[str, str]:
-    """What is saved then."""
+    """The saved settings after these changes."""
     merged: dict[str, str | None] = {**saved, **dict(changes)}
     return {name: text for name, text in merged.items() if text is not None}
 
 
 def why_not_save(saved: Mapping[str, str], changes: SavedChanges) -> str | None:
-    """The journal keeps what is asked for for ever: it has to be of a size that settings have."""
+    """Why these can't be saved: the journal keeps them forever, so their size is limited."""
     wanted = tuple(changes)
     if len(wanted) > MAX_SAVED_SETTINGS or len(merge_saved_settings(saved, wanted)) > MAX_SAVED_SETTINGS:
         return f"no more than {MAX_SAVED_SETTINGS} settings can be saved"
@@ -261,12 +258,12 @@ def why_not_save(saved: Mapping[str, str], changes: SavedChanges) -> str | None:
         if not 0 < len(name) <= MAX_SAVED_NAME_CHARS:
             return f"the name of a saved setting must have from 1 to {MAX_SAVED_NAME_CHARS} characters"
         if text is not None and len(text) > MAX_SAVED_TEXT_CHARS:
-            return f"{name} is too long to be saved: {len(text)} characters, and {MAX_SAVED_TEXT_CHARS} are the most"
+            return f"{name} is too long to be saved: {len(text)} characters, the limit is {MAX_SAVED_TEXT_CHARS}"
     return None
 
 
 class NotificationKind(StrEnum):
-    """What it is about. The words are those of `notify.on` and of webhooks: they are relied upon."""
+    """The values are public: `notify.on` and webhooks use them."""
 
     FINISHED = "finished"
     FAILED = "failed"

@@ -1,12 +1,11 @@
-"""Tasks that wait for nothing of their own: only files, groups and shared limits stand in their way.
+"""Ready tasks: only locks and limits that they share with others hold them back.
 
 Laws:
-- a lane holds the entries that the same limits govern (one batch, one choice of agents, with or without others who stand
-  in for them), best first;
-- an entry is free when nobody holds one of its tokens and no better entry of its lane wants one of them;
-- every other entry is parked under one token that is held, or wanted by a better free entry of its lane.
+- a queue has the entries with the same limits (one batch, one choice of agents, with or without fallbacks), best first;
+- an entry is free when no other task holds one of its locks and no better entry of its queue wants one of them;
+- every other entry is parked under one lock that is held, or wanted by a better free entry of its queue.
 
-So the first free entry of a lane can start as soon as the lane's limits allow it, the ones behind it are not looked at,
+So the first free entry of a queue can start as soon as the queue's limits allow it, the ones behind it are not looked at,
 and ten thousand tasks that wait for one file cost nothing until it is released.
 """
 
@@ -50,10 +49,10 @@ class StartQueue:
 
     def __init__(self) -> None:
         self._entries: dict[TaskRef, QueueEntry] = {}
-        self._parked_under: dict[TaskRef, str] = {}  # a parked entry's token
+        self._parked_under: dict[TaskRef, str] = {}  # a parked entry's lock
         self._free: dict[QueueKey, SortedSet[tuple[StartOrder, TaskRef]]] = {}
-        self._queues: dict[str, dict[QueueKey, None]] = {}  # the lanes of each batch, for those who ask by batch
-        self._wanting: dict[str, dict[QueueKey, QueueEntry]] = {}  # per token, each lane's free entry that wants it
+        self._queues: dict[str, dict[QueueKey, None]] = {}  # the queues of each batch
+        self._wanting: dict[str, dict[QueueKey, QueueEntry]] = {}  # per lock, each queue's free entry that wants it
         self._parked: dict[str, dict[QueueKey, SortedSet[tuple[StartOrder, TaskRef]]]] = {}
         self._holder: dict[str, TaskRef] = {}
 
@@ -70,26 +69,26 @@ class StartQueue:
             dict(self._parked_under),
             dict(self._holder),
         )
-        twin._free = {lane: free.copy() for lane, free in self._free.items()}
-        twin._queues = {batch: dict(lanes) for batch, lanes in self._queues.items()}
-        twin._wanting = {token: dict(best) for token, best in self._wanting.items()}
+        twin._free = {queue: free.copy() for queue, free in self._free.items()}
+        twin._queues = {batch: dict(queues) for batch, queues in self._queues.items()}
+        twin._wanting = {lock: dict(best) for lock, best in self._wanting.items()}
         twin._parked = {
-            token: {lane: parked.copy() for lane, parked in lanes.items()} for token, lanes in self._parked.items()
+            lock: {queue: parked.copy() for queue, parked in queues.items()} for lock, queues in self._parked.items()
         }
         return twin
 
-    def holder(self, token: str) -> TaskRef | None:
-        return self._holder.get(token)
+    def holder(self, lock: str) -> TaskRef | None:
+        return self._holder.get(lock)
 
     def heads(self, batch: str) -> Iterator[QueueEntry]:
-        """The first free entry of each lane of this batch."""
-        for lane in self._queues.get(batch, ()):
-            first = self._free[lane].first()
+        """The first free entry of each queue of this batch."""
+        for queue in self._queues.get(batch, ()):
+            first = self._free[queue].first()
             if first is not None:
                 yield self._entries[first[1]]
 
     def blocking_lock(self, ref: TaskRef) -> str | None:
-        """The token a parked entry waits for; None when it is free."""
+        """The lock a parked entry waits for; None when it is free."""
         return self._parked_under.get(ref)
 
     def add(self, entry: QueueEntry) -> None:
@@ -100,108 +99,108 @@ class StartQueue:
         entry = self._entries.pop(ref, None)
         if entry is None:
             return
-        token = self._parked_under.get(ref)
-        if token is not None:
-            self._unpark(entry, token)
+        lock = self._parked_under.get(ref)
+        if lock is not None:
+            self._unpark(entry, lock)
         else:
             self._place_entries(self._pop_unblocked(entry.queue_key, self._remove_free(entry)))
 
-    def acquire(self, ref: TaskRef, tokens: tuple[str, ...]) -> None:
-        """Hold all these tokens for a task that starts; whoever was free and wants one is parked."""
-        for token in tokens:
-            self._holder[token] = ref
+    def acquire(self, ref: TaskRef, locks: tuple[str, ...]) -> None:
+        """Give all these locks to a task that starts; free entries that want one are parked."""
+        for lock in locks:
+            self._holder[lock] = ref
         self.discard(ref)
-        for token in tokens:
-            for rival in list(self._wanting.get(token, {}).values()):
+        for lock in locks:
+            for rival in list(self._wanting.get(lock, {}).values()):
                 freed = self._remove_free(rival)
-                self._park(rival, token)
+                self._park(rival, lock)
                 self._place_entries(self._pop_unblocked(rival.queue_key, freed))
 
-    def release(self, ref: TaskRef, tokens: tuple[str, ...]) -> None:
-        mine = [token for token in tokens if self._holder.get(token) == ref]
-        for token in mine:
-            del self._holder[token]
-        for token in mine:
-            for lane in list(self._parked.get(token, {})):
-                self._place_entries(self._pop_unblocked(lane, (token,)))
+    def release(self, ref: TaskRef, locks: tuple[str, ...]) -> None:
+        mine = [lock for lock in locks if self._holder.get(lock) == ref]
+        for lock in mine:
+            del self._holder[lock]
+        for lock in mine:
+            for queue in list(self._parked.get(lock, {})):
+                self._place_entries(self._pop_unblocked(queue, (lock,)))
 
     def _place_entries(self, entries: Iterable[QueueEntry]) -> None:
-        """Free each entry or park it; whoever is displaced, and whoever inherits, is settled in turn."""
+        """Free or park each entry, then the ones that it displaces or unblocks."""
         work = list(entries)
         while work:
             entry = work.pop()
             obstacle = self._obstacle(entry)
             if obstacle is not None:
                 self._park(entry, obstacle)
-                # It may have been the heir of another token, which now wants the next one.
+                # It may have been the next for another lock, which now goes to the one after it.
                 work.extend(self._pop_unblocked(entry.queue_key, entry.locks))
                 continue
-            displaced = {rival.ref: (rival, token) for token in entry.locks if (rival := self._rival(entry, token))}
-            freed = {token: None for rival, _ in displaced.values() for token in self._remove_free(rival)}
+            displaced = {rival.ref: (rival, lock) for lock in entry.locks if (rival := self._rival(entry, lock))}
+            freed = {lock: None for rival, _ in displaced.values() for lock in self._remove_free(rival)}
             self._add_free(entry)
-            for rival, token in displaced.values():
-                self._park(rival, token)
+            for rival, lock in displaced.values():
+                self._park(rival, lock)
             work.extend(self._pop_unblocked(entry.queue_key, freed))
 
     def _obstacle(self, entry: QueueEntry) -> str | None:
-        for token in entry.locks:
-            if self._holder.get(token, entry.ref) != entry.ref:
-                return token
-            rival = self._rival(entry, token)
+        for lock in entry.locks:
+            if self._holder.get(lock, entry.ref) != entry.ref:
+                return lock
+            rival = self._rival(entry, lock)
             if rival is not None and rival.key < entry.key:
-                return token
+                return lock
         return None
 
-    def _rival(self, entry: QueueEntry, token: str) -> QueueEntry | None:
-        return self._wanting.get(token, {}).get(entry.queue_key)
+    def _rival(self, entry: QueueEntry, lock: str) -> QueueEntry | None:
+        return self._wanting.get(lock, {}).get(entry.queue_key)
 
-    def _pop_unblocked(self, lane: QueueKey, tokens: Iterable[str]) -> list[QueueEntry]:
-        """Of each token that nobody holds, the best parked entry that can be free, if none better wants it already."""
-        heirs = []
-        for token in tokens:
-            while token not in self._holder:
-                first = self._parked.get(token, {}).get(lane, _EMPTY).first()
-                rival = self._wanting.get(token, {}).get(lane)
+    def _pop_unblocked(self, queue: QueueKey, locks: Iterable[str]) -> list[QueueEntry]:
+        """For each lock that is not held, the best parked entry that can be free, unless a better one wants the lock."""
+        unblocked = []
+        for lock in locks:
+            while lock not in self._holder:
+                first = self._parked.get(lock, {}).get(queue, _EMPTY).first()
+                rival = self._wanting.get(lock, {}).get(queue)
                 if first is None or (rival is not None and rival.key < first[0]):
                     break
                 entry = self._entries[first[1]]
-                self._unpark(entry, token)
+                self._unpark(entry, lock)
                 obstacle = self._obstacle(entry)
                 if obstacle is None:
-                    heirs.append(entry)
+                    unblocked.append(entry)
                     break
                 self._park(entry, obstacle)
-        return heirs
+        return unblocked
 
     def _add_free(self, entry: QueueEntry) -> None:
         if entry.queue_key not in self._free:
             self._free[entry.queue_key] = SortedSet()
             self._queues.setdefault(entry.queue_key.batch, {})[entry.queue_key] = None
         self._free[entry.queue_key].add((entry.key, entry.ref))
-        for token in entry.locks:
-            self._wanting.setdefault(token, {})[entry.queue_key] = entry
+        for lock in entry.locks:
+            self._wanting.setdefault(lock, {})[entry.queue_key] = entry
 
     def _remove_free(self, entry: QueueEntry) -> tuple[str, ...]:
         self._free[entry.queue_key].discard((entry.key, entry.ref))
         if not self._free[entry.queue_key]:
             del self._free[entry.queue_key]
             del self._queues[entry.queue_key.batch][entry.queue_key]
-        for token in entry.locks:
-            wanting = self._wanting[token]
+        for lock in entry.locks:
+            wanting = self._wanting[lock]
             del wanting[entry.queue_key]
             if not wanting:
-                del self._wanting[token]
+                del self._wanting[lock]
         return entry.locks
 
-    def _park(self, entry: QueueEntry, token: str) -> None:
-        self._parked_under[entry.ref] = token
-        self._parked.setdefault(token, {}).setdefault(entry.queue_key, SortedSet()).add((entry.key, entry.ref))
+    def _park(self, entry: QueueEntry, lock: str) -> None:
+        self._parked_under[entry.ref] = lock
+        self._parked.setdefault(lock, {}).setdefault(entry.queue_key, SortedSet()).add((entry.key, entry.ref))
 
-    def _unpark(self, entry: QueueEntry, token: str) -> None:
+    def _unpark(self, entry: QueueEntry, lock: str) -> None:
         del self._parked_under[entry.ref]
-        lanes = self._parked[token]
-        lanes[entry.queue_key].discard((entry.key, entry.ref))
-        if not lanes[entry.queue_key]:
-            del lanes[entry.queue_key]
-        if not lanes:
-            del self._parked[token]
+        queues = self._parked[lock]
+        queues[entry.queue_key].discard((entry.key, entry.ref))
+        if not queues[entry.queue_key]:
+            del queues[entry.queue_key]
+        if not queues:
+            del self._parked[lock]

@@ -1,9 +1,7 @@
 """State: the fold of all records. Only `evolve` changes it.
 
-The indexes in it (what each task is owed, who is ready, who holds what, the timers) are derived: a recount from the
-tasks' own facts gives the same, and a property compares them.
-
-A twin of the state, to run ahead in: whatever happens to it does not touch the original.
+Its indexes (next actions, start queue, locks, timers) are derived: a recount from the tasks' own facts gives the same, and
+tests compare them.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ class AttemptState:
 
     @property
     def reserved_spend(self) -> Spend:
-        """What it may still cost the batch: its reserve, or what it has spent when that is more."""
+        """What it may cost the batch: its reserve, or what it has spent if that is more."""
         return self.decision.reserve.at_least(self.used)
 
 
@@ -75,7 +73,7 @@ class PendingEnd:
 
 @dataclass(frozen=True, slots=True)
 class Unmerged:
-    """What an ended task has written and verified; all it lacked was that merging it went right."""
+    """A verified change of an ended task whose merge failed."""
 
     base: str
     tip: str
@@ -87,11 +85,11 @@ class Unmerged:
 class TaskState:
     task: Task
     place: int
-    locks: tuple[str, ...]  # what it takes as a whole at its start, and holds all of while it is started
+    locks: tuple[str, ...]  # taken together at its start, and held while it is started
     queue_key: QueueKey
-    learned_locks: tuple[str, ...] = ()  # tokens of files that it was seen to change
+    learned_locks: tuple[str, ...] = ()  # of files that it changed
     dependents: list[int] = field(default_factory=list)
-    entrants: tuple[int, ...] = ()  # the tries at it, in a contest
+    entrants: tuple[int, ...] = ()  # in a contest
     # What holds it back.
     pending_needs: int = 0  # needs that are not done, and entrants that have not ended
     lost_needs: int = 0  # needs that ended otherwise
@@ -105,18 +103,18 @@ class TaskState:
     # Where it is.
     step: Step = Step.WRITE
     generation: int = 1  # a retry by a person begins another
-    fresh: bool = True  # nothing was written in this life yet
-    writes_before: int = 0  # attempts of earlier lives
-    started: bool = False  # in this life: it holds its tokens and its workspace
+    fresh: bool = True  # no write attempt in this generation yet
+    writes_before: int = 0  # attempts of earlier generations
+    started: bool = False  # it holds its locks and its workspace
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
     undecided_exits: list[AttemptState] = field(default_factory=list)
     merging: int | None = None
-    merged_generation: int | None = None  # the life whose change is in the batch branch
+    merged_generation: int | None = None  # the generation whose change is in the batch branch
     merge_position: int = -1
     conflict_files: tuple[str, ...] | None = None
     merge_error: str | None = None
     pending_end: PendingEnd | None = None
-    restart_requested: bool = False  # words arrived for which the running attempt must make room
+    restart_requested: bool = False  # feedback arrived: the running attempt ends first
     next_action: NextAction = NextAction.NONE
     # What it has been through.
     attempt_counts: dict[Step, int] = field(default_factory=dict)
@@ -129,10 +127,10 @@ class TaskState:
     merge_failures: int = 0
     last: AttemptState | None = None
     last_write: AttemptState | None = None
-    retry_reason: str | None = None  # why it goes again
+    retry_reason: str | None = None  # why it is retried
     feedback: str = ""
     winner: str = ""  # the entrant whose change it has
-    rejected_entrants: tuple[str, ...] = ()  # entrants that were chosen and did not stand
+    rejected_entrants: tuple[str, ...] = ()  # winners that failed verification
     change_to_repair: Change | None = None  # what conflicted, until it has been made again
     predicted_conflicts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the task ("": the branch)
     base: str | None = None
@@ -156,7 +154,7 @@ class TaskState:
 
     @property
     def is_under_way(self) -> bool:
-        """It holds its tokens; or it has been taken up to be merged, and others have them."""
+        """It holds its locks; or it is retried from its merge, and other tasks hold them."""
         return self.started or (self.status is None and self.step is not Step.WRITE)
 
 
@@ -181,7 +179,7 @@ class GateState:
     decision: GateStarted
     deadline: float
     ending: EndWhy | None = None
-    stale: bool = False  # the line has changed under it: its result means nothing any more
+    stale: bool = False  # the branch changed: its result no longer counts
 
     @property
     def n(self) -> int:
@@ -224,13 +222,13 @@ class BatchState:
     sources: tuple[str, ...] = ()
     tasks: list[TaskState] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
-    plan_locks: frozenset[str] = frozenset()  # the tokens of its plan
+    plan_locks: frozenset[str] = frozenset()  # all locks of its plan
     phases: dict[str, PhaseState] = field(default_factory=dict)
     phases_by_opener: dict[int, list[str]] = field(default_factory=dict)  # the phases that one task's completion opens
     openable_phases: dict[str, None] = field(default_factory=dict)
     unopenable_phases: dict[str, None] = field(default_factory=dict)
     tasks_by_action: dict[NextAction, SortedSet[int]] = field(
-        default_factory=lambda: {owed: SortedSet() for owed in NextAction}
+        default_factory=lambda: {action: SortedSet() for action in NextAction}
     )
     # What people and failures did to it.
     paused: PauseState | None = None
@@ -245,10 +243,10 @@ class BatchState:
     slots: int = 0
     reserved_spend: Spend = NO_SPEND
     spent: Spend = NO_SPEND
-    active: dict[int, None] = field(default_factory=dict)  # tasks that hold their tokens
+    active: dict[int, None] = field(default_factory=dict)  # tasks that hold their locks
     agents_used: dict[str, int] = field(default_factory=dict)
     merging: int | None = None
-    # The line of merges that makes the batch branch, and its gate.
+    # The merges that make up the batch branch, and its gate.
     merges: list[BranchMerge] = field(default_factory=list)
     merges_to_drop: dict[int, None] = field(default_factory=dict)
     rebuild: RebuildStarted | None = None
@@ -297,7 +295,7 @@ class BatchState:
 
 @dataclass(slots=True)
 class Breaker:
-    """What is known of a provider's patience."""
+    """Rate limit of a provider."""
 
     until: float | None = None  # open until then
     limit: int | None = None  # at most so many at once since it last refused
@@ -305,8 +303,8 @@ class Breaker:
     opened_at: float = 0.0
     since: float = 0.0  # when the first of the streak was
     why: str = ""
-    rejected: bool = False  # somebody has to log in, or to pay
-    retry_requested: bool = False  # somebody who may have done that wants work done
+    rejected: bool = False  # until a person logs in or pays
+    retry_requested: bool = False  # a person who may have done so requested work
     streak: int = 0  # refusals since the last success
     served: int = 0  # attempts that succeeded since it refused
     credit: int = 0  # attempts that were served and have not raised the limit yet
@@ -314,7 +312,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A provider said "not now", and no breaker has been opened for it yet."""
+    """A provider refused, and no breaker has been opened for it yet."""
 
     provider: str
     at: float
@@ -325,7 +323,7 @@ class Refusal:
 
 @dataclass(slots=True)
 class AgentStats:
-    """What an agent's last attempts cost and took, for reserves, estimates and the room that the next one wants."""
+    """Cost, duration and memory of an agent's last attempts, for reserves, estimates and capacity."""
 
     spends: tuple[Spend, ...] = ()
     seconds_per_weight: tuple[float, ...] = ()  # seconds per unit of weight
@@ -355,7 +353,7 @@ class State:
     capacity: CapacityChanged | None = None  # None: no bound but the settings'
     clock_jump: float = 0.0
     agent_stats: dict[str, AgentStats] = field(default_factory=dict)
-    # By where each task was said: the seconds it last took, and the files it changed as long as it is not done.
+    # By task key: the seconds it last took, and the files it changed while it is not done.
     task_durations: dict[str, float] = field(default_factory=dict)
     changed_files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # Timers, soonest first.
@@ -370,7 +368,7 @@ class State:
 
 
 def copy_state(state: State) -> State:
-    """Batches that have ended are shared, unless a request is on its way that may open them again."""
+    """An independent copy, to run ahead in. Ended batches are shared, unless a pending request may reopen them."""
     twin = copy(state)
     living = {getattr(request, "batch", "") for request in state.unanswered.values()}
     living |= state.open.keys() | state.publishing_batches.keys()
@@ -402,7 +400,7 @@ def _copy_batch(batch: BatchState) -> BatchState:
         dict(batch.unopenable_phases),
         dict(batch.merges_to_drop),
     )
-    twin.tasks_by_action = {owed: places.copy() for owed, places in batch.tasks_by_action.items()}
+    twin.tasks_by_action = {action: places.copy() for action, places in batch.tasks_by_action.items()}
     twin.agents_used, twin.status_counts = dict(batch.agents_used), dict(batch.status_counts)
     twin.merges = list(batch.merges)
     twin.active, twin.failures = dict(batch.active), dict(batch.failures)
@@ -411,7 +409,7 @@ def _copy_batch(batch: BatchState) -> BatchState:
 
 
 def _copy_task(task: TaskState, attempts: dict[int, AttemptState]) -> TaskState:
-    """Attempts that are over never change again and are shared; the living ones are this twin's own."""
+    """Ended attempts never change and are shared; running ones are copied."""
     twin = copy(task)
     twin.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
     twin.undecided_exits = list(task.undecided_exits)

@@ -11,7 +11,7 @@ SECONDS_PER_WEIGHT = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where something was said."""
+    """Where something comes from."""
 
     file: str
     line: int = 0
@@ -21,7 +21,7 @@ class Origin:
 
 
 class NeedKind(StrEnum):
-    """An entrant is waited for until it has ended, however: a contest goes on with those that passed."""
+    """An entrant need is met when the entrant has ended, successfully or not."""
 
     NEED = "need"
     CHAIN = "chain"
@@ -71,7 +71,7 @@ class ModelJob:
 class Task:
     """One piece of work. `weight` and `estimate` are expected duration and only order the ready tasks.
 
-    `body`, `run`, `env` and `job` are for the agent, not for decisions: a journalled plan goes without them (`Plan.brief`).
+    `body`, `run`, `env` and `job` are for the agent, not for decisions: a journalled plan goes without them (`Plan.without_texts`).
     `entrant` is the task that this one is a try at, in a contest: what it writes is never merged by itself.
     """
 
@@ -102,12 +102,12 @@ class Task:
 
     @property
     def key(self) -> str:
-        """The same task in another batch of its source has the same one."""
+        """Identifies the task across batches of its source."""
         return f"{self.origin.file}\0{self.id}" if self.origin is not None else self.id
 
     @property
     def expected_seconds(self) -> float:
-        """Seconds it is taken to last, until history knows better."""
+        """Expected duration without history."""
         return self.weight * SECONDS_PER_WEIGHT if self.estimate is None else self.estimate
 
 
@@ -149,7 +149,7 @@ class Phase:
     `total` counts the gating tasks of the whole source; `settled` those that were done or skipped before this
     batch; the rest of them are in the batch or will not run. `opens_with` names a task whose completion alone opens it.
     `gate` is the share of the earlier phases that this one asks for, where its source says so: else the batch's setting.
-    With one of its own it is a barrier, which holds also the tasks that say what they need.
+    With a share of its own it is a barrier, which also holds tasks with explicit needs.
     """
 
     key: str

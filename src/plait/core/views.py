@@ -98,7 +98,7 @@ class BatchView:
         return bool(self.shipped) and self.shipped != self.head
 
 
-# Who waits on one of these waits on another task of its batch, whatever that one waits on.
+# Waiting on one of these is waiting on another task of the batch.
 _WAITS_ON_TASKS = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
 
 
@@ -175,7 +175,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
 
 
 def why_unpublished(batch: BatchState) -> str | None:
-    """Why what was asked for is not published; None: it is, or nobody asked, or it is still to come."""
+    """Why what was requested is not published; None: it is, nothing was requested, or it will be."""
     if batch.publish_failure is not None:
         return batch.publish_failure.why
     asked = batch.settings.publish is not Publish.OFF
@@ -202,8 +202,8 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
 
 def _is_held_by_other_batch(state: State, batch: BatchState, task: TaskState) -> bool:
     """Whether it waits for what a task of another batch holds."""
-    token = state.start_queue.blocking_lock((batch.id, task.place))
-    holder = state.start_queue.holder(token) if token is not None else None
+    lock = state.start_queue.blocking_lock((batch.id, task.place))
+    holder = state.start_queue.holder(lock) if lock is not None else None
     return holder is not None and holder[0] != batch.id
 
 

@@ -46,8 +46,8 @@ def test_a_text_from_the_standard_input(estate: WorktreeProject, remote: LocalFo
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--title", ""), "a title has to have words"),
-        (("--title", "two\nlines"), "a title has to be one line of text"),
+        (("--title", ""), "the title is blank"),
+        (("--title", "two\nlines"), "the title must be one line of text"),
         (("--title", "x" * 256), "a title has at most 255 characters"),
         (("--body-file", "none.md"), "none.md can't be read: No such file or directory"),
         (("--body-file", "latin.md"), "latin.md is no text in UTF-8"),

@@ -86,8 +86,8 @@ DEFECTS = (
     Defect(
         "a held file is ignored",
         "start_queue",
-        "if self._holder.get(token, entry.ref) != entry.ref:",
-        "if token == entry.ref[0]:",
+        "if self._holder.get(lock, entry.ref) != entry.ref:",
+        "if lock == entry.ref[0]:",
     ),
     Defect(
         "files are put down before the merge",
@@ -359,8 +359,8 @@ DEFECTS = (
     Defect(
         "a changed file is taken from who holds it",
         "reducers.file_conflicts",
-        "if state.start_queue.holder(token) is None)",
-        "if token)",
+        "if state.start_queue.holder(lock) is None)",
+        "if lock)",
     ),
     Defect(
         "a repair does not know what it repairs", "scheduler.starts", "repairs=task.change_to_repair", "repairs=None"
@@ -549,7 +549,7 @@ DEFECTS = (
     Defect(
         "a merge takes files from who holds them",
         "reducers.task_end",
-        "if turn and all(state.start_queue.holder(token) is None for token in task.locks):",
+        "if turn and all(state.start_queue.holder(lock) is None for lock in task.locks):",
         "if turn and task.locks:",
     ),
     Defect(

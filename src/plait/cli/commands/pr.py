@@ -44,7 +44,7 @@ def pr_command(
 ) -> int:
     body = _read_body(where, arguments.body_file) if arguments.body_file is not None else None
     if arguments.title is not None and not arguments.title.strip():
-        raise UserError("a title has to have words", hint="Without --title, it stays as it is.")
+        raise UserError("the title is blank", hint="Without --title, it stays as it is.")
     with open_session(find_repo(where)) as desk:
         target = find_batch_and_tasks(desk.preview_state(), names)
         if target.tasks:
@@ -94,9 +94,9 @@ def _get_pending_reason(desk: Session, request: Ship) -> str:
     """What it waits for; nothing, if it is over."""
     batch = desk.state.batches[request.batch]
     if request.id in desk.state.unanswered or request.id in {each.id for each in desk.list_pending()}:
-        return "no engine has taken it yet; it is safe, and is seen to as soon as one does"
+        return "request saved, but no engine has taken it yet; check `plait status`"
     if batch.requested_publish is not None or batch.publishing is not None:
-        return "it is still under way; plait status shows its end"
+        return "still publishing; check `plait status`"
     return ""
 
 

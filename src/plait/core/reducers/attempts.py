@@ -1,4 +1,4 @@
-"""Attempts from start to judgement, and what the judgement does to their task."""
+"""Attempts from start to outcome, and what the outcome does to their task."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def apply_task_decision(state: State, at: float, decision: TaskDecision) -> None
 
 
 def apply_attempt_progress(state: State, at: float, report: AttemptProgress) -> None:
-    """A sign of life; none of them can be of an attempt that is over."""
+    """Progress of a running attempt; of an ended one it changes nothing."""
     attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return

@@ -1,7 +1,4 @@
-"""The line of merges that makes the batch branch: merging, rebuilding, gating.
-
-Publishing: what a person asked for, what is under way, what the remote has.
-"""
+"""The batch branch: merging, rebuilding, the gate, and publishing."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ def apply_branch_decision(state: State, at: float, decision: BranchDecision) -> 
             batch.rebuilds = decision.n
             batch.rebuild = decision
         case GateStarted():
-            if batch.gate is not None:  # its end was never told
+            if batch.gate is not None:  # its end was never reported
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
             batch.gates = decision.n
             batch.gate = GateState(decision, at + decision.timeout)

@@ -60,7 +60,7 @@ def _add_tasks(state: State, batch: BatchState) -> None:
         made = TaskState(task, position, scope_locks(batch, holds), key, entrants=entrants, pending_needs=len(needs))
         batch.tasks.append(made)
         batch.index[task.id] = position
-    batch.plan_locks = frozenset(token for task in batch.tasks for token in task.locks)
+    batch.plan_locks = frozenset(lock for task in batch.tasks for lock in task.locks)
     for made in batch.tasks if state.changed_files else ():
         recall_changed_files(state, batch, made)
     for position, needs in enumerate(plan.needs):

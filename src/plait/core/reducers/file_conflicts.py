@@ -1,9 +1,8 @@
-"""What a task changed. Its files are its own until they are merged, whatever it said that it touches.
+"""Files that tasks changed, and predicted conflicts.
 
-Nobody waits for a file while holding another one: what an exit shows is taken only where it is free, and the task waits
-for all of it the next time it takes its tokens as a whole.
-
-Conflicts that are foreseen between tasks at work, or with the branch: a warning to people. No decision follows.
+A task holds locks for the files it changed until they are merged, whatever it declared. No task waits for a file while it
+holds another: after an exit it takes only free locks, and waits for all of them the next time it starts. A predicted
+conflict is a warning to people; no decision follows from it.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def _record_files(state: State, batch: BatchState, task: TaskState, files: tuple
     task.learned_locks = tuple(sorted(set(seen).difference(known)))
     if task.started:
         wanted = dict.fromkeys((*task.learned_locks, *_list_folder_locks(batch, files)))
-        free = tuple(token for token in wanted if state.start_queue.holder(token) is None)
+        free = tuple(lock for lock in wanted if state.start_queue.holder(lock) is None)
         state.start_queue.acquire((batch.id, task.place), free)
         task.locks += free
 
@@ -64,10 +63,10 @@ def _infers_files(batch: BatchState) -> bool:
 
 
 def _list_folder_locks(batch: BatchState, files: tuple[str, ...]) -> Iterator[str]:
-    """The tokens of folders that the plan names and these files lie in: who wants such a folder waits as well."""
+    """The locks of folders that the plan names and these files lie in: a task that touches such a folder waits as well."""
     folders = {folder: None for file in files for folder in list_enclosing_folders(file.rpartition("/")[0])}
     held = scope_locks(batch, tuple(FILE_PREFIX + folder for folder in folders))
-    return (token for token in held if token in batch.plan_locks)
+    return (lock for lock in held if lock in batch.plan_locks)
 
 
 def apply_conflict_prediction(state: State, _at: float, report: ConflictPrediction) -> None:
@@ -91,7 +90,7 @@ def apply_conflict_prediction(state: State, _at: float, report: ConflictPredicti
 
 
 def clear_predictions(batch: BatchState, task: TaskState) -> None:
-    """What it would have been merged as is not so any more: it has ended, or begins anew."""
+    """Its predictions no longer hold: it has ended or starts afresh."""
     for name in task.predicted_conflicts:
         other = batch.find_task(name)
         if other is not None:

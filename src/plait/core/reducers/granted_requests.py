@@ -36,7 +36,7 @@ from plait.core.status import EndWhy, PauseCause, TaskStatus
 
 # Settings that may answer the question whether a task may spend more.
 _BUDGET_FIELDS = frozenset({"task_budget", "reserve", "agents", "fallback"})
-# Who asks for one of these is there, and wants something done.
+# The person who sends one of these is present and wants work done.
 _WorkRequest = Submit | Resume | Unpause | Retry | Feedback
 
 
@@ -96,7 +96,7 @@ def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tas
 
 
 def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks: list[TaskState]) -> None:
-    """`tasks` begins with the one the request names; a retry takes up the others with it, and its entrants end with it."""
+    """`tasks` begins with the one the request names; the others are retried or, as entrants, end with it."""
     if not tasks:
         return
     task = tasks[0]
@@ -145,7 +145,7 @@ def _resume_batch(state: State, batch: BatchState) -> None:
 
 
 def _end_entrants(state: State, batch: BatchState, task: TaskState, entrants: list[TaskState], verb: str) -> None:
-    """Nobody will ask for what they write any more."""
+    """Their results are no longer needed."""
     assert task.pending_end is not None
     for entrant in entrants:
         reason = f"{verb} with {task.task.id}"
@@ -166,7 +166,7 @@ def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[Task
     if task.status is not None:
         _reopen_tasks(state, batch, tasks)
     task.feedback = f"{task.feedback}\n\n{text}" if task.feedback else text
-    if task.requested_spend is not None:  # that much is paid for, and its budget begins anew
+    if task.requested_spend is not None:  # that much is approved, and its budget restarts
         task.approved_spend = task.spent + task.requested_spend
     task.question = task.requested_spend = None
     if task.alive:

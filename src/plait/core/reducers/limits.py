@@ -1,7 +1,4 @@
-"""What bounds all batches: providers, the machine, the clock, the engine's own lease.
-
-What an exit teaches: what agents cost and take, and how patient providers are.
-"""
+"""Limits of all batches: providers, the machine, the clock, the engine's lease; and what exits say about costs and limits."""
 
 from __future__ import annotations
 
@@ -66,7 +63,7 @@ def apply_machine_report(state: State, at: float, report: MachineReport) -> None
 
 
 def retry_rejecting_providers(state: State) -> None:
-    """Whoever asks for work may have logged in, or paid: a provider that rejected somebody is tried once more."""
+    """A person who requests work may have logged in or paid: rejecting providers are tried once more."""
     for breaker in state.breakers.values():
         breaker.retry_requested = breaker.rejected and breaker.until is not None
 
@@ -117,7 +114,7 @@ def _move_deadlines(state: State, by: float) -> None:
 
 
 def _move_waits(state: State, by: float) -> None:
-    """A clock that was set back makes nobody wait longer."""
+    """A clock that was set back makes no wait longer."""
     for at, name, place in list(state.backoffs):
         state.backoffs.discard((at, name, place))
         state.backoffs.add((at + by, name, place))
@@ -195,7 +192,7 @@ def record_rejection(state: State, attempt: AttemptState) -> None:
 
 
 def _record_suspect_refusal(state: State, task: TaskState, attempt: AttemptState) -> None:
-    """Whoever is refused while others are served may not have been refused by the provider at all."""
+    """A task that is refused while others are served may not have been refused by the provider."""
     task.refusals += 1
     breaker = state.breakers.get(attempt.provider)
     served = breaker.served if breaker is not None else 0

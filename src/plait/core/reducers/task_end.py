@@ -36,7 +36,7 @@ def update_rebuild_need(batch: BatchState, task: TaskState) -> None:
 
 
 def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
-    """Begin another life: nothing that happened in the last one counts against it."""
+    """Start another generation: nothing of the last one counts."""
     if task.status is None:
         return
     task.generation += 1
@@ -62,9 +62,7 @@ def find_unmerged_change(task: TaskState) -> Unmerged | None:
 
 
 def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
-    """What is to be merged is there, so nobody writes it again. Who has taken its files since then keeps them, and in a
-    queue its turn.
-    """
+    """Continue with the merge of a change that exists. Tasks that took its files or its turn meanwhile keep them."""
     task.base, task.tip, task.diffstat, task.winner = (
         written.base,
         written.tip,
@@ -73,13 +71,13 @@ def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unme
     )
     task.step, task.fresh = Step.MERGE, False
     turn = batch.settings.mode is not Mode.QUEUE or not batch.active
-    if turn and all(state.start_queue.holder(token) is None for token in task.locks):
+    if turn and all(state.start_queue.holder(lock) is None for lock in task.locks):
         acquire_locks(state, batch, task)
     reindex_task(state, batch, task)
 
 
 def restart_write(task: TaskState) -> None:
-    """What was taken up to be merged begins anew: its workspace was given back when it ended, with all that was in it."""
+    """Write again. A task that was retried from its merge starts afresh: its workspace is gone."""
     if task.step is Step.MERGE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
         task.base = task.tip = None
         task.fresh = True

@@ -1,4 +1,4 @@
-"""The index of what is owed: each task stands in exactly one place of it, by its own facts."""
+"""The index of next actions: each task is in exactly one place of it, by its own facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.core.state import BatchState, State, TaskState
 from plait.core.status import NextAction, TaskStatus
 from plait.core.task import Step
 
-LOCK_SCOPE_SEPARATOR = "\0"  # between a batch and its token: neither an id nor a file name can hold it
+LOCK_SCOPE_SEPARATOR = "\0"  # between a batch and its lock: neither an id nor a file name can hold it
 
 
 def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
@@ -36,7 +36,7 @@ def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
 
 
 def is_condemned(batch: BatchState, task: TaskState) -> bool:
-    """It will end, whatever its attempts say: by request, or because something it waits for will not come."""
+    """It will end whatever its attempts do: by request, or because something it needs will not be done."""
     if task.pending_end is not None:
         return True
     if task.status is not None and task.status is not TaskStatus.DONE:
@@ -57,7 +57,7 @@ def _find_condemned_action(task: TaskState) -> NextAction:
 
 
 def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
-    """Put the task where its facts say; to be called after every change of them."""
+    """Put the task where its facts say; call it after every change of them."""
     if task.pending_needs and task.is_under_way:
         _reset_to_write(state, batch, task)
     now = find_next_action(batch, task)
@@ -75,7 +75,7 @@ def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
-    """What it needs is to be done again: it holds nothing meanwhile, or the need might wait for a file it holds."""
+    """A task it needs is done again: it holds nothing meanwhile, or that one might wait for a file it holds."""
     if task.alive or task.merging is not None or has_undecided_outcome(task):
         return
     if not task.is_merged:
@@ -84,7 +84,7 @@ def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def acquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """Its tokens and its workspace are its own until it is merged."""
+    """It holds its locks and its workspace until it is merged."""
     if not task.started:
         task.started = True
         batch.active[task.place] = None
@@ -92,11 +92,11 @@ def acquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """Of what is known by now that it changes it holds all, or it holds nothing and waits for all: so two never repair one
-    file at the same time, and nobody waits for a file while holding another one.
+    """Hold the locks of all files that it is known to change, or none and wait for all: so two tasks never repair one file
+    at the same time, and none waits for a file while it holds another.
     """
     wanted = {**dict.fromkeys(task.locks), **dict.fromkeys(_list_wanted_locks(batch, task))}
-    others = (state.start_queue.holder(token) not in {None, (batch.id, task.place)} for token in wanted)
+    others = (state.start_queue.holder(lock) not in {None, (batch.id, task.place)} for lock in wanted)
     if not task.started or any(others):
         release_locks(state, batch, task)
     else:
@@ -105,7 +105,7 @@ def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def release_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """Its tokens and its workspace are free."""
+    """Free its locks and its workspace."""
     if task.started:
         task.started = False
         del batch.active[task.place]
@@ -118,7 +118,7 @@ def _list_wanted_locks(batch: BatchState, task: TaskState) -> tuple[str, ...]:
 
 
 def start_order(batch: BatchState, task: TaskState) -> StartOrder:
-    """The order among the ready: who holds its files first, then what was begun, then what people call urgent, then the batch's order."""
+    """The order of ready tasks: those that hold their files, those started before, then priority, then the batch's order."""
     begun = 0 if task.started else 1 + task.fresh
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
         return (begun, 0, 0.0, task.place)
@@ -139,7 +139,7 @@ def scope_locks(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def move_to_queue(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> None:
-    """Give the task's choice of agents and its place in the order anew, after settings changed."""
+    """Update the task's queue and its order after settings changed."""
     waiting = task.next_action is NextAction.START
     if waiting:
         state.start_queue.discard((batch.id, task.place))
