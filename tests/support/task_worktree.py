@@ -12,8 +12,7 @@ from plait.core.task import Attempt, Step
 from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo, RestoreStatuses
 from plait.git.refs import task_branch
 from plait.git.worktrees.capture import capture, reset_workspace
-from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.saved_work import save_workspace
+from plait.git.worktrees.saved_work import SavedRefs, save_workspace
 from plait.git.worktrees.worktree import Repository
 
 ATTEMPT = Attempt("7f3a", "01-pages", Step.WRITE, 1)

@@ -1,9 +1,4 @@
-"""Launching: from a job to a warden in a session of its own, without a fork of this process.
-
-Finding a warden again: the process that a claim names, if it is still that one.
-
-A vigil: waiting for one warden to end, whether it is a child of ours or an earlier engine's.
-"""
+"""Supervisors: launching one in a session of its own, finding it again by its pidfile, and waiting for its exit."""
 
 from __future__ import annotations
 
@@ -20,42 +15,35 @@ from plait.core.fast_dataclass import dataclass
 from plait.runtime.executor import AttemptSpec, Reactor, Timer
 from plait.runtime.pidfile import PidFile, make_signature
 from plait.system import process_identity, processes
+from plait.system.atomic_files import make_private_folder
 from plait.system.process_identity import Process
 from plait.system.state_paths import AttemptFolder
 
 SHELL = "/bin/sh"
-
-
-PROCESS_NAME = "plait-warden"
-
-
-EXIT_CLAIMED = 75  # how a warden exits that found the attempt claimed
-
-
-EXIT_CANNOT_WRITE = 74  # … that could not write its files
+PROCESS_NAME = "plait-warden"  # later engines find running attempts by it
+EXIT_CLAIMED = 75  # of a supervisor that found another's pidfile
+EXIT_CANNOT_WRITE = 74  # of a supervisor that could not write its files
 
 
 _command_paths: dict[tuple[str, str], str] = {}
-
-
 _OUTPUT_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
 @cache
 def read_script() -> str:
-    """The warden's script, without its comments: it is part of a command line."""
+    """The supervisor's script, without comments: it is part of a command line."""
     lines = Path(__file__).with_name("supervisor.sh").read_text("utf-8").splitlines()
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
 def launch_supervisor(spec: AttemptSpec, folder: AttemptFolder, tag: str) -> int:
-    """The warden's pid. It is a child of this process."""
+    """The supervisor's pid. It is a child of this process."""
     if not spec.argv:
         raise WorldError(f"{spec.attempt} has no command to run")
-    if not os.path.isdir(spec.workspace):  # noqa: PTH112 - a path is not needed for anything else
+    if not os.path.isdir(spec.workspace):  # noqa: PTH112 - faster
         raise WorldError(
-            f"the workspace {spec.workspace} is not there",
-            hint="it was moved or removed; put it back and retry the task",
+            f"the workspace {spec.workspace} does not exist",
+            hint="it was moved or removed; restore it and retry the task",
         )
     command = (_find_command(spec.argv[0], spec.env.get("PATH", os.defpath)), *spec.argv[1:])
     argv = [SHELL, "-c", read_script(), PROCESS_NAME, str(folder.path), spec.workspace, make_signature(), *command]
@@ -67,12 +55,12 @@ def launch_supervisor(spec: AttemptSpec, folder: AttemptFolder, tag: str) -> int
         return _spawn(argv, environment, spec.stdin or os.devnull, str(folder.transcript))
     except OSError as error:
         raise _make_launch_error(spec, folder, error) from error
-    except ValueError as error:  # a zero byte, a name with "=", what is no text
-        raise WorldError(f"{spec.attempt} can't be started: its command or environment has {error}") from error
+    except ValueError as error:  # a NUL, a name with "=", invalid text
+        raise WorldError(f"can't start {spec.attempt}: its command or environment has {error}") from error
 
 
 def _find_command(name: str, path: str) -> str:
-    """A command by its whole path, if that is the same everywhere: found once, it is taken to stay."""
+    """The absolute path of a command, unless that depends on the current folder. It is searched once."""
     folders = path.split(os.pathsep)
     if "/" in name or not all(folder.startswith("/") for folder in folders):
         return name
@@ -88,23 +76,12 @@ def _find_command(name: str, path: str) -> str:
 def make_attempt_folder(folder: AttemptFolder) -> None:
     """The attempt's folder, for its owner only."""
     try:
-        _make_folders(folder.path)
+        make_private_folder(folder.path)
     except OSError as error:
         raise WorldError(
-            f"the folder {folder.path} can't be made: {error.strerror or error}",
-            hint="free some space, or look at the owner and the mode of the folders above it, and retry the task",
+            f"can't make the folder {folder.path}: {error.strerror or error}",
+            hint="free some space, or check the owner and mode of its parent folders, and retry the task",
         ) from error
-
-
-def _make_folders(path: Path) -> None:
-    try:
-        path.mkdir(0o700)
-    except FileExistsError:
-        if not path.is_dir():
-            raise
-    except FileNotFoundError:
-        _make_folders(path.parent)
-        path.mkdir(0o700, exist_ok=True)
 
 
 def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
@@ -128,49 +105,47 @@ def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
 
 
 def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
-    """Where posix_spawn knows no sessions. `restore_signals` is enough: handlers do not outlive an exec."""
+    """Where posix_spawn has no setsid. Popen's `restore_signals` is enough: handlers do not survive exec."""
     with Path(stdin).open("rb") as read, os.fdopen(os.open(output, _OUTPUT_FLAGS, 0o600), "wb") as write:
-        process = Popen(  # running what it is given is what an executor is for
-            argv, env=environment, stdin=read, stdout=write, stderr=write, start_new_session=True
-        )
-    process.returncode = 0  # the executor waits for it, not this object
+        process = Popen(argv, env=environment, stdin=read, stdout=write, stderr=write, start_new_session=True)
+    process.returncode = 0  # ExitWatcher waits for it, not this object
     return process.pid
 
 
 @cache
 def _resettable_signals() -> list[int]:
-    """All that can be set: Python ignores some, and sh can't un-ignore what it is born with."""
+    """All that can be set: Python ignores some, and sh can't reset signals that it inherits as ignored."""
     return [number for number in signal.valid_signals() if number not in {signal.SIGKILL, signal.SIGSTOP}]
 
 
 def _make_launch_error(spec: AttemptSpec, folder: AttemptFolder, error: OSError) -> WorldError:
-    what = f"{spec.attempt} can't be started"
+    what = f"can't start {spec.attempt}"
     match error.errno:
         case errno.E2BIG:
             return WorldError(
-                f"{what}: its command and environment are longer than the system takes",
-                hint="give the prompt on standard input or by {prompt_file} instead of as an argument",
+                f"{what}: its command and environment are too long for the system",
+                hint="pass the prompt on standard input or by {prompt_file} instead of as an argument",
             )
         case errno.ENOSPC | errno.EDQUOT:
             return WorldError(
-                f"{what}: the disk has no room for {folder.path}", hint="free some space and retry the task"
+                f"{what}: no space on the disk of {folder.path}", hint="free some space and retry the task"
             )
         case errno.EAGAIN | errno.ENOMEM:
             return WorldError(
-                f"{what}: the system allows no more processes, or has no memory ({error.strerror})",
+                f"{what}: too many processes, or no memory ({error.strerror})",
                 hint="lower max_parallel, or raise the limit (ulimit -u)",
             )
         case errno.ENOENT | errno.EACCES if spec.stdin and not os.access(spec.stdin, os.R_OK):
-            return WorldError(f"{what}: {spec.stdin}, which it should read, is not there or not readable")
+            return WorldError(f"{what}: can't read its input {spec.stdin}")
     return WorldError(
         f"{what}: {error.strerror or error}",
-        hint=f"look at {SHELL} and at the folder {folder.path}",
+        hint=f"check {SHELL} and the folder {folder.path}",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Supervisor:
-    """`fd` becomes readable when it ends, where there is such a thing; whoever takes the warden over closes it."""
+    """`fd`, where the system has pidfds, becomes readable when it exits; ExitWatcher closes it."""
 
     pid: int
     start: int
@@ -178,17 +153,17 @@ class Supervisor:
 
 
 def supervisor_of_child(pid: int) -> Supervisor:
-    """The one that was just launched: its pid is its own until it is waited for."""
+    """The one that was just launched: its pid can't be reused before it is waited for."""
     fd = processes.open_pidfd(pid)
     process = processes.read_process(pid) if fd is None else None
     return Supervisor(pid, process.start if process else 0, fd)
 
 
 def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
-    """None: it is over. A reused pid, a dead process and somebody else's are never taken for it."""
+    """None: it has exited. A reused pid, a dead process or another's is never taken for it."""
     if claim.pid:
         return None if claim.is_from_another_boot else _open_supervisor(folder, claim, tag)
-    # It is about to sign, or nobody will.
+    # It has not written its pid yet, or never will.
     for process in processes.list_processes():
         if process.tag == tag and process.pid == process.session:
             signature = processes.command_line(process.pid)[6:7]
@@ -199,7 +174,7 @@ def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervis
 
 
 def _open_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
-    fd = processes.open_pidfd(claim.pid)  # first: what is looked at now can't become another one
+    fd = processes.open_pidfd(claim.pid)  # first: then the pid can't be reused
     process = processes.read_process(claim.pid)
     if process is not None and _is_supervisor(process, folder, claim, tag):
         return Supervisor(process.pid, process.start, fd)
@@ -209,24 +184,19 @@ def _open_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervi
 
 
 def _is_supervisor(process: Process, folder: AttemptFolder, claim: PidFile, tag: str) -> bool:
-    """By when it began, its command line, and its marker as far as the system lets us see it."""
+    """By its start time, its command line, and its tag if the system lets us see it."""
     if process.start < claim.since or process.tag not in {"", tag}:
         return False
     words = processes.command_line(process.pid)  # a dead process has none
     return [*words[3:5], *words[6:7]] == [PROCESS_NAME, str(folder.path), claim.signature]
 
 
-_FIRST_WATCH_PAUSE, _MAX_WATCH_PAUSE = 0.01, 0.2  # seconds between two looks
-
-
+_FIRST_WATCH_PAUSE, _MAX_WATCH_PAUSE = 0.01, 0.2  # seconds between two polls without a pidfd
 ExitCallback = Callable[[int | None], None]
 
 
 class ExitWatcher:
-    """Calls `over` once, with how the warden exited (minus the signal's number) if that is known: it was our child.
-
-    Where the system can't tell by itself that it has ended, it is looked at now and then.
-    """
+    """Calls `over` once, with the supervisor's exit status (minus the signal's number), which is known of our child only."""
 
     def __init__(self, reactor: Reactor, supervisor: Supervisor, over: ExitCallback) -> None:
         self._reactor = reactor
@@ -274,7 +244,7 @@ class ExitWatcher:
 
 
 def _reap(pid: int) -> tuple[int | None, bool]:
-    """How our child exited (None: not yet), and whether it is one."""
+    """The exit status of our child (None: it runs), and whether it is our child."""
     try:
         found, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
@@ -286,5 +256,5 @@ def _is_alive(pid: int, start: int) -> bool:
     try:
         process = processes.read_process(pid)
     except OSError:
-        return True  # it can't be seen now; later, perhaps
+        return True  # ask again later
     return process is not None and not process.is_zombie and process.start == start

@@ -41,8 +41,7 @@ from plait.git.gc.items import (
 from plait.git.gc.removal_rules import decide
 from plait.git.refs import task_branch
 from plait.git.worktrees.pool import WorktreePool, adopt_folder
-from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.saved_work import save_worktree
+from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import (
     Repository,
     WorkspaceLayout,

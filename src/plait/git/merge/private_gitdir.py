@@ -91,9 +91,9 @@ class PrivateGitDirs:
             (making / "git" / "refs").mkdir(parents=True)
             (making / "git" / "info").mkdir()
             (making / "tree").mkdir()
-            _write_durably(making / "git" / "HEAD", "ref: refs/heads/none\n")
-            _write_durably(making / "git" / "config", config)
-            _write_durably(making / "git" / "info" / "attributes", rules)
+            _write_durably(making / "git" / "HEAD", b"ref: refs/heads/none\n")
+            _write_durably(making / "git" / "config", config.encode("utf-8", "surrogateescape"))
+            _write_durably(making / "git" / "info" / "attributes", rules.encode("utf-8", "surrogateescape"))
             write_attributes(self._git_in(making), files, making / "tree")
             making.rename(folder)
         except OSError:
@@ -139,11 +139,11 @@ def _quote(text: str) -> str:
     return f'"{plain}"'
 
 
-def _write_durably(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", errors="surrogateescape") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
+def _write_durably(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 ATTRIBUTES_FILE = ".gitattributes"
@@ -185,6 +185,4 @@ def write_attributes(git: Git, files: Iterable[AttributesFile], folder: Path) ->
     for file in files:
         path = folder / os.fsdecode(file.path.encode("utf-8", "surrogateescape"))
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as out:
-            out.write(git.run("cat-file", "blob", file.blob).out)
-            os.fsync(out.fileno())
+        _write_durably(path, git.run("cat-file", "blob", file.blob).out)

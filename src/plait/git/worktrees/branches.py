@@ -7,7 +7,7 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.git.command import LOCK_WAIT_SECONDS, GitError
 from plait.git.refs import find_admins_on, remove_stale_lock
-from plait.git.worktrees.saved_refs import SavedRefs
+from plait.git.worktrees.saved_work import SavedRefs
 from plait.git.worktrees.worktree import (
     Repository,
     Worktree,

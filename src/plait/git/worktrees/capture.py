@@ -20,8 +20,7 @@ from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import attempt_commit, result_checks
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.metadata import read_setup_paths
-from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.saved_work import fetch_replaced_repositories, save_unreachable
+from plait.git.worktrees.saved_work import SavedRefs, fetch_replaced_repositories, save_unreachable
 from plait.git.worktrees.tree_snapshot import (
     CleanedSnapshot,
     Snapshot,

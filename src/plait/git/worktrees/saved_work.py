@@ -4,19 +4,106 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.git.command import PLAIT_IDENTITY, Git, GitError
-from plait.git.refs import task_branch
+from plait.git.refs import saved_ref, task_branch
 from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.result_checks import read_merge_heads, read_stashed_commits
-from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.submodules import save_submodule
+from plait.git.worktrees.submodules import SUBMODULE_BASE_REF
 from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
-from plait.git.worktrees.worktree import Worktree, is_real_folder, list_children, read_small_file
+from plait.git.worktrees.worktree import Repository, Worktree, is_real_folder, list_children, read_small_file
+
+_MAX_TRIES = 50
+
+
+class SavedRefs:
+    """The saved refs of one task."""
+
+    def __init__(self, repository: Repository, batch: str, task: str) -> None:
+        self.repository = repository
+        self.batch = batch
+        self.task = task
+        # An agent may have set up replacements, which would hide what its commits hold.
+        self._git = repository.git.with_options(variables={"GIT_NO_REPLACE_OBJECTS": "1"})
+        self._prefix = saved_ref(batch, task, 0).removesuffix("0")
+
+    def keep(self, commit: str) -> str:
+        """The saved ref that holds this commit: an existing one, or a new one."""
+        for left in reversed(range(_MAX_TRIES)):
+            held = self._list()
+            if commit in held:
+                return held[commit]
+            ref = self._next_ref()
+            try:
+                self._git.run("update-ref", ref, commit, "0" * len(commit))
+            except GitError as error:  # another process may have taken the number just now
+                if not left or "reference already exists" not in error.stderr:
+                    raise
+            else:
+                return ref
+        raise AssertionError
+
+    def keep_unreachable(self, commit: str, moving_ref: str = "") -> None:
+        """Keep a commit unless some ref reaches it; `moving_ref` is about to move, so it does not count."""
+        if not self._is_reachable(commit, moving_ref):
+            self.keep(commit)
+
+    def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
+        """A saved ref whose commit has this tree, and parents with the same trees as these."""
+        trees = [self._tree(each) for each in parents]
+        return next((ref for commit, ref in self._list().items() if self._is_equal(commit, tree, trees)), None)
+
+    def save_tree(self, git: Git, tree: str, head: str) -> None:
+        """Save a tree as a commit on `head`, once however often it is done."""
+        if self.find_equal(tree, [head]) is None:
+            self.keep_unreachable(self.make_commit(git, tree, head))
+
+    def fetch_commit(self, source: str, commit: str) -> None:
+        """Save a commit of another repository on this machine."""
+        if self.repository.resolve_commit(commit) is None or not self._is_reachable(commit):
+            options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+            self._git.run("fetch", *options, source, f"{commit}:{self._next_ref()}")
+
+    def make_commit(self, git: Git, tree: str, head: str) -> str:
+        batch, task = " ".join(self.batch.split()), " ".join(self.task.split())
+        message = f"What was in the workspace\n\nPlait-Batch: {batch}\nPlait-Task: {task}\n"
+        own = git.with_options(variables=PLAIT_IDENTITY)
+        return own.commit_tree(tree, [head], message.encode("utf-8", "surrogateescape"))
+
+    def _is_equal(self, commit: str, tree: str, parent_trees: Sequence[str]) -> bool:
+        # What was staged is a commit of its own, with a new date each time: so the parents' trees are compared.
+        if self._tree(commit) != tree:
+            return False
+        parents = self._git.text("rev-parse", f"{commit}^@").split()
+        return [self._tree(each) for each in parents] == list(parent_trees)
+
+    def _tree(self, commit: str) -> str:
+        return self._git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def _is_reachable(self, commit: str, moving_ref: str = "") -> bool:
+        excluded = (f"--exclude={moving_ref}",) if moving_ref else ()
+        return not self._git.text("rev-list", "-1", commit, "--not", *excluded, "--glob=refs/*")
+
+    def _list(self) -> dict[str, str]:
+        """The refs by the commits that they hold."""
+        rows = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", self._prefix).splitlines()
+        return {commit: ref for commit, ref in (row.split(" ", 1) for row in rows) if _number(ref) is not None}
+
+    def _next_ref(self) -> str:
+        """The number after all that are in use, or locked by a git that may have died."""
+        names = self._git.text("for-each-ref", "--format=%(refname)", self._prefix).splitlines()
+        names += [each.name.removesuffix(".lock") for each in list_children(self.repository.common / self._prefix)]
+        return saved_ref(self.batch, self.task, 1 + max((_number(each) or 0 for each in names), default=0))
+
+
+def _number(ref: str) -> int | None:
+    last = ref.rpartition("/")[2]
+    return int(last) if last.isdecimal() else None
 
 
 def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
@@ -138,3 +225,34 @@ def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known: set[str]) 
 
 def _make_commit(git: Git, tree: str, parents: Sequence[str], message: bytes) -> str:
     return git.with_options(variables=PLAIT_IDENTITY).commit_tree(tree, parents, message)
+
+
+def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
+    """Save commits and changes that its remote does not have, as refs of the superproject."""
+    git = saved_refs.repository.git_at(module, module)
+    head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128)).text
+    known = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
+    branches = git.text("for-each-ref", "--format=%(objectname)", "refs/heads/").splitlines()
+    for tip in dict.fromkeys((_commit_work(saved_refs, git, module, head), *branches)):
+        if tip and git.text("rev-list", "-1", tip, "--not", *known, "--remotes", "--tags"):
+            saved_refs.fetch_commit(str(module), tip)
+
+
+def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> str:
+    """Everything in its folder as a commit on its head; the head itself if nothing changed."""
+    within = git.run("config", "core.worktree", codes=(0, 1)).text
+    folder = Path(os.path.normpath(module / within))
+    if not head or not within or not is_real_folder(folder):
+        return head
+    with tempfile.TemporaryDirectory(dir=module) as scratch:
+        tree = _write_tree(saved_refs.repository, module, folder, Path(scratch) / "index")
+    return head if tree == git.text("rev-parse", f"{head}^{{tree}}") else saved_refs.make_commit(git, tree, head)
+
+
+def _write_tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:
+    """With a copy of its index, keeping the time, which git compares with the files'."""
+    if (module / "index").is_file():
+        shutil.copy2(module / "index", index)
+    git = repository.git_at(module, folder, variables={"GIT_INDEX_FILE": str(index)})
+    git.run("add", "--all")
+    return git.text("write-tree")

@@ -1,4 +1,4 @@
-"""Fills a workspace's submodules from what is cloned on this machine, and saves what was made in them.
+"""Fills a workspace's submodules from what is cloned on this machine.
 
 No network is used and the shared configuration is not touched. Each becomes a clone of its own that borrows the objects of
 the user's clone. (A worktree of that clone would be faster, but `git submodule update` in it would change its configuration.)
@@ -7,15 +7,12 @@ the user's clone. (A worktree of that clone would be faster, but `git submodule 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
-from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.worktree import Repository, is_real_folder, read_small_file
+from plait.git.worktrees.worktree import Repository, is_real_folder
 
 _PATH_SUFFIX, _KEY_PREFIX = ".path", "submodule."
 
@@ -91,34 +88,3 @@ def _find_source(repository: Repository, submodule: Submodule, top: Path) -> Pat
 
 
 SUBMODULE_BASE_REF = "refs/plait/base"  # in the submodule: what it began with
-
-
-def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
-    """Save commits and changes that its remote does not have, as refs of the superproject."""
-    git = saved_refs.repository.git_at(module, module)
-    head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128)).text
-    known = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
-    branches = git.text("for-each-ref", "--format=%(objectname)", "refs/heads/").splitlines()
-    for tip in dict.fromkeys((_commit_work(saved_refs, git, module, head), *branches)):
-        if tip and git.text("rev-list", "-1", tip, "--not", *known, "--remotes", "--tags"):
-            saved_refs.fetch_commit(str(module), tip)
-
-
-def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> str:
-    """Everything in its folder as a commit on its head; the head itself if nothing changed."""
-    within = git.run("config", "core.worktree", codes=(0, 1)).text
-    folder = Path(os.path.normpath(module / within))
-    if not head or not within or not is_real_folder(folder):
-        return head
-    with tempfile.TemporaryDirectory(dir=module) as scratch:
-        tree = _write_tree(saved_refs.repository, module, folder, Path(scratch) / "index")
-    return head if tree == git.text("rev-parse", f"{head}^{{tree}}") else saved_refs.make_commit(git, tree, head)
-
-
-def _write_tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:
-    """With a copy of its index, keeping the time, which git compares with the files'."""
-    if (module / "index").is_file():
-        shutil.copy2(module / "index", index)
-    git = repository.git_at(module, folder, variables={"GIT_INDEX_FILE": str(index)})
-    git.run("add", "--all")
-    return git.text("write-tree")

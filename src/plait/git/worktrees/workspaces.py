@@ -16,8 +16,7 @@ from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
 from plait.git.worktrees import branches, checkout, metadata, submodules
 from plait.git.worktrees.metadata import LeaseMetadata
 from plait.git.worktrees.pool import WorktreePool
-from plait.git.worktrees.saved_refs import SavedRefs
-from plait.git.worktrees.saved_work import save_worktree
+from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import (
     Repository,
     WorkspaceLayout,

@@ -25,7 +25,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.system import locks
-from plait.system.atomic_files import read_regular_file, replace_file
+from plait.system.atomic_files import make_private_folder, read_regular_file, replace_file
 from plait.system.disk import remove_tree
 from plait.system.state_paths import safe_filename
 
@@ -218,7 +218,7 @@ class Worktree:
 
         The admin is changed first: if plait dies before the rename, find_worktree still finds the folder by its link.
         """
-        to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(to.parent)
         if self.admin is not None:
             write_worktree_path(self.admin, to)
         self.folder.rename(to)
