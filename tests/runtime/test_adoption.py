@@ -127,7 +127,7 @@ def test_a_process_of_the_attempt_that_has_the_pid_now_is_not_taken_for_its_ward
     with Popen(["sleep", "60"], env=environment, start_new_session=True) as orphan:
         start, boot = identity(orphan.pid)
         assert found(bare, folder, orphan.pid, start, boot) == RunningProcess(orphan.pid)
-        assert bare.wait_for_end(ATTEMPT) == "nothing of it runs any more, and it left no exit status"
+        assert bare.wait_for_end(ATTEMPT) == "the process is gone and left no exit status"
         assert orphan.wait(30) == -SIGKILL
 
 
@@ -153,7 +153,7 @@ def test_one_that_died_and_was_not_waited_for_is_gone(bare: ExecutorSetup) -> No
     assert bare.wait_until(lambda: later.count == 1)
     assert isinstance(later.ends[attempt], str)
     assert bare.open_executor(RecordedCallbacks()).adopt(attempt) == LostProcess(
-        "nothing of it runs any more, and it left no exit status"
+        "the process is gone and left no exit status"
     )
 
 

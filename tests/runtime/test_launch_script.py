@@ -82,7 +82,7 @@ def test_no_attempt_inherits_a_descriptor(bare: ExecutorSetup) -> None:
 
 def test_a_command_that_is_too_long_says_so(bare: ExecutorSetup) -> None:
     job = replace(bare.make_job(""), argv=("echo", *["x" * 100_000] * 30))
-    with pytest.raises(WorldError, match="longer than the system takes") as error:
+    with pytest.raises(WorldError, match="too long for the system") as error:
         bare.executor.start(job)
     assert "standard input" in error.value.hint
     bare.executor.start(replace(job, argv=("true",)))
@@ -96,7 +96,7 @@ def test_a_standard_input_that_is_not_there_says_so(bare: ExecutorSetup) -> None
 
 def test_a_folder_that_cannot_be_made_says_so(bare: ExecutorSetup, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
-    with pytest.raises(WorldError, match="can't be made") as error:
+    with pytest.raises(WorldError, match="can't make the folder") as error:
         bare.executor.start(bare.make_job(""))
     assert error.value.hint
     bare.executor.terminate(bare.make_job("").attempt, at_once=True)
@@ -108,7 +108,7 @@ def test_a_disk_without_room_says_so(bare: ExecutorSetup, tmp_path: Path, small_
     (tmp_path / "state").symlink_to(small_disk)
     with (small_disk / "all").open("wb", buffering=0) as file, pytest.raises(OSError, match="space"):
         file.writelines([b"x" * 4096] * 100)
-    assert bare.run(": >ran") == "it did not start: its folder can't be written, or the disk has no room"
+    assert bare.run(": >ran") == "it did not start: its folder is not writable, or the disk is full"
     assert not (bare.workspace / "ran").exists()
 
 

@@ -119,7 +119,7 @@ def test_an_attempt_whose_warden_was_killed_is_lost_and_leaves_nothing(scene: Ex
     scene.start(f"echo $$ >self; {IGNORES_SIGNALS}")
     command = scene.wait_for_pid("self")
     os.kill(scene.callbacks.launches[0][1], SIGKILL)
-    assert scene.wait_for_end(scene.make_job("").attempt) == "its warden was ended by signal 9, and left no exit status"
+    assert scene.wait_for_end(scene.make_job("").attempt) == "its supervisor was killed by signal 9"
     assert not is_alive(command)
 
 
@@ -128,7 +128,7 @@ def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
         attempt = scene.start(LOOP.replace("while", ": >up; while"))
         os.kill(scene.callbacks.launches[0][1], SIGSTOP)
         scene.executor.terminate(attempt, at_once=True)
-        assert scene.wait_for_end(attempt) == "its warden was ended by signal 9, and left no exit status"
+        assert scene.wait_for_end(attempt) == "its supervisor was killed by signal 9"
 
 
 def test_many_end_in_the_same_passes(bare: ExecutorSetup, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,16 +6,12 @@ files that its last message names are written: `python -m plait.runtime.apply_re
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import IO, NoReturn
 
 import msgspec
@@ -29,6 +25,7 @@ from plait.agents.table import load_agent
 from plait.core.errors import PlaitError
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
+from plait.runtime.agent_process import run_until_signal, write_stdout
 from plait.runtime.atomic_apply import StagedWrites
 from plait.runtime.workspace_files import StagingError
 
@@ -68,18 +65,15 @@ def wrap_with_reply(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
 
 
 def main(words: list[str]) -> NoReturn:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _on_signal)
+    sys.exit(run_until_signal(lambda: _run(words)))
+
+
+def _run(words: list[str]) -> int:
     try:
-        code = _run_main(words)
-    except _Terminated as ended:  # whatever was begun is undone by now
-        signal.signal(ended.number, signal.SIG_DFL)
-        os.kill(os.getpid(), ended.number)
-        raise
+        return _run_main(words)
     except (PlaitError, OSError, msgspec.DecodeError) as error:
-        _print_message(f"what the agent answered can't be applied: {error}")
-        code = _FAILED
-    sys.exit(code)
+        _print_message(f"can't apply the agent's answer: {error}")
+        return _FAILED
 
 
 def _run_main(words: list[str]) -> int:
@@ -122,7 +116,7 @@ def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Each as it comes, handed on first; of one without an end, as much as can be looked at."""
     rest = b""
     while piece := stream.read(_CHUNK_BYTES):
-        _write_stdout(piece)
+        write_stdout(piece)
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
             yield line + b"\n"
@@ -143,7 +137,7 @@ def _apply(workspace: Path, said: str) -> int:
         answer = parse_reply_files(said, read, max_lines=_MAX_ANSWER_LINES)
         if answer.errors or not answer.files:
             why = format_errors(answer.errors) or "it names no file (FILE: path, and a fence)"
-            _print_message(f"what the agent answered can't be applied: {why}")
+            _print_message(f"can't apply the agent's answer: {why}")
             return _FAILED
         staging.apply(answer.files)
         staging.keep()
@@ -152,28 +146,8 @@ def _apply(workspace: Path, said: str) -> int:
     return 0
 
 
-class _Terminated(BaseException):
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-def _on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's own
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)  # once is enough
-    raise _Terminated(number)
-
-
 def _print_message(text: str) -> None:
-    _write_stdout(f"plait: {to_plain_text(' '.join(text.split()))}\n".encode("utf-8", "replace"))
-
-
-def _write_stdout(data: bytes) -> None:
-    """Nobody to hear it is no reason to stop."""
-    left = memoryview(data)
-    with suppress(OSError):
-        while left:
-            left = left[os.write(1, left) :]
+    write_stdout(f"plait: {to_plain_text(' '.join(text.split()))}\n".encode("utf-8", "replace"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Scopes: a control group (v2) for each attempt, where this process may make groups below its own.
+"""A cgroup (v2) for each attempt, where this process may make cgroups below its own.
 
-Nothing leaves a control group by forking, or by scrubbing its environment: once a tree is in a scope, no process of it can
-hide. No controller is switched on, so a scope limits nothing. Elsewhere there is simply none.
+No process leaves a cgroup by forking or by clearing its environment, so none can hide. No controller is enabled: the
+cgroup limits nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def parent_cgroup() -> str:
 
 
 def make_cgroup(tag: str) -> str:
-    """A new scope for the attempt of this marker; "" where none can be had."""
+    """A new cgroup for the attempt with this tag; "" if that is not possible."""
     above = parent_cgroup()
     if not above:
         return ""
@@ -43,7 +43,7 @@ def make_cgroup(tag: str) -> str:
     try:
         Path(path).mkdir()
     except FileExistsError:
-        pass  # an engine died before it could use it
+        pass  # an engine died before it used it
     except OSError:
         return ""
     if not Path(path, _KILL_FILE).exists():  # before Linux 5.14
@@ -53,7 +53,7 @@ def make_cgroup(tag: str) -> str:
 
 
 def add_processes(path: str, pids: Iterable[int]) -> None:
-    """What is over already, or may not be moved, stays where it is."""
+    """Processes that have exited, or may not be moved, are skipped."""
     for pid in pids:
         with suppress(OSError):
             Path(path, _PROCS_FILE).write_text(f"{pid}")
@@ -67,13 +67,13 @@ def list_members(path: str) -> list[int]:
 
 
 def kill_members(path: str) -> None:
-    """Everything in it, at once, whatever it forks meanwhile."""
+    """Kill all at once, also what is forked meanwhile."""
     with suppress(OSError):
         Path(path, _KILL_FILE).write_text("1")
 
 
 def remove_cgroup(path: str) -> bool:
-    """False: something still lives in it. An attempt without a scope has none left."""
+    """False: it still has processes. True for "", which has none."""
     if not path:
         return True
     try:
@@ -86,7 +86,7 @@ def remove_cgroup(path: str) -> bool:
 
 
 def remove_stale_cgroups(prefix: str, wanted: Container[str]) -> None:
-    """Remove the empty scopes that engines left which were killed: of these markers, but none that is wanted."""
+    """Remove empty cgroups that killed engines left, except those of wanted tags."""
     above = parent_cgroup()
     for path in Path(above).glob(f"{_NAME_PREFIX}{prefix}*") if above else ():
         if path.name.removeprefix(_NAME_PREFIX) not in wanted:
@@ -94,7 +94,7 @@ def remove_stale_cgroups(prefix: str, wanted: Container[str]) -> None:
 
 
 def write_cgroup_path(folder: Path, path: str) -> None:
-    """For later engines, whose own group may be another one."""
+    """For later engines, which may be in another cgroup."""
     (folder / "scope").write_text(path)
 
 
@@ -107,6 +107,6 @@ def read_cgroup_path(folder: Path) -> str:
 
 
 def _parse_own_cgroup(text: str) -> str:
-    """The path of the group, from the one line of version 2; "" if there is none, or it is out of reach from here."""
+    """The path from the line of version 2; "" if there is none, or it is outside this namespace."""
     path = next((line[3:] for line in text.splitlines() if line.startswith("0::")), "")
     return "" if path.startswith("/..") else path

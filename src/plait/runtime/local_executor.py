@@ -1,7 +1,4 @@
-"""LocalExecutor: attempts as processes of this machine, each in a session of its own, under a warden.
-
-The verdict: what the files of an attempt say of it. One that can't be read is as good as none, and never an error.
-"""
+"""LocalExecutor: attempts as processes of this machine, each in a session of its own, under a supervisor."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ SWEEP_DELAY_SECONDS = 2.0  # seconds from an attempt's end to a look for what it
 
 
 class LocalExecutor:
-    """An Executor. `cap` is how many bytes of a transcript stay on the disk."""
+    """An Executor. `cap` is how many bytes of a transcript are kept on disk."""
 
     def __init__(
         self,
@@ -58,7 +55,7 @@ class LocalExecutor:
         cap: int = MAX_DISK_BYTES,
         grace_periods: GracePeriods | None = None,
     ) -> None:
-        # The folder's path is part of a warden's command line: one spelling, whatever engine looks for it.
+        # The folder's path is part of a supervisor's command line, which other engines compare.
         self._folder = StateFolder(workspaces.folder.root.resolve())
         self._callbacks = callbacks
         self._reactor = reactor
@@ -76,6 +73,8 @@ class LocalExecutor:
     def start(self, spec: AttemptSpec) -> None:
         if spec.kind is AttemptKind.IN_PLACE:
             self._launch_once(spec)
+        elif (found := self.adopt(spec.attempt)) is not None:
+            self._report(spec.attempt, found)
         else:
             self._preparing.add(spec.attempt)
             self.workspaces.prepare(spec, partial(self._on_prepared, spec), partial(self._on_prepare_failed, spec))
@@ -128,7 +127,7 @@ class LocalExecutor:
         return FileTranscript(self._folder.attempt(attempt).transcript, self._cap)
 
     def end_leftovers(self) -> int:
-        """How many processes outlived their attempts. They are being ended: call again until there are none."""
+        """Call again until there are none."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -165,7 +164,7 @@ class LocalExecutor:
         found = supervisor.find_supervisor(live.folder, signed, live.root.tag)
         if found is not None:
             return self._watch(live, found)
-        # In this order: a warden that ended in between has left its status.
+        # In this order: a supervisor that exited in between has left the status.
         code = read_status(live)
         self._mark_ended(live.root)
         if code is not None:
@@ -175,9 +174,9 @@ class LocalExecutor:
         return self._find_survivors(live)
 
     def _find_survivors(self, live: LiveAttempt) -> ProbeResult:
-        """A claim, no warden, no exit status: something of the attempt may run all the same.
+        """A pidfile, no supervisor, no exit status: other processes of the attempt may still run.
 
-        Without a warden nobody would hear how it ends, and it must not work on beside another attempt.
+        How they end could not be seen, and they must not work beside the next attempt.
         """
         rest = self._table.find_trees()[live.root.tag]
         if not rest:
@@ -188,8 +187,8 @@ class LocalExecutor:
         return RunningProcess(live.pid)
 
     def _prevent_launch(self, live: LiveAttempt) -> ProbeResult:
-        """It was never launched, and never will be: a warden that is on its way finds it claimed."""
-        with suppress(OSError, WorldError):  # then no warden can claim it there either
+        """It was never launched, and never will be: a supervisor that starts late finds the pidfile."""
+        with suppress(OSError, WorldError):  # then no supervisor can write there either
             make_attempt_folder(live.folder)
             if not pidfile.block_launch(live.folder.pidfile):
                 return self._find(live)
@@ -218,7 +217,7 @@ class LocalExecutor:
             self._finish(live)
 
     def _adopt_other(self, live: LiveAttempt) -> bool:
-        """Another warden has claimed it: the engine before this one had come further than its journal says."""
+        """Another supervisor runs it: the engine before this one had launched it, and died before its report."""
         with suppress(OSError, WorldError):
             signed = pidfile.read_pidfile(live.folder.pidfile)
             found = supervisor.find_supervisor(live.folder, signed, live.root.tag) if signed else None
@@ -228,7 +227,7 @@ class LocalExecutor:
         return False
 
     def _on_tree_ended(self, root: TreeRoot) -> None:
-        if root.known:  # somebody else's, or stuck in the kernel
+        if root.known:  # of another user, or stuck in the kernel
             self._table.given_up.add(root.tag)
         live = next((live for live in self._table.live.values() if live.root is root), None)
         if live is not None:
@@ -250,7 +249,7 @@ class LocalExecutor:
 
     def _sweep_now(self) -> None:
         self._timer = None
-        with suppress(OSError):  # the processes can't be seen now; the next sweep will
+        with suppress(OSError):  # the next sweep tries again
             self.end_leftovers()
 
     def _report(self, attempt: Attempt, found: ProbeResult) -> None:
@@ -268,7 +267,7 @@ class LocalExecutor:
 
 
 def _has_leftovers(root: TreeRoot) -> bool:
-    """Cheap, and not the whole truth: who has left the group is found by the sweep."""
+    """A cheap check: processes that have left the group are found by the sweep."""
     if not cgroup.remove_cgroup(root.cgroup):
         return True
     try:
@@ -280,11 +279,11 @@ def _has_leftovers(root: TreeRoot) -> bool:
     return True
 
 
-NO_EXIT_STATUS = "nothing of it runs any more, and it left no exit status"
+NO_EXIT_STATUS = "the process is gone and left no exit status"
 
 
 def read_claim(live: LiveAttempt) -> PidFile | None:
-    """None: by nobody. A claim that can't be read is somebody's: its warden is looked for among the processes."""
+    """None: there is none. If it can't be read, the supervisor is looked for among the processes."""
     try:
         return pidfile.read_pidfile(live.folder.pidfile)
     except (OSError, WorldError):
@@ -298,17 +297,17 @@ def read_status(live: LiveAttempt) -> int | None:
 
 
 def determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
-    """Its warden is over, and exited with `code`, if that is known."""
+    """The supervisor has exited, with `code` if that is known."""
     try:
         found = pidfile.read_exit_status(live.folder.exit_status)
     except OSError as error:
-        return LostProcess(f"its exit status can't be read: {error.strerror or error}")
+        return LostProcess(f"can't read its exit status: {error.strerror or error}")
     return LostProcess(_explain_loss(code)) if found is None else ExitedProcess(found)
 
 
 def _explain_loss(code: int | None) -> str:
     if code == EXIT_CANNOT_WRITE:
-        return "it did not start: its folder can't be written, or the disk has no room"
+        return "it did not start: its folder is not writable, or the disk is full"
     if code is not None and code < 0:
-        return f"its warden was ended by signal {-code}, and left no exit status"
+        return f"its supervisor was killed by signal {-code}"
     return NO_EXIT_STATUS

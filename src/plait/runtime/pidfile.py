@@ -1,6 +1,6 @@
-"""The claim: the file by which one warden owns an attempt, and who that warden is.
+"""The files of a supervisor: the pidfile by which it owns an attempt, and the exit status that it leaves.
 
-The exit status that a warden leaves: three digits and a newline, over the four blanks it put there before.
+The exit status is three digits and a newline, written over four blanks that reserved the space.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _MAX_BYTES = 256
 
 @dataclass(frozen=True, slots=True)
 class PidFile:
-    """A pid and the signature that the warden was launched with, which is on its command line too.
+    """A pid and the signature that the supervisor was launched with, which is also on its command line.
 
-    `pid` 0: claimed, but not signed. Its warden is about to, or died, or the claim was made to keep wardens out.
+    `pid` 0: not written yet. The supervisor is about to, or died, or the file was made to prevent a launch.
     """
 
     pid: int = 0
@@ -28,34 +28,33 @@ class PidFile:
 
     @property
     def since(self) -> int:
-        """Its warden began no earlier, as processes' `start` tells it."""
+        """The supervisor started no earlier, in the unit of `Process.start`."""
         since, _, _ = self.signature.partition(" ")
         return int(since) if since.isdecimal() else 0
 
     @property
     def is_from_another_boot(self) -> bool:
-        """Then no process of it can be left."""
+        """Then none of its processes can be left."""
         _, _, boot = self.signature.partition(" ")
         return boot not in {"", processes.boot_id()}
 
 
 def make_signature() -> str:
-    """What tells a warden that is launched now from every other process of its pid, before and after."""
+    """Tells a supervisor that is launched now from earlier and later processes with its pid."""
     boot = processes.boot_id()
     return f"{processes.clock_ticks()} {boot}" if boot else ""
 
 
 def read_pidfile(path: Path) -> PidFile | None:
-    """None: nobody has claimed it."""
+    """None: there is none. Raises WorldError if that can't be told."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        # Not to know is not the same as not to be there.
         raise WorldError(
-            f"{path} can't be read: {error.strerror or error}",
-            hint="it tells whether an attempt runs; look at the owner and the mode of the folders above it",
+            f"can't read {path}: {error.strerror or error}",
+            hint="check the owner and mode of its parent folders",
         ) from error
     try:
         return parse_pidfile(os.read(fd, _MAX_BYTES))
@@ -71,7 +70,7 @@ def parse_pidfile(data: bytes) -> PidFile:
 
 
 def block_launch(path: Path) -> bool:
-    """Claim it for nobody, so that a warden that comes late does not run it. False: it was claimed already."""
+    """Make an empty pidfile, so that a supervisor that starts late does not run. False: there was one already."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
@@ -83,7 +82,7 @@ _COMPLETE = re.compile(rb"[0-9]{3}\n\Z")
 
 
 def read_exit_status(path: Path) -> int | None:
-    """None: there is none, or not all of it."""
+    """None: there is none, or it is incomplete."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):

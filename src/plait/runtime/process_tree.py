@@ -1,13 +1,7 @@
-"""Which processes are an attempt's: its tree, found by marker, session, control group, and parentage.
+"""Which processes belong to an attempt: found by tag, session, cgroup and parent.
 
-Tools that agents start are in sessions of their own, daemons have no parent, and some scrub their environment; seldom all
-of it at once.
-
-The census: which attempts an executor knows of, and whose each process of the machine is.
-
-Scoping: the tree of an attempt that lasts is moved into a scope of its own.
-
-Moving a process waits for all processors of the machine to agree, which a short attempt would feel.
+Agents start tools in sessions of their own, daemons have no parent, and some processes clear their environment, but
+seldom all at once. An attempt that lasts gets a cgroup; a short one doesn't, because moving processes is slow.
 """
 
 from __future__ import annotations
@@ -30,8 +24,8 @@ from plait.system.state_paths import AttemptFolder
 
 @dataclass(slots=True)
 class TreeRoot:
-    """What is known of one attempt's tree. `session` is its warden's pid, as long as it can be trusted: while the warden
-    lives, and afterwards for what began before `until`. `known` are processes that were seen to be its own.
+    """What is known of one attempt's tree. `session` is the supervisor's pid, valid while the supervisor lives, and
+    afterwards for processes that started before `until`. `known` are processes that were found to belong to it.
     """
 
     tag: str
@@ -44,14 +38,13 @@ class TreeRoot:
 def find_trees(
     everything: Sequence[Process], roots: Iterable[TreeRoot], prefix: str, cgroup_tags: Mapping[int, str]
 ) -> dict[str, list[Process]]:
-    """The living processes of each root, by marker; wardens included, and this process in none.
+    """The living processes of each root, by tag, supervisors included; never this process.
 
-    A marker of this state folder outweighs everything else: no process of one attempt is taken for another's. `scoped`
-    tells the pids that are in an attempt's control group.
+    A tag of this state folder (`prefix`) outweighs everything else. `cgroup_tags`: the tags of pids in cgroups.
     """
-    by_marker = {root.tag: root for root in roots}
-    by_session = {root.session: root for root in by_marker.values() if root.session}
-    known = {identity: root.tag for root in by_marker.values() for identity in root.known}
+    by_tag = {root.tag: root for root in roots}
+    by_session = {root.session: root for root in by_tag.values() if root.session}
+    known = {identity: root.tag for root in by_tag.values() for identity in root.known}
     owners: dict[int, str] = {os.getpid(): ""}
     for process in everything:
         if process.pid in owners:
@@ -65,18 +58,18 @@ def find_trees(
         elif _in_session(process, by_session.get(process.session)):
             owners[process.pid] = by_session[process.session].tag
     parents = {process.pid: process.parent for process in everything}
-    found: dict[str, list[Process]] = {marker: [] for marker in by_marker}
+    found: dict[str, list[Process]] = {tag: [] for tag in by_tag}
     for process in everything:
         owner = _find_inherited_owner(process.pid, owners, parents)
         if owner in found and not process.is_zombie:
             found[owner].append(process)
-    for root in by_marker.values():
+    for root in by_tag.values():
         root.known = {process.identity for process in found[root.tag]}
     return found
 
 
 def _in_session(process: Process, root: TreeRoot | None) -> bool:
-    """A session's number is not given out again while the session has members."""
+    """A session's number is not reused while it has members."""
     return root is not None and (root.until is None or process.start < root.until)
 
 
@@ -94,9 +87,9 @@ def _find_inherited_owner(pid: int, owners: dict[int, str], parents: Mapping[int
 
 @dataclass(slots=True)
 class LiveAttempt:
-    """An attempt whose end has not been told. `found` is that end, while the rest of its tree is being ended.
+    """An attempt whose end was not reported yet. `result` is that end, while the rest of its tree is being ended.
 
-    `scoped`: it has a scope, or can't have one.
+    `cgroup_checked`: it has a cgroup, or can't have one.
     """
 
     attempt: Attempt
@@ -110,7 +103,7 @@ class LiveAttempt:
 
 
 class ProcessTable:
-    """`ended` are attempts that may have left processes behind; `given_up` are the markers of some that can't be ended."""
+    """`ended` are attempts that may have left processes; `given_up` are tags of processes that can't be ended."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -119,11 +112,11 @@ class ProcessTable:
         self.given_up: set[str] = set()
 
     def find_trees(self) -> dict[str, list[Process]]:
-        """The living processes of each attempt, by its marker, in one pass over all processes."""
+        """The living processes of each attempt, by tag, in one pass over all processes."""
         return self._group(processes.list_processes())
 
     def find_leftovers(self) -> dict[str, list[Process]]:
-        """The trees of attempts that are over, those included that an earlier engine did not come to end."""
+        """The processes that outlived their attempts, also those of earlier engines."""
         everything = processes.list_processes()
         for name in _find_unsupervised_tags(everything, self._prefix) - {root.tag for root in self._roots()}:
             self.ended[name] = TreeRoot(name)
@@ -136,28 +129,26 @@ class ProcessTable:
 
     def _group(self, everything: Sequence[Process]) -> dict[str, list[Process]]:
         roots = self._roots()
-        scoped = {pid: root.tag for root in roots if root.cgroup for pid in cgroup.list_members(root.cgroup)}
-        return find_trees(everything, roots, self._prefix, scoped)
+        cgroup_tags = {pid: root.tag for root in roots if root.cgroup for pid in cgroup.list_members(root.cgroup)}
+        return find_trees(everything, roots, self._prefix, cgroup_tags)
 
     def _roots(self) -> list[TreeRoot]:
         return [*self.ended.values(), *(live.root for live in self.live.values())]
 
 
 def _find_unsupervised_tags(everything: Sequence[Process], prefix: str) -> set[str]:
-    """Markers of this state folder that processes carry while no warden does."""
-    marked = [process for process in everything if process.tag.startswith(prefix)]
-    guarded = {
+    """Tags of this state folder without a supervisor."""
+    tagged = [process for process in everything if process.tag.startswith(prefix)]
+    supervised = {
         process.tag
-        for process in marked
+        for process in tagged
         if process.pid == process.session and processes.command_line(process.pid)[3:4] == [PROCESS_NAME]
     }
-    return {process.tag for process in marked} - guarded
+    return {process.tag for process in tagged} - supervised
 
 
-MIN_AGE_SECONDS = 1.0  # seconds that an attempt runs before it gets a scope
-
-
-_MAX_MOVE_ROUNDS = 5  # of moving what was forked meanwhile
+MIN_AGE_SECONDS = 1.0  # of an attempt before it gets a cgroup
+_MAX_MOVE_ROUNDS = 5  # of moving processes that were forked meanwhile
 
 
 class CgroupMover:
@@ -167,7 +158,7 @@ class CgroupMover:
         self._timer: Timer | None = None
 
     def schedule(self) -> None:
-        """An attempt runs that has no scope yet."""
+        """An attempt has no cgroup yet."""
         if self._timer is None and cgroup.parent_cgroup():
             self._timer = self._reactor.call_later(MIN_AGE_SECONDS, self._look)
 
@@ -179,17 +170,17 @@ class CgroupMover:
         self._timer = None
         waiting = [live for live in self._table.live.values() if not live.cgroup_checked and live.result is None]
         now = time.monotonic()
-        ripe = [live for live in waiting if now - live.since >= MIN_AGE_SECONDS / 2]
-        with suppress(OSError):  # without a scope, a tree is found by what else tells
-            self._move_all([live for live in ripe if _make_attempt_cgroup(live)])
-        if len(waiting) > len(ripe):
+        old_enough = [live for live in waiting if now - live.since >= MIN_AGE_SECONDS / 2]
+        with suppress(OSError):  # trees are also found without a cgroup
+            self._move_all([live for live in old_enough if _make_attempt_cgroup(live)])
+        if len(waiting) > len(old_enough):
             self.schedule()
 
-    def _move_all(self, ripe: list[LiveAttempt]) -> None:
-        for _ in range(_MAX_MOVE_ROUNDS if ripe else 0):
+    def _move_all(self, old_enough: list[LiveAttempt]) -> None:
+        for _ in range(_MAX_MOVE_ROUNDS if old_enough else 0):
             trees = self._table.find_trees()
             outside = 0
-            for live in ripe:
+            for live in old_enough:
                 inside = {live.pid, *cgroup.list_members(live.root.cgroup)}
                 pids = [each.pid for each in trees[live.root.tag] if each.pid not in inside]
                 cgroup.add_processes(live.root.cgroup, pids)

@@ -1,7 +1,7 @@
-"""Ending trees of processes: asked, then told, then killed, until nothing of them is left.
+"""Ending trees of processes: SIGINT, then SIGTERM, then SIGKILL, until none is left.
 
-All that are ending at a time share one pass over the machine's processes. A warden is spared, so that it can leave the
-exit status of what was ended; if it does not, it is killed too.
+All terminations share one pass over the machine's processes. A supervisor is spared, so that it can write the exit
+status; if it does not, it is killed too.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from plait.runtime.process_tree import TreeRoot
 from plait.system import processes
 from plait.system.process_identity import Process
 
-_FIRST_PAUSE, _MAX_PAUSE = 0.02, 0.25  # seconds between two looks at what is ending
-_MAX_STOP_ROUNDS = 50  # of stopping whatever was forked meanwhile, before what was found is killed
+_FIRST_PAUSE, _MAX_PAUSE = 0.02, 0.25  # seconds between two passes
+_MAX_STOP_ROUNDS = 50  # of stopping processes that were forked meanwhile
 
 
 class TerminationStage(IntEnum):
@@ -38,8 +38,8 @@ _SIGNALS: Mapping[TerminationStage, Signals] = {
 
 @dataclass(frozen=True, slots=True)
 class GracePeriods:
-    """Seconds: after INT, after TERM, after TERM for what outlived its attempt, for a warden that is alone to write the
-    exit status, and until what can't be killed (it is somebody else's) is given up.
+    """Seconds: after INT, after TERM, after TERM for leftovers, for a supervisor that is alone to write the exit status,
+    and until processes that can't be killed (of another user) are given up.
     """
 
     interrupt: float = 10.0
@@ -60,7 +60,7 @@ class Termination:
 
     @property
     def supervisor(self) -> int:
-        """0 when it is over."""
+        """0 if it has exited."""
         return self.root.session if self.root.until is None else 0
 
 
@@ -68,7 +68,7 @@ FindTrees = Callable[[], Mapping[str, Sequence[Process]]]
 
 
 class Terminator:
-    """`survey` finds the living processes of every tree; `done` is told once when one has ended."""
+    """`find_trees` finds the living processes of every tree; `done` is called once for each tree that has ended."""
 
     def __init__(
         self,
@@ -86,21 +86,21 @@ class Terminator:
         self._pause = _FIRST_PAUSE
         self._looked = 0.0
 
-    def __contains__(self, marker: str) -> bool:
-        return marker in self._active
+    def __contains__(self, tag: str) -> bool:
+        return tag in self._active
 
     def start(self, root: TreeRoot, stage: TerminationStage, *, leftover: bool = False) -> None:
-        """One that is under way only ever becomes firmer."""
+        """A termination that runs may advance to a later stage, never go back."""
         current = self._active.get(root.tag)
         if current is None:
-            patience = self._grace(stage, leftover=leftover)
-            self._active[root.tag] = Termination(root, stage, time.monotonic(), patience)
+            grace = self._grace(stage, leftover=leftover)
+            self._active[root.tag] = Termination(root, stage, time.monotonic(), grace)
         elif stage > current.stage:
             self._advance(current, stage, leftover=leftover)
         self._look_soon()
 
     def _look_soon(self) -> None:
-        """Look soon, once for all that has changed: at once, or a moment after the last look."""
+        """Look now, or a moment after the last pass, once for all changes."""
         self._pause = _FIRST_PAUSE
         self._look_after(self._looked + _FIRST_PAUSE - time.monotonic())
 
@@ -116,44 +116,44 @@ class Terminator:
 
     def _tick(self) -> None:
         began = time.monotonic()
-        with suppress(OSError):  # the processes can't be seen now; soon, perhaps
+        with suppress(OSError):  # try again in the next pass
             self._look()
         self._looked = time.monotonic()
         if self._active:
-            # Where there are very many processes, looking at them must not take all of the loop's time.
+            # With very many processes, a pass must not take all of the loop's time.
             self._look_after(max(self._pause, 3 * (self._looked - began)))
             self._pause = min(_MAX_PAUSE, self._pause * 1.25)
 
     def _look(self) -> None:
         trees = self._find_trees()
-        for ending in self._active.values():
-            self._signal(ending, trees)
-        firm = [ending for ending in self._active.values() if ending.stage is TerminationStage.KILL]
-        if firm:
-            self._kill(firm, trees)
+        for termination in self._active.values():
+            self._signal(termination, trees)
+        killing = [termination for termination in self._active.values() if termination.stage is TerminationStage.KILL]
+        if killing:
+            self._kill(killing, trees)
         self._report_ended(trees)
 
-    def _signal(self, ending: Termination, trees: Mapping[str, Sequence[Process]]) -> None:
-        """Each process gets each signal once; one that is stopped has to go on to notice."""
-        if ending.stage is not TerminationStage.KILL and time.monotonic() - ending.since > ending.grace:
-            self._advance(ending, TerminationStage(ending.stage + 1))
-        if ending.stage is TerminationStage.KILL:
+    def _signal(self, termination: Termination, trees: Mapping[str, Sequence[Process]]) -> None:
+        """Each process gets each signal once; a stopped one is continued so that it can handle it."""
+        if termination.stage is not TerminationStage.KILL and time.monotonic() - termination.since > termination.grace:
+            self._advance(termination, TerminationStage(termination.stage + 1))
+        if termination.stage is TerminationStage.KILL:
             return
-        for process in _list_remaining(ending, trees):
-            if process.identity not in ending.signalled:
-                ending.signalled.add(process.identity)
-                processes.send_signal(process, _SIGNALS[ending.stage])
+        for process in _list_remaining(termination, trees):
+            if process.identity not in termination.signalled:
+                termination.signalled.add(process.identity)
+                processes.send_signal(process, _SIGNALS[termination.stage])
             if process.is_stopped:
                 processes.send_signal(process, SIGCONT)
 
-    def _kill(self, firm: Sequence[Termination], trees: Mapping[str, Sequence[Process]]) -> None:
-        """First stopped, all of them, so that none can fork any more; then killed."""
-        for ending in firm:
-            if ending.root.cgroup:
-                cgroup.kill_members(ending.root.cgroup)
+    def _kill(self, killing: Sequence[Termination], trees: Mapping[str, Sequence[Process]]) -> None:
+        """Stop all of them first, so that none can fork any more; then kill."""
+        for termination in killing:
+            if termination.root.cgroup:
+                cgroup.kill_members(termination.root.cgroup)
         stopped: set[tuple[int, int]] = set()
         for _ in range(_MAX_STOP_ROUNDS):
-            rest = [process for ending in firm for process in _list_remaining(ending, trees)]
+            rest = [process for termination in killing for process in _list_remaining(termination, trees)]
             new = [process for process in rest if process.identity not in stopped]
             if not new:
                 break
@@ -161,35 +161,37 @@ class Terminator:
                 stopped.add(process.identity)
                 processes.send_signal(process, SIGSTOP)
             trees = self._find_trees()
-        for process in [process for ending in firm for process in _list_remaining(ending, trees)]:
+        for process in [process for termination in killing for process in _list_remaining(termination, trees)]:
             processes.send_signal(process, SIGKILL)
 
     def _report_ended(self, trees: Mapping[str, Sequence[Process]]) -> None:
         now = time.monotonic()
-        for marker, ending in list(self._active.items()):
-            rest = _list_remaining(ending, trees)
-            hopeless = ending.stage is TerminationStage.KILL and now - ending.since > self._grace_periods.kill
-            if not ending.supervisor and (hopeless or not rest):
-                del self._active[marker]
-                self._done(ending.root)
-            elif ending.stage is TerminationStage.KILL and (hopeless or self._had_time_to_write(ending, rest, now)):
-                for process in trees.get(marker, ()):
-                    if process.pid == ending.supervisor:
+        for tag, termination in list(self._active.items()):
+            rest = _list_remaining(termination, trees)
+            hopeless = termination.stage is TerminationStage.KILL and now - termination.since > self._grace_periods.kill
+            if not termination.supervisor and (hopeless or not rest):
+                del self._active[tag]
+                self._done(termination.root)
+            elif termination.stage is TerminationStage.KILL and (
+                hopeless or self._had_time_to_write(termination, rest, now)
+            ):
+                for process in trees.get(tag, ()):
+                    if process.pid == termination.supervisor:
                         processes.send_signal(process, SIGKILL)
 
-    def _had_time_to_write(self, ending: Termination, rest: Sequence[Process], now: float) -> bool:
+    def _had_time_to_write(self, termination: Termination, rest: Sequence[Process], now: float) -> bool:
         """Whether the warden has had its time to write."""
         if rest:
-            ending.alone_since = None
-        elif ending.alone_since is None:
-            ending.alone_since = now
-        return ending.alone_since is not None and now - ending.alone_since > self._grace_periods.supervisor
+            termination.alone_since = None
+        elif termination.alone_since is None:
+            termination.alone_since = now
+        return termination.alone_since is not None and now - termination.alone_since > self._grace_periods.supervisor
 
-    def _advance(self, ending: Termination, stage: TerminationStage, *, leftover: bool = False) -> None:
-        ending.stage = stage
-        ending.since = time.monotonic()
-        ending.grace = self._grace(stage, leftover=leftover)
-        ending.signalled.clear()
+    def _advance(self, termination: Termination, stage: TerminationStage, *, leftover: bool = False) -> None:
+        termination.stage = stage
+        termination.since = time.monotonic()
+        termination.grace = self._grace(stage, leftover=leftover)
+        termination.signalled.clear()
 
     def _grace(self, stage: TerminationStage, *, leftover: bool = False) -> float:
         if leftover:
@@ -197,5 +199,5 @@ class Terminator:
         return self._grace_periods.interrupt if stage is TerminationStage.INTERRUPT else self._grace_periods.terminate
 
 
-def _list_remaining(ending: Termination, trees: Mapping[str, Sequence[Process]]) -> list[Process]:
-    return [process for process in trees.get(ending.root.tag, ()) if process.pid != ending.supervisor]
+def _list_remaining(termination: Termination, trees: Mapping[str, Sequence[Process]]) -> list[Process]:
+    return [process for process in trees.get(termination.root.tag, ()) if process.pid != termination.supervisor]

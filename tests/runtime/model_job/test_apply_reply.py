@@ -54,7 +54,7 @@ def test_what_it_prints_is_in_the_log_as_it_was(estate: WorktreeProject) -> None
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("I have no idea.\n", "can't be applied"),
+        ("I have no idea.\n", "can't apply"),
         (GOOD.replace("new/a.md", "../a.md"), "../a.md"),
         (GOOD.replace("FIND:\nold", "FIND:\nolder"), "b.txt"),
         (GOOD.replace("new/a.md", ".git/hooks/pre-commit"), ".git"),

@@ -18,8 +18,9 @@ from plait.config.agent_keys import ModelConfig
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, ModelJob, Step, Task
+from plait.runtime.agent_process import JobError
 from plait.runtime.model_job.chat_client import ChatClient
-from plait.runtime.model_job.job_output import JobError, JobReporter
+from plait.runtime.model_job.job_output import JobReporter
 
 OPTIONS = encode_options(ModelConfig(base_url="https://api.example.org/v1", key="K"))
 SPEC = AgentSpec("model", model="coder", options=OPTIONS)
@@ -124,7 +125,7 @@ def test_without_its_client_it_is_refused_before_anything_is_started(monkeypatch
     assert explain_missing(AgentSpec("model")) is None
     monkeypatch.setitem(sys.modules, "openai", None)
     assert explain_missing(AgentSpec("model")) == (
-        "the agent model needs the openai client, which is not installed here",
+        "the agent model needs the openai client, which is not installed",
         "Install it: pip install 'plait[model]'.",
     )
     assert explain_missing(AgentSpec("shell")) is None

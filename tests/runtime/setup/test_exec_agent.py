@@ -120,7 +120,7 @@ def test_a_spec_that_cannot_be_read_is_told(bench: Bench, tmp_path: Path) -> Non
             cwd=bench.top,
         )
         assert done.returncode == SETUP_FAILED_EXIT
-        assert done.stdout.startswith(f"plait: what the workspace is to be given can't be read from {spec}: ")
+        assert done.stdout.startswith(f"plait: can't read the setup file {spec}: ")
         assert spec_.read_failure(spec) is None
 
 

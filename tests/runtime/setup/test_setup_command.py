@@ -54,7 +54,7 @@ def test_the_next_workspace_gets_a_copy_of_its_own(bench: Bench, counter: Path, 
     one, other = bench.worktree("one"), bench.worktree("other")
     bench.fit(one, outfit, "sh", "-c", "echo changed >out/deep/x")
     ended = bench.fit(other, outfit)
-    assert ended.out.splitlines() == ["plait: set up as in an earlier workspace: out", "the agent runs"]
+    assert ended.out.splitlines() == ["plait: reused cached setup: out", "the agent runs"]
     assert (other / "out/deep/x").read_text() == "code\n"
     assert (other / "out/deep/x").stat().st_nlink == 1
     assert (other / "out/way").readlink() == Path("deep")
@@ -116,12 +116,12 @@ def test_two_workspaces_at_once_run_it_once(bench: Bench, counter: Path, outfit:
     second = bench.start(other, outfit)
     assert second.stdout is not None
     assert second.stdout.readline().startswith(
-        "plait: waiting for another workspace, in which the same setup runs: echo ran"
+        "plait: waiting for the same setup in another workspace: echo ran"
     )
     go.touch()
     assert bench.end(one, first).code == 0
     ended = bench.end(other, second)
-    assert ended.out.splitlines() == ["plait: set up as in an earlier workspace: out", "the agent runs"]
+    assert ended.out.splitlines() == ["plait: reused cached setup: out", "the agent runs"]
     assert (other / "out/deep/x").read_text() == "code\n"
     assert runs(counter) == 1
 
@@ -178,7 +178,7 @@ def test_what_it_makes_and_git_does_not_ignore_is_no_part_of_a_change(bench: Ben
     outfit = WorkspaceSetup(setup="mkdir made; touch made/a stray; touch x.log", makes=("made",), reads=("code.txt",))
     ended = bench.fit(workspace, outfit)
     assert bench.ours(workspace) == {"made", "stray"}
-    assert "plait: setup made files that git does not ignore; they are no part of the change: stray" in ended.out
+    assert "plait: setup made files that git does not ignore; they are left out of the change: stray" in ended.out
 
 
 def test_an_agents_own_files_stay_its_own_when_setup_runs_again(bench: Bench, outfit: WorkspaceSetup) -> None:
@@ -208,7 +208,7 @@ def test_a_tracked_file_that_it_changes_is_told_and_left(bench: Bench) -> None:
     workspace = bench.worktree()
     ended = bench.fit(workspace, WorkspaceSetup(setup="echo more >>code.txt"))
     assert ended.code == 0
-    assert "plait: warning: setup changed what git tracks, which counts as the agent's change: code.txt" in ended.out
+    assert "plait: warning: setup changed tracked files; the changes count as the agent's: code.txt" in ended.out
     assert bench.status(workspace) == " M code.txt"
 
 

@@ -77,7 +77,7 @@ def test_in_the_middle_of_a_setup(bench: Bench) -> None:
     assert bench.fit(workspace, outfit).code == 0
     assert (workspace / "made/file").read_text() == "whole\n"
     other = bench.worktree("other")
-    assert "set up as in an earlier workspace" in bench.fit(other, outfit).out
+    assert "reused cached setup" in bench.fit(other, outfit).out
     assert (other / "made/file").read_text() == "whole\n"
 
 
@@ -100,7 +100,7 @@ def test_while_it_keeps_what_setup_made(bench: Bench) -> None:
     assert "plait: setting up" in again.out
     assert not [*bench.cache.glob("*.new")]
     third = bench.worktree("third")
-    assert "set up as in an earlier workspace" in bench.fit(third, changed).out
+    assert "reused cached setup" in bench.fit(third, changed).out
     assert len([*(third / "made").iterdir()]) == FILES
 
 

@@ -38,7 +38,7 @@ def test_a_cache_that_lost_something_is_made_anew(bench: Bench, outfit: Workspac
     other = bench.worktree("other")
     assert "plait: setting up" in bench.fit(other, outfit).out
     third = bench.worktree("third")
-    assert "set up as in an earlier workspace" in bench.fit(third, outfit).out
+    assert "reused cached setup" in bench.fit(third, outfit).out
     assert (third / "made/file").stat().st_size == SIZE
 
 
@@ -85,7 +85,7 @@ def test_a_setup_whose_result_has_no_room_in_the_cache_is_done_all_the_same(
 ) -> None:
     ended = bench.fit(bench.worktree(), outfit, spare=1 << 60)
     assert ended.code == 0
-    assert "plait: warning: what setup made is not kept for other workspaces" in ended.out
+    assert "plait: warning: the result of setup is not cached for other workspaces" in ended.out
     assert entries(bench.cache) == []
 
 
@@ -95,7 +95,7 @@ def test_folders_that_forbid_it_are_removed_all_the_same(
     bench.fit(bench.worktree("one"), outfit)
     other = bench.worktree("other")
     ended = bench.fit(other, outfit, prefix=humble)
-    assert "set up as in an earlier workspace" in ended.out
+    assert "reused cached setup" in ended.out
     assert (other / "made").stat().st_mode & 0o777 == 0o555
     prune = "import sys, pathlib, plait.system.tree_cache as o; o.prune_tree_cache(pathlib.Path(sys.argv[1]), 0)"
     subprocess.run([*humble, sys.executable, "-c", prune, str(bench.cache)], check=True)

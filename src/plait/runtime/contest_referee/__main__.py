@@ -11,7 +11,8 @@ import msgspec
 from plait.agents.drivers.referee import RefereeSpec
 from plait.core.errors import PlaitError
 from plait.core.status import Category
-from plait.runtime.contest_referee.referee_output import ContestRow, RefereeError, RefereeReporter
+from plait.runtime.agent_process import JobError
+from plait.runtime.contest_referee.referee_output import ContestRow, RefereeReporter
 from plait.runtime.contest_referee.selection import select_winner
 
 _FAILED = 1
@@ -22,12 +23,12 @@ def main(words: Sequence[str]) -> int:
     reporter, rows = RefereeReporter(file.parent), list[ContestRow]()
     try:
         select_winner(_read_spec(file), reporter, rows)
-    except RefereeError as error:
+    except JobError as error:
         reporter.report_failure(error, rows)
     except PlaitError as error:
-        reporter.report_failure(RefereeError(error.message), rows)
+        reporter.report_failure(JobError(error.message), rows)
     except OSError as error:
-        reporter.report_failure(RefereeError(f"the system refused: {error}"), rows)
+        reporter.report_failure(JobError(f"the system refused: {error}"), rows)
     else:
         return 0
     return _FAILED
@@ -38,7 +39,7 @@ def _read_spec(file: Path) -> RefereeSpec:
         return msgspec.json.decode(file.read_bytes(), type=RefereeSpec)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"what is to be chosen from can't be read from {file}: {error}"
-        raise RefereeError(message, Category.USAGE) from error
+        raise JobError(message, Category.USAGE) from error
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.runtime.contest_referee.referee_output import RefereeError, RefereeReporter
+from plait.runtime.agent_process import JobError
+from plait.runtime.contest_referee.referee_output import RefereeReporter
 from plait.system.atomic_files import make_private_folder, write_private_file
 
 _MAX_DIFF_CHARS = 200_000  # characters for all diffs together
@@ -136,7 +137,7 @@ class ContestJudge:
     def rank(self, task: str, diffs: Mapping[str, str], seed: str) -> tuple[list[str] | None, str]:
         """The entrants, best first; None: it could not be asked or understood, and the words say why.
 
-        Raises RefereeError for what passes by itself.
+        Raises JobError for what passes by itself.
         """
         names = list(diffs)
         Random(seed).shuffle(names)  # noqa: S311 - chance, not secrets: nobody is always the first
@@ -158,7 +159,7 @@ class ContestJudge:
             after = outcome.retry_after
             if after is None and outcome.retry_at is not None:
                 after = max(1.0, outcome.retry_at - time.time())
-            raise RefereeError(why, outcome.category, after)
+            raise JobError(why, outcome.category, after=after)
         return why
 
     def _ask(self, task: str, diffs: Mapping[str, str], turn: int) -> _JudgeAnswer:

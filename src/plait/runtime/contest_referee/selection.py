@@ -8,9 +8,10 @@ from pathlib import Path
 from plait.agents.drivers.referee import RefereeSpec
 from plait.core.decisions import Candidate
 from plait.core.fast_dataclass import dataclass
+from plait.runtime.agent_process import JobError
 from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate, try_candidate
 from plait.runtime.contest_referee.judge import ContestJudge
-from plait.runtime.contest_referee.referee_output import ContestRow, RefereeError, RefereeReporter
+from plait.runtime.contest_referee.referee_output import ContestRow, RefereeReporter
 
 _MAX_DIFF_BYTES = 4 << 20  # bytes of a change that a judge can look at
 
@@ -29,7 +30,7 @@ class _Contestant:
 
 
 def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[ContestRow]) -> None:
-    """`rows` are what is known of each candidate, also if it comes to nothing. Raises RefereeError or PlaitError."""
+    """`rows` are what is known of each candidate, also if it comes to nothing. Raises JobError or PlaitError."""
     rows += [ContestRow(candidate.task) for candidate in spec.candidates]
     known_rows = {row.entrant: row for row in rows}
     ground = CandidateWorkspace(Path(spec.workspace), spec.base)
@@ -40,13 +41,13 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
     left = _find_fitting(spec, ground, reporter, known_rows)
     order, why = _rank_candidates(spec, reporter, known_rows, left)
     if not order:
-        raise RefereeError(f"no candidate can be taken: {_summarize(rows)}")
+        raise JobError(f"no candidate can be taken: {_summarize(rows)}")
     for rank, name in enumerate(order, 1):
         known_rows[name].rank = rank
     winner = left[order[0]].candidate
     fit = try_candidate(ground, winner)
     if fit.objection:
-        raise RefereeError(f"{winner.task} was chosen, and {fit.objection}")
+        raise JobError(f"{winner.task} was chosen, and {fit.objection}")
     reporter.report_result(winner.task, f"{winner.task} won: {why}", rows)
 
 

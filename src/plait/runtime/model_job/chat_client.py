@@ -21,7 +21,8 @@ from plait.agents.retry_after import parse_retry_after
 from plait.config.agent_keys import ModelConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
-from plait.runtime.model_job.job_output import JobError, JobReporter
+from plait.runtime.agent_process import JobError
+from plait.runtime.model_job.job_output import JobReporter
 from plait.runtime.model_job.ollama import is_local
 
 if TYPE_CHECKING:

@@ -1,7 +1,4 @@
-"""Failure: why a job is not done, by the category that plait goes by.
-
-Telling: an object per line for the listener, and what came of the job as a file.
-"""
+"""What a model job reports: a JSON line per event, and its result as a file."""
 
 from __future__ import annotations
 
@@ -18,38 +15,13 @@ from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.prices import Tokens
 from plait.agents.redaction import build_redactor
 from plait.core.fast_dataclass import dataclass
-from plait.core.status import Category
+from plait.runtime.agent_process import JobError, print_event
 from plait.system.atomic_files import write_private_file
 
-
-class JobError(Exception):
-    """`status` is the server's, `after` how many seconds it asks to be left alone."""
-
-    def __init__(
-        self,
-        message: str,
-        category: Category = Category.TASK,
-        *,
-        status: int | None = None,
-        after: float | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.category = category
-        self.status = status
-        self.after = after
-
-
-_PROGRESS_INTERVAL_SECONDS = 1.0  # seconds between two lines about the same thing
-
-
-_MAX_MESSAGE_CHARS = 2000  # characters of a message: a listener takes no line of more than some kilobytes
-
-
-_MAX_LIST_ITEMS = 20  # entries of a list that are told in a line, and
-
-
-_MAX_ITEM_CHARS = 200  # characters of each; the file has all of them
+_PROGRESS_INTERVAL_SECONDS = 1.0  # between two lines about the same step
+_MAX_MESSAGE_CHARS = 2000  # a parser takes no line of more than some kilobytes
+_MAX_LIST_ITEMS = 20  # in a line; the file has all of them
+_MAX_ITEM_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +32,7 @@ class JobOutput:
 
 @dataclass(slots=True)
 class JobResult:
-    """What came of one job so far. `verdict` is "" where nobody judged."""
+    """The result of a job so far. `verdict` is "" if there was no review."""
 
     job: str
     status: str = "failed"
@@ -74,7 +46,7 @@ class JobResult:
 
 
 class JobReporter:
-    """Nobody to hear it is no reason to stop. `key` is told to nobody, nor is what else of the environment is secret."""
+    """Redacts `key` and the other secrets of the environment."""
 
     def __init__(self, folder: Path, key: str = "") -> None:
         self._folder = folder
@@ -90,7 +62,7 @@ class JobReporter:
         self._write_line("activity", text=to_plain_text(text, _MAX_MESSAGE_CHARS), doing=doing.value)
 
     def report_progress(self, text: str, doing: ActivityKind = ActivityKind.SAYS) -> None:
-        """The same thing, a little further: told now and then."""
+        """Progress of the same step: at most one line a second."""
         now = time.monotonic()
         if now - self._last_progress >= _PROGRESS_INTERVAL_SECONDS:
             self._last_progress = now
@@ -105,7 +77,7 @@ class JobReporter:
         self._write_line("usage", model=model, input=now.input, output=now.output, cached=now.cached)
 
     def save_text(self, name: str, text: str) -> None:
-        """For whoever wants to know what was asked and answered; not to have it is no failure."""
+        """Keep a prompt or an answer for people. A failure to write it is ignored."""
         self._kept += 1
         with suppress(OSError, UnicodeError):
             write_private_file(self._folder / f"{self._kept:02}-{name}.md", self._redact(text))
@@ -132,15 +104,10 @@ class JobReporter:
             write_private_file(self._folder / JOB_RESULT_FILE, self._redact(json.dumps(asdict(result))))
 
     def _write_line(self, kind: str, **values: object) -> None:
-        line = self._redact(json.dumps({"type": kind, **values}))
-        data = memoryview(f"{line}\n".encode())
-        with suppress(OSError):
-            while data:
-                data = data[os.write(1, data) :]
+        print_event(kind, redact=self._redact, **values)
 
 
 def _shorten(value: object) -> object:
-    """As much of it as a line has room for."""
     match value:
         case str():
             return truncate(value, _MAX_ITEM_CHARS)

@@ -23,7 +23,8 @@ from plait.agents.plain_text import to_plain_text
 from plait.config.agent_keys import LOCAL_HOSTS, ModelConfig
 from plait.core.status import Category
 from plait.runtime import cgroup
-from plait.runtime.model_job.job_output import JobError, JobReporter
+from plait.runtime.agent_process import JobError
+from plait.runtime.model_job.job_output import JobReporter
 from plait.system import process_identity
 from plait.system.locks import hold_lock
 from plait.system.processes import read_process

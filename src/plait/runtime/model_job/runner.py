@@ -36,10 +36,11 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
 from plait.core.task import ModelJob
 from plait.git.command import Git
+from plait.runtime.agent_process import JobError
 from plait.runtime.atomic_apply import StagedWrites
 from plait.runtime.model_job.chat_client import ChatClient, ChatReply
 from plait.runtime.model_job.checks import CheckFailure, CheckRunner
-from plait.runtime.model_job.job_output import JobError, JobOutput, JobReporter, JobResult
+from plait.runtime.model_job.job_output import JobOutput, JobReporter, JobResult
 from plait.runtime.model_job.ollama import check_server, is_local
 from plait.runtime.model_job.turns import JobTurns, TaskTurns, Turns, make_job
 from plait.runtime.workspace_files import FileChangedError, StagingError

@@ -1,4 +1,4 @@
-"""`python -m plait.runtime.setup SPEC -- COMMAND…`: fit the workspace out, then become the command."""
+"""`python -m plait.runtime.setup SPEC -- COMMAND…`: prepare the workspace, then become the command."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def _prepare(spec_file: Path) -> None:
 
 
 def _restore_locale() -> None:
-    """Python puts a locale of its own in the place of the plain one. The agent gets what was meant for it, where the system
-    tells what that was.
-    """
+    """Python replaces the C locale in the environment; the agent gets the original, where the system tells it."""
     with suppress(OSError):
         given = Path("/proc/self/environ").read_bytes().split(b"\0")
         os.environ.pop("LC_CTYPE", None)
@@ -59,7 +57,7 @@ def _restore_locale() -> None:
 
 
 def _become_command(argv: list[str]) -> NoReturn:
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the agent would
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the agent would inherit that
         signal.signal(number, signal.SIG_DFL)
     try:
         _exec(argv)
@@ -70,13 +68,13 @@ def _become_command(argv: list[str]) -> NoReturn:
 
 def _exec(argv: list[str]) -> NoReturn:
     try:
-        os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - words, never a line for a shell
+        os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - no shell
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
     import shutil  # seldom needed
 
-    script = shutil.which(argv[0]) or argv[0]  # a script that does not say whose: sh's, as from a shell
+    script = shutil.which(argv[0]) or argv[0]  # a script without #! is run by sh, as from a shell
     os.execve(_SHELL, [_SHELL, script, *argv[1:]], os.environ)  # noqa: S606
 
 

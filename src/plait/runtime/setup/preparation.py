@@ -1,7 +1,7 @@
-"""Fitting out a workspace: first copies and links, once for each task; then setup, whenever what it reads has changed.
+"""Preparing a workspace: copies and links once for each task, the setup command whenever its inputs have changed.
 
-The stamp tells what is to become ours before it is made, and that it is there when all of it is. So whoever is interrupted
-begins again, and what was left behind is no part of an agent's change.
+The metadata lists files before they are made, and says so when all are there. An interrupted preparation starts again,
+and what it left is not taken for an agent's change.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from plait.system.stdout_messages import WarningPrinter, print_message, summariz
 
 
 def is_setup_needed(workspace: Path, top: Path, options: SetupOptions) -> bool:
-    """Whether there is anything left to do for this workspace, or to complain about. A few reads, seldom a call of git."""
+    """Whether there is anything to do for this workspace, or to warn about. A few reads, rarely a call of git."""
     try:
-        stamp = read_setup_metadata(workspace)
-        return _are_files_due(stamp, top, options) or _is_setup_due(stamp, workspace, options)
+        metadata = read_setup_metadata(workspace)
+        return _are_files_due(metadata, top, options) or _is_setup_due(metadata, workspace, options)
     except (WorldError, OSError):
-        return True  # whoever tries will tell what is wrong
+        return True  # trying reports what is wrong
 
 
 def prepare_workspace(spec: SetupSpec) -> None:
-    """All that the workspace still lacks. Raises WorldError or OSError."""
-    stamp = read_setup_metadata(spec.workspace)
-    if _are_files_due(stamp, spec.top, spec.outfit):
-        stamp = _place_files(spec, stamp)
-    if _is_setup_due(stamp, spec.workspace, spec.outfit):
-        stamp = _run_setup(spec, stamp)
-    if not stamp.used:
-        write_setup_metadata(spec.workspace, replace(stamp, used=True))
+    """Do what is left to do for the workspace. Raises WorldError or OSError."""
+    metadata = read_setup_metadata(spec.workspace)
+    if _are_files_due(metadata, spec.top, spec.outfit):
+        metadata = _place_files(spec, metadata)
+    if _is_setup_due(metadata, spec.workspace, spec.outfit):
+        metadata = _run_setup(spec, metadata)
+    if not metadata.used:
+        write_setup_metadata(spec.workspace, replace(metadata, used=True))
 
 
 def _are_files_due(metadata: SetupMetadata, top: Path, options: SetupOptions) -> bool:
@@ -85,12 +85,12 @@ class _SelectedFiles:
 
 
 def _place_files(spec: SetupSpec, metadata: SetupMetadata) -> SetupMetadata:
-    gifts, tracked = _select(spec), TrackedFiles(spec.workspace)
+    files, tracked = _select(spec), TrackedFiles(spec.workspace)
     before = {*metadata.ours, *(f"{path}/" for path in metadata.ours)}
-    ours = _unique([*metadata.ours, *_list_placed(gifts, tracked, spec.workspace, before)])
+    ours = _unique([*metadata.ours, *_list_placed(files, tracked, spec.workspace, before)])
     write_setup_metadata(spec.workspace, replace(metadata, fitted="", ours=ours))
-    if gifts.copies or gifts.links:
-        _copy_and_link(spec, gifts, tracked, before)
+    if files.copies or files.links:
+        _copy_and_link(spec, files, tracked, before)
     return _save_metadata(spec, replace(metadata, fitted=hash_files(spec.outfit), ours=ours))
 
 
@@ -107,12 +107,12 @@ def _select(spec: SetupSpec) -> _SelectedFiles:
     return _SelectedFiles(top, tuple(path for path in copies if not is_covered(links, path)), tuple(links))
 
 
-def _list_placed(gifts: _SelectedFiles, tracked: TrackedFiles, workspace: Path, before: set[str]) -> Iterator[str]:
-    """What will be put there: a folder as one, unless git tracks some of it. Somebody else's file stays theirs."""
-    for path in (*gifts.links, *gifts.copies):
+def _list_placed(files: _SelectedFiles, tracked: TrackedFiles, workspace: Path, before: set[str]) -> Iterator[str]:
+    """The paths that will be made: a folder as one, unless git tracks some of it; no file that is already there."""
+    for path in (*files.links, *files.copies):
         plain = path.rstrip("/")
         if tracked.has_below(plain):
-            yield from (each for each in _walk_files(gifts.top, plain) if not tracked.contains(each))
+            yield from (each for each in _walk_files(files.top, plain) if not tracked.contains(each))
         elif not tracked.contains(plain) and (is_covered(before, plain) or not os.path.lexists(workspace / plain)):
             yield plain
 
@@ -124,18 +124,18 @@ def _walk_files(top: Path, path: str) -> Iterator[str]:
         yield from (f"{here}/{name}" for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114
 
 
-def _copy_and_link(spec: SetupSpec, gifts: _SelectedFiles, tracked: TrackedFiles, before: set[str]) -> None:
+def _copy_and_link(spec: SetupSpec, files: _SelectedFiles, tracked: TrackedFiles, before: set[str]) -> None:
     warnings = WarningPrinter()
     leave = {os.path.realpath(spec.cache)}  # other worktrees are known by their .git
-    leave |= {str(gifts.top / path) for path in gifts.links}
+    leave |= {str(files.top / path) for path in files.links}
     copier = TreeCopier(DiskBudget(spec.workspace, spec.spare), warnings, leave.__contains__)
     with FilePlacer(spec.workspace, tracked, before, copier, warnings) as placing:
-        for path in gifts.copies:
-            placing.copy(gifts.top, path)
-        for path in gifts.links:
-            placing.link(gifts.top, path)
+        for path in files.copies:
+            placing.copy(files.top, path)
+        for path in files.links:
+            placing.link(files.top, path)
     warnings.print_summary()
-    for what, paths in (("copied", gifts.copies), ("linked", gifts.links)):
+    for what, paths in (("copied", files.copies), ("linked", files.links)):
         if paths:
             print_message(f"{what} from the checkout: {summarize_paths(paths)}")
 

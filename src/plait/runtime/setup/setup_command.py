@@ -1,7 +1,4 @@
-"""The key of a setup: the same for two workspaces exactly if its result is.
-
-Setup: the command that makes a new workspace ready, run once for all workspaces in which it would make the same.
-"""
+"""The setup command of new workspaces, run once for all workspaces in which it would have the same result."""
 
 from __future__ import annotations
 
@@ -26,15 +23,14 @@ from plait.system.stdout_messages import WarningPrinter, print_message, summariz
 from plait.system.tree_cache import TreeCache, prune_tree_cache
 
 _GLOB = frozenset("*?[\\")
-
-
 _CHUNK_BYTES = 1 << 20
+_SHELL = "/bin/sh"
 
 
 def hash_setup(workspace: Path, options: SetupOptions) -> str:
-    """A hash of the command, what it makes, the kind of machine, and the content of all files it is said to read."""
+    """The cache key: a hash of the command, what it makes, the kind of machine, and the content of what it reads."""
     machine = (sys.platform, os.uname().machine)
-    told = (
+    content = (
         1,
         options.setup,
         normalize_paths(options.makes),
@@ -42,7 +38,7 @@ def hash_setup(workspace: Path, options: SetupOptions) -> str:
         machine,
         _hash_inputs(workspace, options),
     )
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
 
 
 def hash_files(options: SetupOptions) -> str:
@@ -50,7 +46,7 @@ def hash_files(options: SetupOptions) -> str:
 
 
 def normalize_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """The same without ornaments. Raises WorldError for one that leads out of the workspace, or into git's own folder."""
+    """Raises WorldError for a path outside the workspace, or in .git."""
     return tuple(_normalize_path(path) for path in paths)
 
 
@@ -78,12 +74,12 @@ def _hash_inputs(workspace: Path, options: SetupOptions) -> list[tuple[str, str]
 
 
 def _hash_file(workspace: Path, path: str) -> str:
-    """A link counts by what it leads to."""
+    """A link is followed."""
     try:
         fd = os.open(workspace / path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         return f"error {error.errno}"
-    with open(fd, "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor, that waits for no pipe
+    with open(fd, "rb", buffering=0) as file:  # noqa: PTH123 - opened without waiting for a pipe
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return "no file"
         digest = hashlib.sha256()
@@ -92,13 +88,10 @@ def _hash_file(workspace: Path, path: str) -> str:
         return digest.hexdigest()
 
 
-_SHELL = "/bin/sh"
-
-
 class SetupRunner:
-    """One setup in one workspace. `note` is told the paths of what it made, as soon as they are known.
+    """One setup in one workspace. `note` takes the paths that it made, as soon as they are known.
 
-    `keep`: no agent has been here, and what is made may be kept for others.
+    `may_store`: no agent has been here, so the result may be cached.
     """
 
     def __init__(self, spec: SetupSpec, key: str, note: Callable[[list[str]], None], *, may_store: bool) -> None:
@@ -113,10 +106,10 @@ class SetupRunner:
         self._has_reported_wait = False
 
     def run(self) -> tuple[str, ...]:
-        """What it made, of all that it should. Raises WorldError."""
+        """Those of `makes` that exist afterwards. Raises WorldError."""
         self._note(self._list_made(TrackedFiles(self._workspace)))
         if not (self._makes and self._spec.outfit.reads):
-            self._run_command()  # nobody knows when its result would be the same
+            self._run_command()  # its result can't be cached
         else:
             self._run_or_fetch(TreeCache(self._spec.cache))
         return tuple(path for path in self._makes if os.path.lexists(self._workspace / path))
@@ -131,7 +124,7 @@ class SetupRunner:
                     spoiled = True
             with cache.lock(self._key, on_wait=self._wait):
                 if spoiled or not cache.is_complete(self._key):
-                    if self._may_store:  # an agent of an earlier task may have been at what is there
+                    if self._may_store:  # an agent of an earlier task may have changed it
                         self._clear()
                     self._run_command()
                     self._store(cache)
@@ -139,18 +132,16 @@ class SetupRunner:
 
     def _wait(self) -> None:
         if not self._has_reported_wait:
-            print_message(
-                f"waiting for another workspace, in which the same setup runs: {to_single_line(self._command)}"
-            )
+            print_message(f"waiting for the same setup in another workspace: {to_single_line(self._command)}")
         self._has_reported_wait = True
 
     def _clear(self) -> None:
-        """Nothing is there of what setup makes, but what git tracks."""
+        """Remove what setup makes, except tracked files."""
         for path in self._makes:
             self._git.run("clean", "-ffdxq", "--", f":(literal){path}")
 
     def _fetch_cached(self, cache: TreeCache) -> bool:
-        """Copied from the cache, over nothing that git tracks. False: not all of it could be read."""
+        """Copy from the cache, over no tracked file. False: not all of it could be read."""
         self._clear()
         warnings = WarningPrinter()
         copier = TreeCopier(DiskBudget(self._workspace, self._spec.spare), warnings)
@@ -161,13 +152,13 @@ class SetupRunner:
         warnings.print_summary()
         self._note(self._list_made(tracked))
         if not copier.skipped_count:
-            print_message(f"set up as in an earlier workspace: {summarize_paths(self._makes)}")
+            print_message(f"reused cached setup: {summarize_paths(self._makes)}")
         return not copier.skipped_count
 
     def _run_command(self) -> None:
         print_message(f"setting up: {to_single_line(self._command)}")
         changed, others = self._list_changed(), self._list_untracked()
-        code = subprocess.run(  # the person's own command
+        code = subprocess.run(
             [_SHELL, "-c", self._command],
             cwd=self._workspace,
             stdin=subprocess.DEVNULL,
@@ -179,14 +170,14 @@ class SetupRunner:
             raise WorldError(f"setup failed with {_format_exit(code)}: {to_single_line(self._command)}")
         if more := self._list_changed() - changed:
             print_message(
-                f"warning: setup changed what git tracks, which counts as the agent's change: {summarize_paths(sorted(more))}"
+                f"warning: setup changed tracked files; the changes count as the agent's: {summarize_paths(sorted(more))}"
             )
         for path in self._makes:
             if not os.path.lexists(self._workspace / path):
                 print_message(f"warning: setup made no {path}")
 
     def _store(self, cache: TreeCache) -> None:
-        """For the next workspace. Not to have it is no failure: there, setup runs again."""
+        """A failure is only a warning: setup runs again in the next workspace."""
         if not self._may_store or not all(self._is_inside(path) for path in self._makes):
             return
         known, top = TrackedFiles(self._workspace), len(str(self._workspace)) + 1
@@ -202,15 +193,15 @@ class SetupRunner:
             print_message(f"warning: {error.message if isinstance(error, WorldError) else error}")
         warnings.print_summary()
         if not kept:
-            print_message("warning: what setup made is not kept for other workspaces")
+            print_message("warning: the result of setup is not cached for other workspaces")
 
     def _is_inside(self, path: str) -> bool:
-        """It is there, and no link leads away on the way to it."""
+        """It exists, and no link on the way leads out of the workspace."""
         whole = self._workspace / path
         return os.path.lexists(whole) and whole.parent.resolve() == (self._workspace.resolve() / path).parent
 
     def _list_made(self, tracked: TrackedFiles) -> list[str]:
-        """What is no agent's change: all of a folder that setup makes, but not what git tracks in it."""
+        """What is no agent's change: the folders that setup makes, except tracked files in them."""
         found: list[str] = []
         for path in self._makes:
             if tracked.has_below(path):
@@ -220,7 +211,7 @@ class SetupRunner:
         return found
 
     def _list_stray(self, before: set[str]) -> list[str]:
-        """What it made beside what it should, and git does not ignore."""
+        """Untracked files that it made outside of `makes`."""
         stray = sorted(
             path
             for path in self._list_untracked() - before
@@ -228,7 +219,7 @@ class SetupRunner:
         )
         if stray:
             print_message(
-                f"setup made files that git does not ignore; they are no part of the change: {summarize_paths(stray)}"
+                f"setup made files that git does not ignore; they are left out of the change: {summarize_paths(stray)}"
             )
         return [path.rstrip("/") for path in stray]
 
@@ -236,15 +227,8 @@ class SetupRunner:
         return {*self._git.run("ls-files", "-z", "--others", "--exclude-standard").fields}
 
     def _list_changed(self) -> set[str]:
-        words = (
-            "status",
-            "--porcelain",
-            "-z",
-            "--untracked-files=no",
-            "--no-renames",
-            "--ignore-submodules=dirty",
-        )
-        return {word[3:] for word in self._git.run(*words).fields}
+        options = ("--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
+        return {line[3:] for line in self._git.run("status", "--porcelain", "-z", *options).fields}
 
 
 def _format_exit(code: int) -> str:

@@ -1,4 +1,4 @@
-"""The spec: what one process is to fit out, as a small file. It holds no secret."""
+"""The setup spec: what `python -m plait.runtime.setup` prepares, as a small file without secrets."""
 
 from __future__ import annotations
 
@@ -12,17 +12,13 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.system.atomic_files import make_private_folder, replace_file
 
-SETUP_FAILED_EXIT = 78  # how a process exits that could not fit the workspace out
-
-
-MIN_FREE_BYTES = 1 << 30  # bytes that copying leaves free on the disk
-
-
-MAX_CACHE_BYTES = 10 << 30  # bytes that what setups made may take in the cache
+SETUP_FAILED_EXIT = 78
+MIN_FREE_BYTES = 1 << 30  # that copying leaves free on the disk
+MAX_CACHE_BYTES = 10 << 30  # that results of setup commands may take in the cache
 
 
 class SetupOptions(Protocol):
-    """The part of an outfit that is done here. An `Outfit` is one; to import it would cost every start its codec."""
+    """The part of a WorkspaceSetup that is done here; importing that class would make every start slower."""
 
     @property
     def copy(self) -> tuple[str, ...]: ...
@@ -38,7 +34,7 @@ class SetupOptions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SetupSpec:
-    """`top` is a folder of the checkout, `cache` where results of setups are kept, `failed` where a failure is told."""
+    """`top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message."""
 
     workspace: Path
     top: Path
@@ -59,52 +55,52 @@ class _ParsedOptions:
 
 
 def wrap_with_setup(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
-    """The command that fits the workspace out and then becomes this one.
+    """The command that prepares the workspace and then becomes this one.
 
-    Without PYTHON… variables (-E): they are meant for the agent, and may name the workspace's own files.
+    -E: PYTHON… variables are meant for the agent, and may name files of the workspace.
     """
     return (sys.executable, "-E", "-P", "-m", "plait.runtime.setup", str(spec_file), "--", *argv)
 
 
 def write_spec(path: Path, spec: SetupSpec) -> None:
-    wishes = spec.outfit
-    told = {
+    options = spec.outfit
+    content = {
         "workspace": str(spec.workspace),
         "top": str(spec.top),
         "cache": str(spec.cache),
         "failed": str(spec.failed),
         "spare": spec.spare,
         "keep": spec.keep,
-        "copy": wishes.copy,
-        "link": wishes.link,
-        "setup": wishes.setup,
-        "reads": wishes.reads,
-        "makes": wishes.makes,
+        "copy": options.copy,
+        "link": options.link,
+        "setup": options.setup,
+        "reads": options.reads,
+        "makes": options.makes,
     }
     make_private_folder(path.parent)
     spec.failed.unlink(missing_ok=True)
-    replace_file(path, json.dumps(told).encode())
+    replace_file(path, json.dumps(content).encode())
 
 
 def read_spec(path: Path) -> SetupSpec:
     try:
-        told = json.loads(path.read_bytes())
-        lists = {name: tuple(told[name]) for name in ("copy", "link", "reads", "makes")}
+        content = json.loads(path.read_bytes())
+        lists = {name: tuple(content[name]) for name in ("copy", "link", "reads", "makes")}
         return SetupSpec(
-            workspace=Path(told["workspace"]),
-            top=Path(told["top"]),
-            outfit=_ParsedOptions(setup=told["setup"], **lists),
-            cache=Path(told["cache"]),
-            failed=Path(told["failed"]),
-            spare=told["spare"],
-            keep=told["keep"],
+            workspace=Path(content["workspace"]),
+            top=Path(content["top"]),
+            outfit=_ParsedOptions(setup=content["setup"], **lists),
+            cache=Path(content["cache"]),
+            failed=Path(content["failed"]),
+            spare=content["spare"],
+            keep=content["keep"],
         )
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise WorldError(f"what the workspace is to be given can't be read from {path}: {error}") from error
+        raise WorldError(f"can't read the setup file {path}: {error}") from error
 
 
 def read_failure(spec_file: Path) -> str | None:
-    """Why fitting out failed; None: it did not, or was not over."""
+    """Why the setup failed; None: it did not, or has not ended."""
     try:
         return read_spec(spec_file).failed.read_text("utf-8", "replace")
     except (OSError, WorldError):
