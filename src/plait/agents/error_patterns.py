@@ -1,10 +1,8 @@
-"""What an exit means: the category that the retry policy reads, and one line for people.
+"""The meaning of an exit: a category for the retry policy, and one line for people.
 
-Why a tool failed, by its last words.
-
-Tools of any kind talk of rate limits: the task may be about them. So a phrase counts only where a tool dies: in one of
-its last statements, and only if that begins as a complaint does. A rate limit that is taken for a failure costs a retry;
-a failure that is taken for a rate limit goes round for ever. In doubt it is a failure.
+Any tool may print phrases about rate limits: the task may be about them. So a phrase only counts in one of the last
+statements, and only if that starts like an error. A rate limit taken for a failure costs a retry; a failure taken for a
+rate limit is retried forever. In doubt it is a failure.
 """
 
 from __future__ import annotations
@@ -22,12 +20,14 @@ from plait.core.lazy_pattern import pattern
 from plait.core.reports import Outcome
 from plait.core.status import Category
 
-MAX_DETAIL_CHARS = 200  # characters
+MAX_DETAIL_CHARS = 200
 _NOT_RUN_REASONS = {126: "it is not executable", 127: "it was not found"}
-_SUPERVISOR_PREFIX = re.compile(r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?")  # it speaks in the command's place
+_SUPERVISOR_PREFIX = re.compile(
+    r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?"
+)  # its shell reports a command that can't run
 _SIGNAL_EXIT_BASE = 128
 
-# Ended by somebody else. What a process brings upon itself (a segmentation fault, say) is its own failure.
+# Sent by others; a crash, such as a segmentation fault, is the process's own failure.
 _EXTERNAL_SIGNALS = frozenset(
     {"SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM", "SIGXCPU", "SIGUSR1", "SIGUSR2", "SIGALRM"}
 )
@@ -38,7 +38,7 @@ _CRASH_SIGNALS = frozenset(
 
 
 def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_output: bool = False) -> Outcome:
-    """`code` is the shell's. With `words`, what was said last may tell why it failed; never whether."""
+    """`code` is the shell's. With `use_output`, the last lines may tell why it failed, but never whether."""
     if code == 0:
         return Outcome(Category.OK, code)
 
@@ -58,12 +58,12 @@ def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_
 
 
 def was_killed(code: int) -> bool:
-    """It did not end by itself, or was never run: whatever it said, that is how it ended."""
+    """It was ended by a signal or never ran: nothing it printed matters."""
     return code in _NOT_RUN_REASONS or _signal_name(code) in _EXTERNAL_SIGNALS
 
 
-def _make_outcome(category: Category, code: int, what: str, said: str) -> Outcome:
-    return Outcome(category, code, truncate(f"{what}: {said}" if said else what, MAX_DETAIL_CHARS))
+def _make_outcome(category: Category, code: int, what: str, text: str) -> Outcome:
+    return Outcome(category, code, truncate(f"{what}: {text}" if text else what, MAX_DETAIL_CHARS))
 
 
 def _signal_name(code: int) -> str | None:
@@ -73,11 +73,11 @@ def _signal_name(code: int) -> str | None:
         return None
 
 
-MAX_STATEMENTS = 5  # so many of the last ones are looked at
-_MAX_STATEMENT_CHARS = 2000  # characters of one that are looked at
+MAX_STATEMENTS = 5  # of the end of the output
+_MAX_STATEMENT_CHARS = 2000
 _MAX_JSON_DEPTH = 4
 
-# How a complaint begins: with the word, with an exception's name, or with what some tool is known to say.
+# How an error starts: with the word, an exception's name, or a phrase of some tool.
 _ERROR_START = pattern(
     r"""[^\w\s>#|-]{0,3}\s?(?:
         (?:[\w./-]{1,40}:[ ])?(?:api[ ]|stream[ ])?(?:fatal|error)(?:[:(\]]|[ ]\d|[ ]when[ ]talking[ ]to)
@@ -94,13 +94,13 @@ _ERROR_START = pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 
-# What tests say of what they test.
+# How tests report what they test.
 _TEST_WORDING = pattern(
     r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
     re.IGNORECASE,
 )
 
-# The first that is found says what it was.
+# The first that matches counts.
 _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
     category: pattern(phrases, re.IGNORECASE | re.VERBOSE)
     for category, phrases in {
@@ -145,17 +145,17 @@ _CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 
-# Anybody may say this; with the time to wait for, it is the provider who does.
+# Only together with a time to wait, this comes from a provider.
 _RATE_LIMIT_WORDING = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
 
-# A status of HTTP, where it is called one.
+# An HTTP status that is called one.
 _HTTP_STATUS = pattern(
     r"(?:status(?:code|_code|[ ]code)?|http(?:/[\d.]+)?|(?:api_)?error(?:_status|[ ]code)?|code|rejected)"
     r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
     re.IGNORECASE,
 )
 
-# What a provider's answer means, where a tool tells its number and not only a text with numbers in it.
+# For a status that a tool reports as such, not as a number in some text.
 _CATEGORY_BY_STATUS: Mapping[int, Category] = {
     401: Category.AUTH,
     402: Category.QUOTA,
@@ -164,7 +164,7 @@ _CATEGORY_BY_STATUS: Mapping[int, Category] = {
     429: Category.RATE_LIMIT,
 }
 
-# Where JSON tells what went wrong.
+# The fields of JSON that describe an error.
 _ERROR_FIELDS = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
 _NOISE = pattern(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
 
@@ -177,7 +177,7 @@ class ErrorMatch:
 
 
 def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
-    """The last thing a tool complained of, if it is something that plait has an answer to."""
+    """The last error in the output that has a category of its own."""
     statements = _split_statements(tail)[-MAX_STATEMENTS:]
     for place in range(len(statements) - 1, -1, -1):
         found = _match_statement(statements[place], " ".join(statements[place + 1 :]), printed_at)
@@ -186,19 +186,19 @@ def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
     return None
 
 
-def classify_error(said: str, status: int | None = None, printed_at: float | None = None) -> ErrorMatch | None:
-    """What a tool names as its error, with the status of HTTP where it tells one; None: nothing that plait knows."""
-    return _match_error(to_plain_text(said, _MAX_STATEMENT_CHARS), said, status, printed_at)
+def classify_error(text: str, status: int | None = None, printed_at: float | None = None) -> ErrorMatch | None:
+    """The category of an error that a tool reports, with its HTTP status if known; None: no pattern matches."""
+    return _match_error(to_plain_text(text, _MAX_STATEMENT_CHARS), text, status, printed_at)
 
 
 def find_last_line(tail: str) -> str:
-    """The last line that says something; of a line of JSON that complains, what it complains of."""
+    """The last meaningful line; of an error in JSON, its text."""
     said = [text for text, _ in _meaningful_lines(tail)]
     return to_plain_text(_json_error_text(said[-1]) or said[-1]) if said else ""
 
 
 def _split_statements(tail: str) -> list[str]:
-    """Lines that are not indented, each with what is indented below it."""
+    """Unindented lines, each joined with the indented ones below it."""
     found: list[str] = []
     for text, indented in _meaningful_lines(tail):
         if indented and found and not found[-1].startswith("{"):
@@ -209,7 +209,7 @@ def _split_statements(tail: str) -> list[str]:
 
 
 def _meaningful_lines(tail: str) -> Iterator[tuple[str, bool]]:
-    """Without frames of a stack and the pictures of tables; with whether it is indented."""
+    """Lines, and whether they are indented; without stack frames and table borders."""
     for line in tail.split("\n"):
         text = line.strip() if line.startswith("{") else to_plain_text(line, _MAX_STATEMENT_CHARS)
         if text and not _NOISE.fullmatch(text):
@@ -220,59 +220,59 @@ def _match_statement(statement: str, after: str, printed_at: float | None) -> Er
     told = _json_error_text(statement)
     if told is None and (not _ERROR_START.match(statement) or _TEST_WORDING.search(statement)):
         return None
-    # Tools say below what to do.
+    # The time to wait may follow below.
     return _match_error(
         to_plain_text(told or statement, _MAX_STATEMENT_CHARS), f"{statement} {after}", None, printed_at
     )
 
 
-def _match_error(said: str, whole: str, status: int | None, printed_at: float | None) -> ErrorMatch | None:
-    category = _find_category(said, status)
+def _match_error(text: str, whole: str, status: int | None, printed_at: float | None) -> ErrorMatch | None:
+    category = _find_category(text, status)
     asked = parse_retry_after(whole, printed_at)
-    if asked and (category is Category.QUOTA or _RATE_LIMIT_WORDING.search(said)):
-        category = Category.RATE_LIMIT  # some call it a quota that is filled up again each minute
+    if asked and (category is Category.QUOTA or _RATE_LIMIT_WORDING.search(text)):
+        category = Category.RATE_LIMIT  # some call a limit per minute a quota
     if category is None:
         return None
-    return ErrorMatch(category, said, asked if category is Category.RATE_LIMIT else NO_RETRY_AFTER)
+    return ErrorMatch(category, text, asked if category is Category.RATE_LIMIT else NO_RETRY_AFTER)
 
 
-def _find_category(said: str, status: int | None) -> Category | None:
+def _find_category(text: str, status: int | None) -> Category | None:
     for category, phrases in _CATEGORY_PATTERNS.items():
-        if phrases.search(said):
+        if phrases.search(text):
             return category
     if status is None:
-        found = _HTTP_STATUS.search(said)
-        status = int(found[1]) if found else 0
+        match = _HTTP_STATUS.search(text)
+        status = int(match[1]) if match else 0
         return Category.RATE_LIMIT if status == 429 else Category.OVERLOADED if status >= 500 else None
     return _CATEGORY_BY_STATUS.get(status, Category.OVERLOADED if status >= 500 else None)
 
 
 def _json_error_text(line: str) -> str | None:
-    """What a line of JSON complains of, as text; None if it is no JSON, or does not complain."""
+    """The text of an error in a line of JSON; None for anything else."""
     if not line.startswith("{"):
         return None
     try:
         tree = loads(line)
     except (ValueError, RecursionError):
         return None
-    sort = tree.get("type")  # which may be anything, also what fits into no set
+    sort = tree.get("type")  # may be unhashable
     complains = (
         tree.get("is_error") is True
         or sort in ("error", "turn.failed")
-        or (tree.get("status") == "error" and sort in (None, "result"))  # not of what it used
+        or (tree.get("status") == "error" and sort in (None, "result"))  # not the status of a tool use
     )
     return " ".join(_error_texts(tree, _MAX_JSON_DEPTH)) if complains else None
 
 
 def _error_texts(tree: object, depth: int) -> Iterator[str]:
-    """What is told under the names that tools use for it."""
+    """The texts in the fields that tools use for errors."""
     if not isinstance(tree, dict) or not depth:
         return
     for name in _ERROR_FIELDS:
-        said = tree.get(name)
-        if isinstance(said, str):
-            yield said
-        elif isinstance(said, int) and not isinstance(said, bool):
-            yield f"(status {said})"
+        text = tree.get(name)
+        if isinstance(text, str):
+            yield text
+        elif isinstance(text, int) and not isinstance(text, bool):
+            yield f"(status {text})"
         else:
-            yield from _error_texts(said, depth - 1)
+            yield from _error_texts(text, depth - 1)

@@ -212,11 +212,11 @@ class JsonLinesParser:
             return Outcome(Category.OK, code)
         if not self.last_message.strip():
             return Outcome(Category.EMPTY, code, "the model's answer was empty")
-        said = f"it said: {to_plain_text(last_nonempty_line(self.last_message), MAX_DETAIL_CHARS // 2)}"
+        text = f"it said: {to_plain_text(last_nonempty_line(self.last_message), MAX_DETAIL_CHARS // 2)}"
         return Outcome(
             Category.OK,
             code,
-            truncate(f"{said} ({self.permission_note})" if self.permission_note else said, MAX_DETAIL_CHARS),
+            truncate(f"{text} ({self.permission_note})" if self.permission_note else text, MAX_DETAIL_CHARS),
         )
 
     @property

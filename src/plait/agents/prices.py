@@ -1,4 +1,4 @@
-"""What tokens cost, by the prices that a person set: no price is built in, because providers change theirs."""
+"""The cost of tokens by the prices in the settings; none are built in, because providers change theirs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plait.core.settings import Spend
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What was read and written. `cached` are among those read, and cost less."""
+    """`cached` tokens are part of the input, and cost less."""
 
     input: int = 0
     output: int = 0
@@ -33,14 +33,14 @@ NO_TOKENS = Tokens()
 
 
 class TokenCounter:
-    """What several answers of a model took in all. One that is told again, by the same name, counts once, as told last."""
+    """The sum over several answers; an answer reported again under the same id replaces its earlier count."""
 
     def __init__(self) -> None:
         self._each: dict[object, Tokens] = {}
         self._whole = NO_TOKENS
 
     def add(self, name: object, tokens: Tokens) -> Tokens:
-        """The whole so far. Without a name, it is another one."""
+        """The sum so far. An answer without an id is a new one."""
         known = name if isinstance(name, str) else len(self._each)
         self._whole += tokens - self._each.get(known, NO_TOKENS)
         self._each[known] = tokens
@@ -48,12 +48,12 @@ class TokenCounter:
 
 
 def find_price(prices: Sequence[Price], model: str) -> Price | None:
-    """The first that fits."""
+    """The first price whose pattern matches."""
     return next((one for one in prices if fnmatchcase(model.lower(), one.model.lower())), None)
 
 
 def compute_spend(tokens: Tokens, price: Price | None) -> Spend:
-    """Without a price, only the tokens are known."""
+    """Without a price, only tokens."""
     if price is None:
         return Spend(tokens=tokens.total)
     cached = min(tokens.cached, tokens.input)

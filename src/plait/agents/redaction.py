@@ -1,7 +1,7 @@
-"""Discretion: secrets that tools, tasks and environments bring along are not told on.
+"""Redaction: secrets are replaced by `***` in everything that plait shows or passes on.
 
-Known are the values of variables whose names say that they are secret, and the shapes that keys have. What is found
-becomes `***`. No line is broken or joined by that, and no structure of JSON: neither quotes nor brackets are taken away.
+Secrets are the values of variables with telling names, and texts in the shapes of known keys. Redaction never changes the
+structure of lines or of JSON.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from plait.core.lazy_pattern import pattern
 from plait.core.reports import Outcome
 
 REDACTED = "***"
-MIN_SECRET_CHARS = 8  # characters of a value; a shorter one is in too many words
-_MIN_PART_CHARS = 16  # … of a part of a value that is itself a text with a structure
+MIN_SECRET_CHARS = 8  # a shorter value occurs in too many words
+_MIN_PART_CHARS = 16  # of a part of a structured value
 
 _SECRET_NAME = pattern(
     r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|PRIVATE|API_?KEY|KEY(?:_|$)|(?:^|_)PAT(?:_|$)|_PWD?(?:_|$)|COOKIE",
     re.IGNORECASE,
 )
-# What has such a name and is none: where something lies, the names of servers, how many tokens there may be.
+# Values of such variables that are no secrets: paths, addresses, numbers of tokens.
 _PATH = pattern(r"(?:~|\.{1,2})?/[\w.@+ /-]*")
 _RANDOM = pattern(r"(?=[a-z0-9+]*[A-Z])(?=[A-Z0-9+]*[a-z])(?=[A-Za-z+]*[0-9])[A-Za-z0-9+]{16,}")
 _ADDRESS = pattern(r"[a-z][a-z0-9+.-]*://[^@\s]*")
 _PASSWORD = pattern(r"://(?P<user>[^\s/:@]{0,256}):(?P<word>[^\s/@]{1,1024})@")
 _STRUCTURE = pattern(r"\s*[{\[]|[^\n]*\n")
 _PARTS = pattern(rf"[^\s\"'{{}}\[\],:\\]{{{_MIN_PART_CHARS},}}")
-_NOT_IN_WORD = r"(?<![A-Za-z0-9_-])"  # a key begins where no word goes on: `task-force-one-2026` is none
+_NOT_IN_WORD = r"(?<![A-Za-z0-9_-])"  # `task-force-one-2026` contains no key
 
 
 def _key_pattern(start: str, more: str) -> re.Pattern[str]:
     return pattern(f"{_NOT_IN_WORD}{start}{more}")
 
 
-# What a text must hold before it is worth to look for the shape, the shape, and what it becomes.
+# A cheap hint that must occur first, the pattern, and its replacement.
 _SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     (("sk-",), _key_pattern("sk-", r"(?=[A-Za-z_-]{0,200}[0-9A-Z])[A-Za-z0-9_-]{16,}"), REDACTED),
     (("k_live_", "k_test_"), _key_pattern("[rs]k_(?:live|test)_", r"[A-Za-z0-9]{16,}"), REDACTED),
@@ -71,7 +71,7 @@ _SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
         rf"\g<1>{REDACTED}@",
     ),
 )
-# A private key: its lines stay lines, and what JSON makes of their ends stays as well.
+# A private key keeps its line breaks, also those escaped in JSON.
 _PRIVATE_KEY_MARKER = "PRIVATE KEY-----"
 _PRIVATE_KEY_BODY = pattern(r"(?<=PRIVATE KEY-----)(?:[A-Za-z0-9+/=\s]|\\{1,8}[nr])+")
 _PRIVATE_KEY_LINE = pattern(r"[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info): .*")
@@ -80,7 +80,7 @@ _HINTS = (*(hint for hints, _, _ in _SECRET_PATTERNS for hint in hints), _PRIVAT
 
 
 class Redactor:
-    """Made for one environment; called with a text, it gives the text without secrets. Twice is as good as once."""
+    """Removes the secrets of one environment from a text; idempotent."""
 
     __slots__ = ("_pattern", "_values")
 
@@ -101,12 +101,12 @@ class Redactor:
 
 
 def build_redactor(*environments: Iterable[tuple[str, str]]) -> Redactor:
-    """For what these variables hold."""
+    """For the secrets in these variables."""
     return Redactor(value for pairs in environments for name, told in pairs for value in _find_secrets(name, told))
 
 
 def _find_secrets(name: str, value: str) -> Iterable[str]:
-    """All of it, or the password of an address; who is called like it is no secret either."""
+    """The value, or the password in an address, unless it equals the user."""
     if is_secret(name, value):
         return (value,)
     return [found["word"] for found in _PASSWORD.finditer(value) if found["user"] != found["word"]]
@@ -117,7 +117,7 @@ def build_env_redactor(environment: Mapping[str, str], *others: Iterable[tuple[s
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable holds one, by its name; a path or an address is none, nor what its name gives away anyway."""
+    """By the variable's name; paths and addresses are no secrets, nor a value that its name contains."""
     if len(value) < MIN_SECRET_CHARS or _SECRET_NAME.search(name) is None or value.lower() in name.lower():
         return False
     place = _PATH.fullmatch(value) and not _RANDOM.search(value)
@@ -125,7 +125,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 class LineRedactor:
-    """For lines that come one by one: a private key has many, and only the first says what it is."""
+    """For single lines: of a private key's lines, only the first is recognisable."""
 
     __slots__ = ("_discretion", "_in_key")
 
@@ -141,10 +141,10 @@ class LineRedactor:
 
 
 class StreamRedactor:
-    """For a text that comes in pieces: a secret is hidden also where it is cut. A line is told when it is whole."""
+    """For a text in pieces: a line is only passed on when it is complete, so that no secret is missed."""
 
-    MAX_LINE_CHARS = 1 << 16  # characters of a line that are waited for
-    _KEPT_CHARS = 1 << 12  # … of a longer one: no secret is longer
+    MAX_LINE_CHARS = 1 << 16  # a longer line is passed on in parts
+    _KEPT_CHARS = 1 << 12  # no secret is longer
 
     def __init__(self, redactor: Redactor) -> None:
         self._lines = LineRedactor(redactor)
@@ -164,7 +164,7 @@ class StreamRedactor:
 
 
 class RedactingParser:
-    """A listener that hears no secrets, so that it can tell none, not even half of one."""
+    """A parser that only sees redacted lines, so that its events contain no secret."""
 
     def __init__(self, parser: OutputParser, redactor: Redactor) -> None:
         self._parser = parser
@@ -196,7 +196,7 @@ def _redact_key_lines(text: str) -> str:
 
 
 def _secret_spellings(value: str) -> Iterable[str]:
-    """As it is, and as it stands in JSON. Of a text with a structure, what may be secret in it."""
+    """The value as it is, and escaped as in JSON; of a structured text, its long parts."""
     parts = [value] if not _STRUCTURE.match(value) else _PARTS.findall(value)
     for part in parts:
         if len(part) >= MIN_SECRET_CHARS:

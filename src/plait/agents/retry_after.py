@@ -80,33 +80,33 @@ def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
     return RetryAfter(max(lengths, default=None), at)
 
 
-def _find_durations(said: str) -> list[float]:
-    return [_parse_duration(said, found.end()) for found in _DURATION_PREFIX.finditer(said)]
+def _find_durations(text: str) -> list[float]:
+    return [_parse_duration(text, found.end()) for found in _DURATION_PREFIX.finditer(text)]
 
 
-def _parse_duration(said: str, place: int) -> float:
+def _parse_duration(text: str, place: int) -> float:
     """`1h 30m`, `3 hours and 5 minutes`, `6m0s`."""
     total = 0.0
-    while part := _DURATION_PART.match(said, place):
+    while part := _DURATION_PART.match(text, place):
         unit = part["unit"].lower()
         total += float(part["number"]) * _UNITS["ms" if unit.startswith("mil") or unit == "ms" else unit[0]]
         place = part.end()
     return total
 
 
-def _find_header_delays(said: str) -> list[float]:
-    told = [float(found["number"]) * (0.001 if found["ms"] else 1.0) for found in _RETRY_AFTER_HEADER.finditer(said)]
-    return told + [float(found["number"]) * 0.001 for found in _RETRY_DELAY_MS.finditer(said)]
+def _find_header_delays(text: str) -> list[float]:
+    told = [float(found["number"]) * (0.001 if found["ms"] else 1.0) for found in _RETRY_AFTER_HEADER.finditer(text)]
+    return told + [float(found["number"]) * 0.001 for found in _RETRY_DELAY_MS.finditer(text)]
 
 
-def _find_timestamp(said: str) -> float | None:
+def _find_timestamp(text: str) -> float | None:
     try:
-        if found := _RESET_EPOCH.search(said):
-            at = float(found[1])
-        elif found := _RESET_ISO.search(said):
-            at = datetime.fromisoformat(found[1]).timestamp()
-        elif found := _RETRY_AFTER_DATE.search(said):
-            at = datetime.strptime(found[1], _HTTP_DATE_FORMAT).replace(tzinfo=UTC).timestamp()
+        if match := _RESET_EPOCH.search(text):
+            at = float(match[1])
+        elif match := _RESET_ISO.search(text):
+            at = datetime.fromisoformat(match[1]).timestamp()
+        elif match := _RETRY_AFTER_DATE.search(text):
+            at = datetime.strptime(match[1], _HTTP_DATE_FORMAT).replace(tzinfo=UTC).timestamp()
         else:
             return None
     except (ValueError, OverflowError):
@@ -161,23 +161,23 @@ _OFFSET = pattern(r"(?:utc|gmt)? ?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minut
 _HOUR_END = pattern(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
 
 
-def find_time_of_day(said: str, printed_at: float) -> float | None:
+def find_time_of_day(text: str, printed_at: float) -> float | None:
     """The next time that is meant, never before `said_at`; None: none is told. In no zone, it is the local one's."""
-    for found in _TIME_OF_DAY.finditer(said):
-        at = _next_occurrence(found, said, printed_at)
+    for match in _TIME_OF_DAY.finditer(text):
+        at = _next_occurrence(match, text, printed_at)
         if at is not None:
             return at
     return None
 
 
-def _next_occurrence(found: re.Match[str], said: str, printed_at: float) -> float | None:
-    clock = _parse_clock(found, said)
+def _next_occurrence(match: re.Match[str], text: str, printed_at: float) -> float | None:
+    clock = _parse_clock(match, text)
     if clock is None:
         return None
-    zone = _parse_zone((found["zone"] or "").strip(" ("))
+    zone = _parse_zone((match["zone"] or "").strip(" ("))
     try:
         today = datetime.fromtimestamp(printed_at, zone).date()
-        meant = sorted(at for day in _candidate_days(found, today) for at in _timestamps(day, clock, zone))
+        meant = sorted(at for day in _candidate_days(match, today) for at in _timestamps(day, clock, zone))
     except (ValueError, OverflowError, OSError):
         return None
     ahead = (at for at in meant if printed_at - JUST_PASSED_SECONDS <= at <= printed_at + MAX_AHEAD_SECONDS)
@@ -185,41 +185,41 @@ def _next_occurrence(found: re.Match[str], said: str, printed_at: float) -> floa
     return None if at is None else max(at, printed_at)
 
 
-def _parse_clock(found: re.Match[str], said: str) -> time | None:
-    if found["named"]:
-        return _NAMED_TIMES[found["named"].lower()]
-    hour, half = int(found["hour"]), (found["half"] or "").lower()
-    if not half and found["minute"] is None and not _is_bare_hour(found, said):
+def _parse_clock(match: re.Match[str], text: str) -> time | None:
+    if match["named"]:
+        return _NAMED_TIMES[match["named"].lower()]
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
+    if not half and match["minute"] is None and not _is_bare_hour(match, text):
         return None
     if half:
         if not 1 <= hour <= _NOON_HOUR:
             return None
         hour = hour % _NOON_HOUR + (_NOON_HOUR if half == "p" else 0)
     try:
-        return time(hour, int(found["minute"] or 0), int(found["second"] or 0))
+        return time(hour, int(match["minute"] or 0), int(match["second"] or 0))
     except ValueError:
         return None
 
 
-def _is_bare_hour(found: re.Match[str], said: str) -> bool:
+def _is_bare_hour(match: re.Match[str], text: str) -> bool:
     """A number alone is an hour where nothing follows that it could count."""
-    told = (found["zone"] or "").strip(" (")
-    return bool(_HOUR_END.match(said, found.end() if told and _parse_zone(told) is not None else found.end("hour")))
+    told = (match["zone"] or "").strip(" (")
+    return bool(_HOUR_END.match(text, match.end() if told and _parse_zone(told) is not None else match.end("hour")))
 
 
-def _candidate_days(found: re.Match[str], today: date) -> Iterator[date]:
+def _candidate_days(match: re.Match[str], today: date) -> Iterator[date]:
     around = [today + timedelta(days=days) for days in range(-1, 9)]
-    month = found["month_1"] or found["month_2"]
+    month = match["month_1"] or match["month_2"]
     if month:
-        number, day = _MONTHS.index(month.lower()) + 1, int(found["day_1"] or found["day_2"])
-        year = found["year_1"] or found["year_2"]
+        number, day = _MONTHS.index(month.lower()) + 1, int(match["day_1"] or match["day_2"])
+        year = match["year_1"] or match["year_2"]
         yield from (
             each for each in around if (each.month, each.day) == (number, day) and int(year or each.year) == each.year
         )
-    elif found["weekday"]:
-        yield from (each for each in around if each.weekday() == _WEEKDAYS.index(found["weekday"].lower()))
-    elif found["near"]:
-        yield today + timedelta(days=found["near"].lower() == "tomorrow")
+    elif match["weekday"]:
+        yield from (each for each in around if each.weekday() == _WEEKDAYS.index(match["weekday"].lower()))
+    elif match["near"]:
+        yield today + timedelta(days=match["near"].lower() == "tomorrow")
     else:
         yield from around[:4]
 

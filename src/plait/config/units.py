@@ -68,20 +68,20 @@ def parse_budget_setting(written: str) -> Budget | None:
     bounds: dict[str, int] = {}
     place = 0
     while place < len(text):
-        found = _AMOUNT.match(text, place)
-        bound = _parse_amount(found) if found else None
-        if not found or bound is None or bound[0] in bounds:
+        match = _AMOUNT.match(text, place)
+        bound = _parse_amount(match) if match else None
+        if not match or bound is None or bound[0] in bounds:
             return None
         bounds[bound[0]] = bound[1]
-        place = found.end()
+        place = match.end()
     return Budget(**bounds) if bounds else None
 
 
-def _parse_amount(found: re.Match[str]) -> tuple[str, int] | None:
-    number, unit = Decimal(found[2]), found["unit"].lower()
-    if unit in ({"", "usd"} if found["dollar"] else {"usd"}):
+def _parse_amount(match: re.Match[str]) -> tuple[str, int] | None:
+    number, unit = Decimal(match[2]), match["unit"].lower()
+    if unit in ({"", "usd"} if match["dollar"] else {"usd"}):
         name, exact = "microusd", number * _MICRO
-    elif unit in _TOKENS and not found["dollar"]:
+    elif unit in _TOKENS and not match["dollar"]:
         name, exact = "tokens", number * _TOKENS[unit]
     else:
         return None

@@ -81,8 +81,8 @@ def test_a_file_as_people_call_it(path: str, workspace: str, shown: str) -> None
         ),
         ({"question": "A?"}, "A?"),
         ({"questions": "no list", "question": "A?"}, "A?"),
-        ({}, "it asks something, and does not say what"),
-        ({"questions": [7, None]}, "it asks something, and does not say what"),
+        ({}, "it asks a question without a text"),
+        ({"questions": [7, None]}, "it asks a question without a text"),
     ],
 )
 def test_what_is_asked(asked: dict[str, object], shown: str) -> None:

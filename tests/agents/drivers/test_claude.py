@@ -198,7 +198,7 @@ def test_a_limit_of_its_own_arguments_is_named(end: str) -> None:
     told = result(None, subtype=end, is_error=True, errors=["Reached maximum budget ($0.15)"])
     outcome = parse_output(CLAUDE, [told], code=1).outcome
     assert outcome.category is Category.TASK
-    assert "its arguments allow" in outcome.detail
+    assert "of its arguments" in outcome.detail
     assert "($0.15)" in outcome.detail
     assert outcome.spend.microusd == 12_500
 

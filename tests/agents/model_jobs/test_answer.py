@@ -56,7 +56,7 @@ class TestWhole:
         assert set(parse_answer(SPLIT, said, {"src/big.rs": "old"}).files) == set(SPLIT.outputs)
         found = parse_answer(SPLIT, said + block("src/big.rs", "pub mod big;\n"), {})
         assert set(found.files) == {*SPLIT.outputs, "src/big.rs"}
-        assert "src/big/x.rs: the answer does not have this file" in flaw(
+        assert "src/big/x.rs: the answer does not contain this file" in flaw(
             parse_answer(SPLIT, block("src/big/mod.rs", "x\n"), {})
         )
 
@@ -64,18 +64,18 @@ class TestWhole:
         said = block("src/b.py", "b\n") + block("src/a.py", "a\n")
         assert parse_answer(SEVERAL, said, {}, only="src/b.py").files == {"src/b.py": "b\n"}
         assert parse_answer(SEVERAL, "```\nb\n```", {}, only="src/b.py").files == {"src/b.py": "b\n"}
-        assert "may not write" in flaw(parse_answer(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py"))
+        assert "may only write" in flaw(parse_answer(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py"))
 
     def test_the_tests_and_nothing_of_them_afterwards(self) -> None:
         said = block("tests/a.py", "def test(): ...\n")
         assert parse_answer(SEVERAL, said, {}, only="tests/a.py").files == {"tests/a.py": "def test(): ...\n"}
         edit = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py",), tests="tests/a.py")
         assert parse_answer(edit, "```\nt\n```", {}, only="tests/a.py").files == {"tests/a.py": "t\n"}
-        assert "may not write" in flaw(parse_answer(SEVERAL, said, {}))
+        assert "may only write" in flaw(parse_answer(SEVERAL, said, {}))
 
     def test_too_many_lines(self) -> None:
         long = block("src/a.py", "x\n" * 901)
-        assert "src/a.py: 901 lines were written, and at most 900 are taken" in flaw(parse_answer(ONE, long, {}))
+        assert "src/a.py: 901 lines were written, and at most 900 are accepted" in flaw(parse_answer(ONE, long, {}))
         assert parse_answer(ONE, long, {}, max_lines=901).lines == 901
 
 
@@ -167,11 +167,11 @@ class TestRepair:
         assert parse_repair(ONE, "```\nx = 2\n```", {"src/a.py": "x\n"}).files == {"src/a.py": "x = 2\n"}
 
     def test_only_of_the_jobs_own_files(self) -> None:
-        assert "may not write" in flaw(parse_repair(SEVERAL, block("other.py", "y\n"), self.FILES))
+        assert "may only write" in flaw(parse_repair(SEVERAL, block("other.py", "y\n"), self.FILES))
         tests = {**self.FILES, "tests/a.py": "def test(): assert f()\n"}
         weaker = "FILE: tests/a.py\nFIND:\nassert f()\nREPLACE:\npass\nEND\n"
-        assert "may not write" in flaw(parse_repair(SEVERAL, weaker, tests))
-        assert "which file it is" in flaw(parse_repair(SEVERAL, "```\nx\n```", self.FILES))
+        assert "may only write" in flaw(parse_repair(SEVERAL, weaker, tests))
+        assert "names no file" in flaw(parse_repair(SEVERAL, "```\nx\n```", self.FILES))
         assert flaw(parse_repair(SEVERAL, "fine", self.FILES))
         assert "cut off" in flaw(parse_repair(SEVERAL, "x", self.FILES, cut=True))
 

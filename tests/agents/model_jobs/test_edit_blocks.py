@@ -81,23 +81,23 @@ class TestFailing:
     def test_what_is_there_twice(self) -> None:
         assert why(edit("        return 1", "        return 2")) == [
             (
-                "src/a.py: line 2 of the answer: what it should FIND is there more than once (lines 6, 9): give more lines "
-                "around it, until it is there once"
+                "src/a.py: line 2 of the answer: FIND matches more than one place (lines 6, 9): give more lines around it, "
+                "until it matches once"
             )
         ]
-        assert "more than once (lines 6, 9)" in why(edit("return  1", "return 2"))[0]
+        assert "more than one place (lines 6, 9)" in why(edit("return  1", "return 2"))[0]
 
     def test_what_is_not_there_with_the_nearest_line(self) -> None:
         assert "not in the file; the nearest is line 8: `def g(self):`" in why(edit("def gg(self):", "x"))[0]
 
     def test_where_it_begins_to_differ(self) -> None:
         told = why(edit("    def g(self):\n        return 5", "x"))[0]
-        assert "it begins like line 8, but then line 9 is `return 1`, not `return 5`" in told
+        assert "it starts like line 8, but then line 9 is `return 1`, not `return 5`" in told
         told = why(edit("        return 1\n\n    def h(self):", "x"))[0]
-        assert "it begins like line 6, but then line 8 is `def g(self):`, not `def h(self):`" in told
+        assert "it starts like line 6, but then line 8 is `def g(self):`, not `def h(self):`" in told
 
     def test_nothing_like_it(self) -> None:
-        assert "nothing in the file is like it" in why(edit("§§§§§", "x"))[0]
+        assert "nothing in the file is similar" in why(edit("§§§§§", "x"))[0]
 
     def test_one_of_several_fails_all_and_each_is_told(self) -> None:
         said = edit("import os", "import sys") + edit("nope", "x") + edit("return 1", "x")
@@ -123,7 +123,7 @@ class TestFailing:
 
     def test_new_lines_that_stand_for_old_ones(self) -> None:
         said = edit("        return 1\n\n    def g", "        # ... existing code ...\n    def g")
-        assert "stands for others" in why(said)[0]
+        assert "is a placeholder for others" in why(said)[0]
         texts = {"src/a.py": "# ... existing code ...\nx\n"}
         assert made(edit("# ... existing code ...\nx", "# ... existing code ...\ny"), texts=texts)
 
@@ -135,19 +135,19 @@ class TestFailing:
         assert "no such file" in why(edit("import os", "x", "src/b.py"), BOTH, {"src/a.py": TEXT})[0]
 
     def test_no_file_where_there_are_several(self) -> None:
-        assert "in which FILE" in why(edit("import os", "x", None), BOTH)[0]
+        assert "names no FILE" in why(edit("import os", "x", None), BOTH)[0]
         assert made(edit("import os", "import sys", None)) == TEXT.replace("os", "sys")
 
     def test_no_edits_at_all(self) -> None:
         assert "there are no edits" in why("It is fine.")[0]
-        assert "is to be edited" in why("FILE: src/a.py\n```\nclass A: pass\n```\n")[0]
+        assert "must be edited" in why("FILE: src/a.py\n```\nclass A: pass\n```\n")[0]
 
     def test_nothing_changed(self) -> None:
         assert why(edit("import os", "import os")) == ["the answer changes nothing"]
 
     def test_too_many_lines(self) -> None:
         found = parse_answer(EDIT, edit("import os", "x\n" * 30), TEXTS, max_lines=20)
-        assert "at most 20 are taken" in str(found.errors[0])
+        assert "at most 20 are accepted" in str(found.errors[0])
 
 
 class TestWordsInTexts:
@@ -265,7 +265,7 @@ def test_an_edit_is_the_replacement_of_what_is_there_once(lines: list[str], data
     if len(starts) == 1:
         assert found.files == {"src/a.py": text.replace(find, "new\nlines")}
     elif starts:
-        assert "more than once" in str(found.errors[0])
+        assert "more than one place" in str(found.errors[0])
     else:
         wanted, there = (
             [line.split() for line in find.split("\n")],
@@ -274,7 +274,7 @@ def test_an_edit_is_the_replacement_of_what_is_there_once(lines: list[str], data
         alike = sum(there[at : at + len(wanted)] == wanted for at in range(len(there)))
         assert (not found.errors) if alike == 1 else found.errors
         if alike != 1:
-            assert ("more than once" if alike else "not in the file") in str(found.errors[0])
+            assert ("more than one place" if alike else "not in the file") in str(found.errors[0])
 
 
 _LABELS = st.sampled_from(

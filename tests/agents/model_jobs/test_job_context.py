@@ -44,7 +44,7 @@ class TestGather:
         assert found.left_out == (
             f"a is shown without its last 1 lines {limits}",
             f"b is not shown: there is no room left {limits}",
-            "gone is not shown: it is not there, or is no text",
+            "gone is not shown: it does not exist, or is not text",
         )
 
     def test_tokens_are_a_limit_too(self) -> None:

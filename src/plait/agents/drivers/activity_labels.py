@@ -1,4 +1,4 @@
-"""What an agent does, by the tool it uses: one line for people, of the same few kinds with every agent."""
+"""One line for people about what an agent is doing, by the tool it uses; of the same few kinds for every agent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from plait.agents.interface import ActivityKind, AgentEvent, QuestionAsked
 from plait.agents.output_parser import Json, JsonLinesParser, get_object, make_activity, relative_to_workspace
 from plait.core.settings import NO_SPEND, Spend
 
-_MAX_COMMAND_CHARS = 2000  # characters of a command that are looked at
-_PATH_TAIL_PARTS = 3  # so many parts of a path say enough, where nobody knows the workspace
+_MAX_COMMAND_CHARS = 2000
+_PATH_TAIL_PARTS = 3  # shown of a path if the workspace is unknown
 _NOT_A_LETTER = re.compile(r"[^a-z]")
 _SHELL_WRAPPER = re.compile(r"(?:\S*/)?(?:ba|z|da|)sh -l?c (?=\S)")
 
-# Names without case and underscores: `Write` and `write_file` are near enough.
+# Names without case and underscores.
 _KIND_BY_TOOL: Mapping[str, ActivityKind] = {
     name: kind
     for kind, names in {
@@ -59,14 +59,14 @@ _QUESTION_TOOLS = frozenset({"askuserquestion", "askuser", "askfollowupquestion"
 
 
 class ToolUseParser(JsonLinesParser):
-    """A listener to a tool that tells what it uses by name, so that it is known what it did."""
+    """For agents that report the tools they use by name: changes are counted."""
 
     def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
         super().__init__(before, permission_note)
         self.changes_made = 0
 
     def handle_part(self, part: Json) -> Iterator[AgentEvent]:
-        """A piece of a message, in the shape that several tools have in common."""
+        """A part of a message, in the shape that several agents share."""
         match part.get("type"):
             case "text":
                 self.last_message = str(part.get("text") or "")
@@ -107,24 +107,24 @@ def changes_files(name: object) -> bool:
 
 
 def classify_tool(name: object) -> ActivityKind:
-    """What a tool of this name is for."""
+    """The kind of activity of a tool of this name."""
     return _KIND_BY_TOOL.get(_normalize_name(name), ActivityKind.USES)
 
 
 def is_question_tool(name: object) -> bool:
-    """It asks a person."""
+    """The tool asks a person."""
     return _normalize_name(name) in _QUESTION_TOOLS
 
 
 def format_question(given: Json) -> str:
-    """What it asks, with the choices it offers."""
+    """The question, with its choices."""
     several = given.get("questions")
     asked = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else [dict(given)]
-    return "\n".join(filter(None, map(_format_one_question, asked))) or "it asks something, and does not say what"
+    return "\n".join(filter(None, map(_format_one_question, asked))) or "it asks a question without a text"
 
 
 def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterator[AgentEvent]:
-    """`editing src/app.py`, `running pytest -q`: what a tool is used for."""
+    """`editing src/app.py`, `running pytest -q`."""
     sort = classify_tool(name)
     about = _first_text(given, _DETAIL_FIELDS[sort])
     match sort:
@@ -140,7 +140,7 @@ def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterato
 
 
 def shorten_path(path: str, workspace: str = "") -> str:
-    """A file as people call it; where the workspace is not known, by the end of its path."""
+    """A path relative to the workspace; if that is unknown, its last parts."""
     inside = relative_to_workspace(path, workspace)
     parts = inside.split("/")
     far = not workspace and inside.startswith("/") and len(parts) > _PATH_TAIL_PARTS + 1
@@ -148,35 +148,35 @@ def shorten_path(path: str, workspace: str = "") -> str:
 
 
 def strip_shell(command: str) -> str:
-    """A command without the shell that tools put around it; of several lines, the first."""
-    said = command[:_MAX_COMMAND_CHARS].strip()
-    found = _SHELL_WRAPPER.match(said)
-    if found:
+    """The first line of a command, without the shell that tools put around it."""
+    text = command[:_MAX_COMMAND_CHARS].strip()
+    match = _SHELL_WRAPPER.match(text)
+    if match:
         try:
-            said = (shlex.split(said[found.end() :]) or [""])[0].strip()
-        except ValueError:  # it was cut, or is quoted in a way of its own
-            said = said[found.end() :].lstrip("'\"")
-    return said.split("\n", 1)[0]
+            text = (shlex.split(text[match.end() :]) or [""])[0].strip()
+        except ValueError:  # cut off, or quoted differently
+            text = text[match.end() :].lstrip("'\"")
+    return text.split("\n", 1)[0]
 
 
 def _first_text(given: Json, names: Iterable[str]) -> str:
-    said = (given.get(name) for name in names)
-    return next((value for value in said if value and isinstance(value, str)), "")
+    values = (given.get(name) for name in names)
+    return next((value for value in values if value and isinstance(value, str)), "")
 
 
 def _format_one_question(asked: Mapping[str, object]) -> str:
-    said = asked.get("question") or asked.get("prompt") or asked.get("text")
-    if not isinstance(said, str):
+    text = asked.get("question") or asked.get("prompt") or asked.get("text")
+    if not isinstance(text, str):
         return ""
     offered = asked.get("options")
     labels = [_option_label(option) for option in offered] if isinstance(offered, list) else []
     choices = ", ".join(filter(None, labels))
-    return f"{said.strip()} ({choices})" if choices else said.strip()
+    return f"{text.strip()} ({choices})" if choices else text.strip()
 
 
 def _option_label(option: object) -> str:
-    said = option.get("label") if isinstance(option, Mapping) else option
-    return said if isinstance(said, str) else ""
+    text = option.get("label") if isinstance(option, Mapping) else option
+    return text if isinstance(text, str) else ""
 
 
 def _normalize_name(name: object) -> str:

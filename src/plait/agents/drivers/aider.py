@@ -1,4 +1,4 @@
-"""`aider`: Aider. It prints text, and exits 0 however it ended: what its provider refused is among the text."""
+"""`aider`: Aider. It prints text and always exits 0; errors of its provider are in the text."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _FIXED_ARGS = (
-    *("--no-auto-commits", "--no-dirty-commits", "--no-gitignore"),  # a commit is plait's to make
+    *("--no-auto-commits", "--no-dirty-commits", "--no-gitignore"),  # plait makes the commits
     *("--no-analytics", "--no-check-update", "--no-show-release-notes", "--no-show-model-warnings"),
     *("--no-pretty", "--no-fancy-input", "--no-detect-urls", "--disable-playwright"),
 )
-# It keeps what it knows of the code in the workspace, and nothing says it should not: a folder that ignores itself is
-# in nobody's commit.
+# It always keeps a cache in the workspace: a folder that ignores itself stays out of commits.
 _CACHE = ".aider.tags.cache.v4"
 _PREPARE_CACHE_SCRIPT = f"""mkdir -p {_CACHE} && echo '*' > {_CACHE}/.gitignore; exec "$@\""""
 _LITELLM_ERROR = re.compile(r"litellm\.\w+: ")
@@ -52,14 +51,14 @@ _TOO_LONG = re.compile(r"Model \S+ has hit a token limit!")
 _EDIT_APPLIED = re.compile(r"Applied edit to (?P<file>.+)")
 _EMPTY = "Empty response received from LLM"
 _NO_KEY = "No LLM model was specified and no API keys were provided"
-_MAX_ERROR_CHARS = 2000  # characters of a complaint
+_MAX_ERROR_CHARS = 2000
 
 
 class Aider(CodingTool):
     info = AGENTS["aider"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Its histories are put beside the transcript: what lies in the workspace becomes part of the change."""
+        """Its histories go to the attempt's folder: files in the workspace become part of the change."""
         words = (
             *("--message-file", context.prompt_file),
             *self.model_and_session_args(context),
@@ -79,14 +78,14 @@ class _AiderParser(PlainTextParser):
         super().__init__(use_output=True)
         self._tool = tool
         self._error: ToolError | None = None
-        self._error_continues = False  # whether a complaint goes on in the next line
+        self._error_continues = False  # on the next line
         self._answered = False
         self._spend = NO_SPEND
         self._tokens = Tokens()
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
-        told = to_plain_text(line)
-        return (*self._read_line(told), *self._show_line(line, told))
+        text = to_plain_text(line)
+        return (*self._read_line(text), *self._show_line(line, text))
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         if was_killed(code):
@@ -96,44 +95,44 @@ class _AiderParser(PlainTextParser):
         elif code or self._answered:
             ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
         else:
-            ended = Outcome(Category.TASK, code, "it ended without an answer of its model")
+            ended = Outcome(Category.TASK, code, "it exited without an answer from its model")
         return replace(ended, spend=self._spend)
 
-    def _show_line(self, line: str, told: str) -> Sequence[AgentEvent]:
-        edited = _EDIT_APPLIED.fullmatch(told)
+    def _show_line(self, line: str, text: str) -> Sequence[AgentEvent]:
+        edited = _EDIT_APPLIED.fullmatch(text)
         if edited:
             return (Activity(f"editing {edited['file']}", ActivityKind.EDITS),)
         return super().feed(line)
 
-    def _read_line(self, told: str) -> Iterator[AgentEvent]:
-        if _LITELLM_ERROR.match(told):
-            self._error, self._error_continues = make_provider_error(told), True
-        elif self._error_continues and self._error is not None and not _ADVICE.match(told):
-            self._error = make_provider_error(f"{self._error.message} {told}"[:_MAX_ERROR_CHARS])  # it breaks its lines
+    def _read_line(self, text: str) -> Iterator[AgentEvent]:
+        if _LITELLM_ERROR.match(text):
+            self._error, self._error_continues = make_provider_error(text), True
+        elif self._error_continues and self._error is not None and not _ADVICE.match(text):
+            self._error = make_provider_error(f"{self._error.message} {text}"[:_MAX_ERROR_CHARS])  # it wraps lines
         else:
             self._error_continues = False
-            yield from self._read_other_line(told)
+            yield from self._read_other_line(text)
 
-    def _read_other_line(self, told: str) -> Iterator[AgentEvent]:
-        if (again := _RETRY.match(told)) and self._error is not None:
+    def _read_other_line(self, text: str) -> Iterator[AgentEvent]:
+        if (again := _RETRY.match(text)) and self._error is not None:
             yield from report_refusal(self._error.message, after=float(again["seconds"]))
-            yield from make_activity(told, ActivityKind.WAITS)
-        elif told.startswith("Tokens: ") and (spent := _TOKENS.match(told)):
+            yield from make_activity(text, ActivityKind.WAITS)
+        elif text.startswith("Tokens: ") and (spent := _TOKENS.match(text)):
             yield from self._read_usage(spent)
-        elif _TOO_LONG.match(told):
-            self._error = ToolError(told, category=Category.CONTEXT)
-        elif told.startswith(_EMPTY):
-            self._error = ToolError(told, category=Category.EMPTY)
-        elif told.startswith(_NO_KEY):
-            self._error = ToolError(told, category=Category.AUTH)  # it now waits for somebody at a browser
+        elif _TOO_LONG.match(text):
+            self._error = ToolError(text, category=Category.CONTEXT)
+        elif text.startswith(_EMPTY):
+            self._error = ToolError(text, category=Category.EMPTY)
+        elif text.startswith(_NO_KEY):
+            self._error = ToolError(text, category=Category.AUTH)  # it waits for a login in a browser
 
-    def _read_usage(self, found: re.Match[str]) -> Iterator[AgentEvent]:
-        told = {one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(found["sent"])}
+    def _read_usage(self, match: re.Match[str]) -> Iterator[AgentEvent]:
+        told = {one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(match["sent"])}
         hit = told.get("cache hit", 0)
-        got = _parse_number(found["got"].rstrip("kM"), found["got"].lstrip("0123456789.,"))
+        got = _parse_number(match["got"].rstrip("kM"), match["got"].lstrip("0123456789.,"))
         read = told.get("sent", 0) + told.get("cache write", 0) + hit
         self._tokens += Tokens(read, got, hit)
-        cost = _COST.search(found["cost"])
+        cost = _COST.search(match["cost"])
         self._spend = self._spend.at_least(
             self._tool.compute_reported_spend(to_microdollars(float(cost["cost"])) if cost else 0, self._tokens)
         )
@@ -142,8 +141,8 @@ class _AiderParser(PlainTextParser):
         yield SpendUpdated(self._spend)
 
 
-def _parse_number(said: str, unit: str) -> int:
+def _parse_number(text: str, unit: str) -> int:
     try:
-        return min(round(float(said.replace(",", "")) * _UNITS[unit]), 10**12)
+        return min(round(float(text.replace(",", "")) * _UNITS[unit]), 10**12)
     except (ValueError, OverflowError, KeyError):
         return 0

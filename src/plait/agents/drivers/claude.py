@@ -1,6 +1,6 @@
-"""`claude`: Claude Code. It tells all it does as events, what it cost, and when its provider refuses.
+"""`claude`: Claude Code. It reports its activity, cost and rate limits as events.
 
-Its exit status is right about failures, but not about what it was not allowed to do; `subtype` says success of both.
+Its exit status is right about failures, but not about denied tools; `subtype` is success for both.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from plait.core.status import Category
 _ENV = (
     ("DISABLE_AUTOUPDATER", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-    # Some eight seconds: a short burst costs nothing, and the long waits are plait's. Left alone it tries for minutes,
-    # with a key that is wrong, too.
+    # Some eight seconds: enough for a burst; plait does the long waits. By default it retries for minutes, even with a
+    # wrong key.
     ("CLAUDE_CODE_MAX_RETRIES", "4"),
 )
-# What it calls its errors, for those whose words tell nothing.
+# Its names of errors, for messages that match no pattern.
 _CATEGORY_BY_TAG: Mapping[str, Category] = {
     "authentication_failed": Category.AUTH,
     "oauth_org_not_allowed": Category.AUTH,
@@ -49,8 +49,8 @@ _CATEGORY_BY_TAG: Mapping[str, Category] = {
     "model_not_found": Category.USAGE,
 }
 _LIMIT_MESSAGES: Mapping[object, str] = {
-    "error_max_turns": "it used up the turns that its arguments allow it",
-    "error_max_budget_usd": "it used up the money that its arguments allow it",
+    "error_max_turns": "it reached the turn limit of its arguments",
+    "error_max_budget_usd": "it reached the budget of its arguments",
 }
 _ROOT_REFUSED = "cannot be used with root"
 _SESSION_GONE = "No conversation found"
@@ -60,7 +60,7 @@ class Claude(CodingTool):
     info = AGENTS["claude"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """A session goes on only in the folder it began in; a task's attempts have one workspace."""
+        """A session can only continue in its folder; a task's attempts share one workspace."""
         words = ["-p", "--output-format", "stream-json", "--verbose"]
         words += self.permission_args(("--dangerously-skip-permissions",), ("--permission-mode", "acceptEdits"))
         return Command(
@@ -83,7 +83,7 @@ class _ClaudeParser(ToolUseParser):
         self._token_counter = TokenCounter()
         self._tag = ""
         self._limit = NO_RETRY_AFTER
-        self._changing_calls: set[str] = set()  # the deeds, by their names
+        self._changing_calls: set[str] = set()  # by id
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.update_session(event.get("session_id"))
@@ -119,7 +119,7 @@ class _ClaudeParser(ToolUseParser):
             case "permission_denied":
                 self._record_denial(event)
             case "compact_boundary":
-                yield Activity("summing up what was said so far", ActivityKind.THINKS)
+                yield Activity("compacting its context", ActivityKind.THINKS)
             case _:
                 pass
 
@@ -132,7 +132,7 @@ class _ClaudeParser(ToolUseParser):
         yield from make_activity(f"waiting {seconds:.0f}s for the provider ({why}), try {tries}", ActivityKind.WAITS)
 
     def _handle_rate_limit(self, told: Json) -> Iterator[AgentEvent]:
-        """It tells of every change of its limits; most are none."""
+        """Most changes of the limits are no refusal."""
         if told.get("status") == "rejected":
             at = get_count(told, "resetsAt")
             self._limit = RetryAfter(at=float(at)) if at else NO_RETRY_AFTER
@@ -154,7 +154,7 @@ class _ClaudeParser(ToolUseParser):
         yield from super().handle_part(part)
 
     def _record_denial(self, denial: Json) -> None:
-        if is_question_tool(denial.get("tool_name")):  # nobody was there to be asked
+        if is_question_tool(denial.get("tool_name")):  # it runs unattended
             self.question = format_question(get_object(denial, "tool_input")) if self.is_idle else None
             return
         self.denied.append(str(denial.get("tool_name") or "a tool"))
@@ -163,8 +163,8 @@ class _ClaudeParser(ToolUseParser):
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         self.finished, self.error = True, None
-        said, end = event.get("result"), event.get("subtype")
-        self.last_message = said if isinstance(said, str) else self.last_message
+        text, end = event.get("result"), event.get("subtype")
+        self.last_message = text if isinstance(text, str) else self.last_message
         for denial in event.get("permission_denials") or ():
             self._record_denial(get_object(denial))
         if event.get("is_error") is True or str(end).startswith("error"):
@@ -189,7 +189,7 @@ class _ClaudeParser(ToolUseParser):
         )
 
     def _read_spend(self, event: Json) -> Spend:
-        """By model where it tells them: helpers that it started are among those."""
+        """By model if reported: that includes its subagents."""
         by_model = get_object(event, "modelUsage").values()
         names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
         tokens = sum(get_count(get_object(used), name) for used in by_model for name in names)

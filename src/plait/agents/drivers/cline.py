@@ -1,4 +1,4 @@
-"""`cline`: Cline. Its sessions can't be gone on with unattended, so each attempt begins anew."""
+"""`cline`: Cline. Its sessions can't be continued unattended, so each attempt starts a new one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from plait.agents.prices import Tokens
 from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 
-# Left alone it works inside of a daemon that all its runs share: whoever ended the first would end them all.
+# By default all runs share a daemon, and ending the first would end them all.
 _ENV = (("CLINE_SESSION_BACKEND_MODE", "local"), ("CLINE_NO_AUTO_UPDATE", "1"))
 _TOOL_ALIASES: Mapping[str, str] = {
     "editor": "edit",
@@ -47,7 +47,6 @@ class Cline(CodingTool):
     info = AGENTS["cline"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """It reads no prompt from its standard input."""
         words = (
             *("--json", "--cwd", context.workspace),
             *self.model_and_session_args(context),
@@ -104,7 +103,7 @@ class _ClineParser(ToolUseParser):
                 pass
 
     def _handle_tool_start(self, name: object, given: Json) -> Iterator[AgentEvent]:
-        """Unattended, it answers its own questions, with the first choice: fine, if it does something then."""
+        """Unattended, it answers its own questions with the first choice; fine, if it then makes changes."""
         if name == _QUESTION_TOOL:
             self.question = format_question(given)
             yield from make_activity("asking:", ActivityKind.SAYS, self.question)
@@ -132,8 +131,8 @@ class _ClineParser(ToolUseParser):
             self._tool.compute_reported_spend(to_microdollars(cost), Tokens(read, written, cached))
         )
 
-    def _handle_error(self, said: object) -> Iterator[AgentEvent]:
-        words = said if isinstance(said, str) and said else "it failed without an error message"
+    def _handle_error(self, text: object) -> Iterator[AgentEvent]:
+        words = text if isinstance(text, str) and text else "it failed without an error message"
         self.error = make_provider_error(words)
         yield from make_activity(words, ActivityKind.FAILS)
 

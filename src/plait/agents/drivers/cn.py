@@ -1,4 +1,4 @@
-"""`cn`: Continue. It prints what it says in the end and nothing before; its errors are a line of JSON."""
+"""`cn`: Continue. It only prints its final message; errors are a line of JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Continue(CodingTool):
         self._permission_args = self.permission_args(("--auto",), _EDIT_ARGS)
 
     def build_command(self, context: AttemptContext) -> Command:
-        """After `-p` it takes any word for a prompt, and then reads none: it comes last."""
+        """Any argument after `-p` would be taken for the prompt."""
         words = (*self.model_and_session_args(context), *self._permission_args)
         return Command((*self.build_argv(*words), "-p"), context.prompt_file, _ENV)
 
@@ -48,9 +48,9 @@ class Continue(CodingTool):
 
 class _ContinueParser(JsonLinesParser):
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
-        """Also its answer is JSON, where a person's arguments ask for that."""
-        said = event.get("message") or event.get("response")
-        words = said if isinstance(said, str) else ""
+        """The answer is JSON, too, if the settings' arguments ask for that."""
+        text = event.get("message") or event.get("response")
+        words = text if isinstance(text, str) else ""
         if event.get("status") == "error":
             self.error = make_provider_error(words or "it failed without an error message")
             yield from make_activity(words, ActivityKind.FAILS)
@@ -59,7 +59,7 @@ class _ContinueParser(JsonLinesParser):
             yield from make_activity(words, ActivityKind.SAYS)
 
     def handle_invalid(self, line: str, /) -> Iterator[AgentEvent]:
-        """Its answer may begin with a brace."""
+        """The answer may start with a brace."""
         yield from self.handle_text(line)
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
@@ -68,7 +68,7 @@ class _ContinueParser(JsonLinesParser):
         yield from super().handle_text(line)
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """It says nothing where its model does."""
+        """It prints nothing if the model's answer is empty."""
         if code == 0 and self.error is None and not self.finished:
             return Outcome(Category.EMPTY, code, "the model's answer was empty")
         return super().finish(code, tail, printed_at)

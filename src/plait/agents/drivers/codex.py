@@ -1,6 +1,6 @@
-"""`codex`: Codex. It counts tokens over a whole session, tells no cost, and waits for a network without end.
+"""`codex`: Codex. It counts tokens over a whole session, reports no cost, and waits endlessly for a network.
 
-It complains of things that pass by themselves, too: only what it says last counts, or that a turn failed.
+It also reports errors that it recovers from: only the last one counts, or a failed turn.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Codex(CodingTool):
     info = AGENTS["codex"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """A person's words come before the subcommand, which knows fewer of them."""
+        """The settings' arguments come before the subcommand, which knows fewer of them."""
         words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
         words += self.permission_args(("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write"))
         words += self._trust_args(context.workspace)
@@ -63,10 +63,10 @@ class Codex(CodingTool):
         return _CodexParser(self, before)
 
     def _trust_args(self, workspace: str) -> tuple[str, ...]:
-        """Otherwise it writes every folder it works in into the user's settings, as one to be trusted."""
+        """Otherwise it adds every folder it works in to the user's settings as trusted."""
         if self.spec.permission is Permission.OWN or not workspace.isprintable():
             return ()
-        key = dumps(workspace, ensure_ascii=False)  # a text in JSON is one in TOML
+        key = dumps(workspace, ensure_ascii=False)  # a JSON string is a TOML string
         return ("-c", f'projects={{{key}={{trust_level="trusted"}}}}')
 
 
@@ -77,7 +77,7 @@ class _CodexParser(JsonLinesParser):
         super().__init__(before, tool.permission_note)
         self.changes_made = 0
         self._tool = tool
-        self._reconnect_reason = ""  # what it is trying to get over
+        self._reconnect_reason = ""
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         match event.get("type"):
@@ -110,18 +110,18 @@ class _CodexParser(JsonLinesParser):
             self.error = _parse_error(self._reconnect_reason)
         return super().finish(code, tail, printed_at)
 
-    def _handle_error(self, said: str) -> Iterator[AgentEvent]:
-        found = _RECONNECTS.fullmatch(said)
-        if found is None:
-            self.error = _parse_error(said)
+    def _handle_error(self, text: str) -> Iterator[AgentEvent]:
+        match = _RECONNECTS.fullmatch(text)
+        if match is None:
+            self.error = _parse_error(text)
             yield from make_activity(self.error.message, ActivityKind.FAILS)
             return
-        self._reconnect_reason = found["why"]
-        error = _parse_error(found["why"])
+        self._reconnect_reason = match["why"]
+        error = _parse_error(match["why"])
         why = classify_error(error.message, error.status)
         if why is not None and why.category is Category.RATE_LIMIT:
             yield ProviderRefused(why.wait)
-        yield from make_activity(f"reconnecting, {found['how'].strip()}: {error.message}", ActivityKind.WAITS)
+        yield from make_activity(f"reconnecting, {match['how'].strip()}: {error.message}", ActivityKind.WAITS)
 
     def _handle_item(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
         match item.get("type"):
@@ -147,15 +147,15 @@ class _CodexParser(JsonLinesParser):
                 pass
 
     def _handle_command(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
-        said = strip_shell(str(item.get("command") or ""))
+        text = strip_shell(str(item.get("command") or ""))
         if item.get("status") == "declined":
             self.denied.append("a shell")
-            yield from make_activity("it was not allowed to run", ActivityKind.FAILS, said)
+            yield from make_activity("it was not allowed to run", ActivityKind.FAILS, text)
         elif not over:
             self.record_change()
-            yield from make_activity("running", ActivityKind.RUNS, said)
+            yield from make_activity("running", ActivityKind.RUNS, text)
         elif not self.changes_made:
-            self.record_change()  # some commands are told only when they are over
+            self.record_change()  # some commands are only reported at their end
 
     def _handle_file_change(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
         files = [shorten_path(str(get_object(one).get("path") or "")) for one in item.get("changes") or ()]
@@ -167,12 +167,12 @@ class _CodexParser(JsonLinesParser):
             yield from make_activity("editing", ActivityKind.EDITS, ", ".join(files))
 
     def _read_spend(self, usage: Json) -> Spend:
-        """Of this attempt: what the session took in all, less what it had taken; unless it counts from nothing again."""
+        """The session's whole count less what it had before this attempt."""
         read, cached = get_count(usage, "input_tokens"), get_count(usage, "cached_input_tokens")
         whole = self._tool.compute_spend(Tokens(read, get_count(usage, "output_tokens"), cached))
         return spend_since(whole, self.before)
 
 
-def _parse_error(said: str) -> ToolError:
-    found = _STATUS.search(said)
-    return ToolError(unwrap_error(said), int(found[1]) if found else None, fallback=guess_category(said))
+def _parse_error(text: str) -> ToolError:
+    match = _STATUS.search(text)
+    return ToolError(unwrap_error(text), int(match[1]) if match else None, fallback=guess_category(text))

@@ -1,4 +1,4 @@
-"""`command`: any command as an agent. It is split into words first; then placeholders are filled in, one word each."""
+"""`command`: any command as an agent. It is split into words before placeholders are filled in."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from plait.core.errors import ConfigError
 from plait.core.settings import NO_SPEND, Spend
 
 DEFAULT_NAME = "command"
-_MAX_TITLE_CHARS = 500  # characters: no title is a text
+_MAX_TITLE_CHARS = 500
 _BEFORE_WORD = " \t\n'\""
 _FILE_PLACEHOLDERS = frozenset({"task_file", "prompt_file"})
 _OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"})
-# What no argument can hold: a null character, and halves of characters that stand for no byte.
+# What no argument can contain: null characters, and surrogates that stand for no byte.
 _INVALID_CHARS = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
 
 
@@ -55,7 +55,7 @@ class CommandAgent:
 def build_command_spec(
     text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery = PromptDelivery.AUTO
 ) -> AgentSpec:
-    """A command as a person writes it; raises ConfigError. The prompt is on standard input, unless it names a file."""
+    """Raises ConfigError. The prompt comes on standard input, unless the command names a file."""
     words = (text.strip(),) if shell else split_command(text)
     check_command(words, shell=shell)
     if prompt_by is PromptDelivery.AUTO:
@@ -65,28 +65,28 @@ def build_command_spec(
 
 
 def split_command(text: str) -> tuple[str, ...]:
-    """The words of a command, by the quotes that a shell has; nothing else of a shell is there."""
+    """Split by a shell's quotes; no other shell syntax is supported."""
     try:
         words = tuple(shlex.split(text))
         bare = shlex.split(text, posix=False)  # the same words, with their quotes
     except ValueError as error:
         said = str(error)[:1].lower() + str(error)[1:]
         raise ConfigError(
-            f"the agent's command can't be split into words: {said}", hint=f"Look at its quotes: {text}"
+            f"the agent's command can't be split into words: {said}", hint=f"Check its quotes: {text}"
         ) from None
     operator = next((word for word in bare if word in _OPERATORS), None)
     if operator is not None:
         raise ConfigError(
-            f"the agent's command has a {operator}, which means nothing without a shell",
-            hint="Say --agent-shell to have one; or put it in quotes, if it is a word like any other.",
+            f"the agent's command contains {operator}, which needs a shell",
+            hint="Add --agent-shell; or put it in quotes, if it is an argument.",
         )
     return words
 
 
 def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
-    """Raises ConfigError for what could never run."""
+    """Raises ConfigError for a command that could never run."""
     if not words or not words[0].strip():
-        raise ConfigError("the agent's command is empty", hint="Say what to run: --agent-command 'tool {task_file}'.")
+        raise ConfigError("the agent's command is empty", hint="Give a command: --agent-command 'tool {task_file}'.")
     check_placeholders(words)
     if shell:
         _check_shell_line(words)
@@ -94,14 +94,14 @@ def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
 
 def _check_shell_line(words: tuple[str, ...]) -> None:
     if len(words) > 1:
-        raise ConfigError("the agent's command for a shell is more than one line", hint="Give it as one text.")
+        raise ConfigError("the agent's shell command is more than one text", hint="Give it as one text.")
     quotes = _quote_states(words[0])
 
     def look(name: str, place: int) -> str:
         if quotes[place] == "'":
             raise ConfigError(
-                f"the agent's command has {{{name}}} in single quotes, in which a shell fills in nothing",
-                hint="Take the quotes away: a value is one word, whatever is in it.",
+                f"the agent's command has {{{name}}} in single quotes, where a shell expands nothing",
+                hint="Remove the quotes: a value is always one word.",
             )
         return ""
 
@@ -109,7 +109,7 @@ def _check_shell_line(words: tuple[str, ...]) -> None:
 
 
 def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
-    """Nothing of the environment is among them: arguments are seen by everybody on the machine."""
+    """Nothing of the environment: arguments are visible to all users of the machine."""
     attempt = context.attempt
     values = {
         "task_file": context.task_file,
@@ -124,7 +124,7 @@ def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
 
 
 def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
-    """For `sh -c`. Values are parameters beside the line, not text in it: nothing in them is ever read as a command."""
+    """For `sh -c`. Values are passed as parameters, so they are never interpreted as commands."""
     given: dict[str, int] = {}
     quotes = _quote_states(line)
 
@@ -138,7 +138,7 @@ def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _quote_states(line: str) -> str:
-    """For each character the quote that it stands in, or a space."""
+    """For each character, the quote around it, or a space."""
     inside, escaped, found = " ", False, []
     for char in line:
         found.append(inside)

@@ -1,4 +1,4 @@
-"""`copilot`: GitHub Copilot CLI. It tells neither tokens nor money."""
+"""`copilot`: GitHub Copilot CLI. It reports neither tokens nor cost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Copilot(CodingTool):
     info = AGENTS["copilot"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """A session would go on in the folder that it began in: `-C` says where."""
+        """Without `-C`, a session would continue in its original folder."""
         words = (
             *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
             *self.model_and_session_args(context, "--resume"),
@@ -64,7 +64,7 @@ class _CopilotParser(ToolUseParser):
         if _NO_LOGIN in line:
             self.error = ToolError(line.strip(), category=Category.AUTH)
         elif _SESSION_GONE in line:
-            self.error = ToolError(line.strip())  # how to resume, which follows, explains nothing
+            self.error = ToolError(line.strip())  # the usage that follows explains nothing
             self.session_gone = True
         yield from super().handle_text(line)
 
@@ -80,8 +80,8 @@ class _CopilotParser(ToolUseParser):
             case "tool.execution_complete":
                 yield from self._handle_tool_end(data)
             case "model.call_failure":
-                said = data.get("errorMessage")
-                yield from report_refusal(said if isinstance(said, str) else "", get_count(data, "statusCode") or None)
+                text = data.get("errorMessage")
+                yield from report_refusal(text if isinstance(text, str) else "", get_count(data, "statusCode") or None)
             case "session.error":
                 yield from self._handle_error(data)
             case "session.info" if data.get("infoType") == "model_retry":
@@ -100,8 +100,8 @@ class _CopilotParser(ToolUseParser):
         yield from self.handle_tool_result(name, error=error, denied=denied)
 
     def _handle_error(self, data: Json) -> Iterator[AgentEvent]:
-        said = data.get("message")
-        words = said if isinstance(said, str) and said else "it failed without an error message"
+        text = data.get("message")
+        words = text if isinstance(text, str) and text else "it failed without an error message"
         words = words.rpartition("Last error: ")[2] or words
         failed = make_provider_error(words, get_count(data, "statusCode") or None)
         sort = data.get("errorType")

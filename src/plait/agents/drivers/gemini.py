@@ -1,6 +1,6 @@
-"""`gemini`: Gemini CLI. It exits with its provider's status of HTTP, as far as that fits into a byte.
+"""`gemini`: Gemini CLI. Its exit status is the provider's HTTP status modulo 256.
 
-What its provider refuses, it tells as text beside its events: how often it tried, and when it will again.
+It reports refusals of the provider as text beside its events: the number of tries, and when it will retry.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from plait.core.status import Category
 
 _ENV = (
     ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
-    ("GEMINI_CLI_NO_RELAUNCH", "true"),  # a second process does nothing but keep signals from the first
+    ("GEMINI_CLI_NO_RELAUNCH", "true"),  # a wrapper process would keep signals from it
 )
-_HTTP_EXIT_STATUSES = range(144, 256)  # exit statuses that are 400 and more, less 256
+_HTTP_EXIT_STATUSES = range(144, 256)  # 400 to 511, less 256
 _EXIT_MEANINGS: Mapping[int, tuple[Category, str]] = {
-    41: (Category.AUTH, "nobody is logged in"),
+    41: (Category.AUTH, "it is not logged in"),
     42: (Category.USAGE, "it does not understand its arguments or its input"),
     44: (Category.USAGE, "its sandbox can't be used"),
     52: (Category.USAGE, "its settings are wrong"),
-    53: (Category.TASK, "it used up the turns that its settings allow it"),
+    53: (Category.TASK, "it reached the turn limit of its settings"),
     55: (Category.USAGE, "it does not trust the folder"),
 }
 _ATTEMPT_FAILED = re.compile(r"Attempt (?P<n>\d+) failed(?: with status (?P<status>\d{3}))?[.:]? ?(?P<why>.*)")
@@ -54,7 +54,7 @@ _NOISE = re.compile(
     r"|Loaded cached credentials|Suggested retry after|\s+(?:at |\w+:|\[\w+\]:)|\s*[\]}]|Skill conflict"
 )
 _SESSION_GONE = "Error resuming session"
-_MAX_MESSAGE_CHARS = 4000  # characters of a message that are kept
+_MAX_MESSAGE_CHARS = 4000
 
 
 class Gemini(CodingTool):
@@ -82,7 +82,7 @@ class _GeminiParser(ToolUseParser):
         super().__init__(before, tool.permission_note)
         self._tool = tool
         self._model = ""
-        self._message_continues = False  # a message comes in pieces
+        self._message_continues = False  # messages come in pieces
         self._last_error = ""
         self._retry_reason = ""
         self._first_line = ""  # the first line that is no noise
@@ -124,18 +124,18 @@ class _GeminiParser(ToolUseParser):
         yield from super().handle_text(line)
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """What it exits with may look like a signal: 408 less 256 is what a process leaves that used up its time."""
+        """Some of its exit statuses look like signals: 408 - 256 is that of SIGXCPU."""
         if code in _HTTP_EXIT_STATUSES and self.error is not None:
             self.error = replace(self.error, status=code + 256)
             return super().finish(1, tail, printed_at)
         if code in _EXIT_MEANINGS and not self.session_gone:
             category, what = _EXIT_MEANINGS[code]
-            said = self.error.message if self.error else self._last_error or self._first_line
-            self.error = ToolError(f"{what}: {said}" if said else what, category=category)
+            text = self.error.message if self.error else self._last_error or self._first_line
+            self.error = ToolError(f"{what}: {text}" if text else what, category=category)
         return super().finish(code, tail, printed_at)
 
     def _handle_retry(self, line: str, status: int | None) -> Iterator[AgentEvent]:
-        """A line says that it failed, or the one after it, when it will try again: so it does only for a limit."""
+        """A failed try and its delay are on one line or two; a delay is only given for a rate limit."""
         again = _RETRY_AFTER.search(line)
         found = classify_error(self._retry_reason, status)
         if again:
@@ -148,22 +148,22 @@ class _GeminiParser(ToolUseParser):
         elif "Retrying with backoff" in line:
             if found is not None and found.category is Category.RATE_LIMIT:
                 yield ProviderRefused(found.wait)
-            said, self._retry_reason = unwrap_error(self._retry_reason.partition("... ")[2]), ""
-            yield from make_activity("waiting to try again:", ActivityKind.WAITS, said or f"status {status}")
+            text, self._retry_reason = unwrap_error(self._retry_reason.partition("... ")[2]), ""
+            yield from make_activity("waiting to try again:", ActivityKind.WAITS, text or f"status {status}")
         elif "Max attempts reached" in line:
             self._retry_reason = ""
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         self.finished, self.error = True, None
         if event.get("status") not in {"success", None}:
-            said = str(get_object(event, "error").get("message") or self._last_error or "it failed")
-            words = extract_api_error(said) or said
+            text = str(get_object(event, "error").get("message") or self._last_error or "it failed")
+            words = extract_api_error(text) or text
             self.error = ToolError(words, fallback=guess_category(words))
             yield from make_activity(self.error.message, ActivityKind.FAILS)
         yield from self.report_spend(self._read_spend(get_object(event, "stats")))
 
     def _read_spend(self, stats: Json) -> Spend:
-        """By model: each has its price. What it thought is in the whole only, and paid for as what it wrote."""
+        """By model, since each has its price. Thoughts are only in the total, and cost as much as output."""
         models = get_object(stats, "models") or {self._model: stats}
         spent = NO_SPEND
         for model, used in models.items():

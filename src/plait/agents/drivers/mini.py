@@ -1,4 +1,4 @@
-"""`mini`: mini-swe-agent. It prints each step with what it cost so far; a run that gave up exits 0, too."""
+"""`mini`: mini-swe-agent. It prints each step with the cost so far; a run that gave up exits 0, too."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _OTHER_SPEAKERS = frozenset({"System:", "User:", "Tool:"})
 _RETRY = re.compile(r"Retrying \S+ in (?P<seconds>\d+(?:\.\d+)?) seconds as it raised (?P<why>.+)")
 _EXIT = "Exit:"
 _EXIT_FOLLOWED_BY = "Saved trajectory"
-_FRAME = re.compile("[\u2500-\u257f]")  # a stack, drawn on the other stream: it may come between any two lines
+_FRAME = re.compile("[\u2500-\u257f]")  # a traceback on stderr may come between any two lines
 _GAVE_UP = re.compile(r"[A-Z]\w+(?:Error|Exceeded|Exception|Interruption)")
 _NO_MODEL = "ValueError: No default model set"
-_NO_MODEL_ERROR = ToolError("no model is set for it: say which under [agents.models]", category=Category.USAGE)
+_NO_MODEL_ERROR = ToolError("no model is set: set one under [agents.models]", category=Category.USAGE)
 _FENCE = "```"
-_MAX_EXIT_CHARS = 2000  # characters of its last words
+_MAX_EXIT_CHARS = 2000
 
 
 class Mini(CodingTool):
@@ -58,30 +58,30 @@ class Mini(CodingTool):
 
 
 class _MiniParser:
-    """What it was asked and what commands print is passed over: only its own words are told."""
+    """Only its own messages become activity, not the prompt or the output of commands."""
 
     def __init__(self) -> None:
         self._in_own_message = False
         self._fenced = False
-        self._exit_message: str | None = None  # how it says that it ended
+        self._exit_message: str | None = None  # its result
         self._exit_continues = False
-        self._model_missing = False  # whether it knows of no model
+        self._model_missing = False
         self._spend = NO_SPEND
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
-        told = to_plain_text(line)
-        if _FRAME.match(told):
+        text = to_plain_text(line)
+        if _FRAME.match(text):
             return ()
-        if not told:
+        if not text:
             self._exit_continues = self._exit_continues and not self._exit_message
             return ()
-        return tuple(self._read_line(told))
+        return tuple(self._read_line(text))
 
     def mark_gap(self) -> None:
         pass
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """Where it dies, it first says of what; the stack that follows is long."""
+        """An error comes before a long traceback."""
         last = self._exit_message
         if was_killed(code):
             ended = classify_exit(code, tail)
@@ -99,24 +99,24 @@ class _MiniParser:
             ended = Outcome(Category.OK, code)
         return replace(ended, spend=self._spend)
 
-    def _read_line(self, told: str) -> Iterator[AgentEvent]:
-        if told == _EXIT:
+    def _read_line(self, text: str) -> Iterator[AgentEvent]:
+        if text == _EXIT:
             self._exit_message, self._exit_continues, self._in_own_message = "", True, False
         elif self._exit_continues:
-            self._exit_continues = not told.startswith(_EXIT_FOLLOWED_BY)
+            self._exit_continues = not text.startswith(_EXIT_FOLLOWED_BY)
             if self._exit_continues and self._exit_message is not None:
-                self._exit_message = f"{self._exit_message} {told}".strip()[:_MAX_EXIT_CHARS]
-        elif step := _STEP.fullmatch(told):
+                self._exit_message = f"{self._exit_message} {text}".strip()[:_MAX_EXIT_CHARS]
+        elif step := _STEP.fullmatch(text):
             yield from self._handle_step(step)
-        elif told in _OTHER_SPEAKERS:
+        elif text in _OTHER_SPEAKERS:
             self._in_own_message = False
-        elif again := _RETRY.match(told):
+        elif again := _RETRY.match(text):
             yield from report_refusal(again["why"], after=float(again["seconds"]))
-            yield from make_activity(told, ActivityKind.WAITS)
-        elif told.startswith(_NO_MODEL):
+            yield from make_activity(text, ActivityKind.WAITS)
+        elif text.startswith(_NO_MODEL):
             self._model_missing = True
         elif self._in_own_message:
-            yield from self._read_own_line(told)
+            yield from self._read_own_line(text)
 
     def _handle_step(self, step: re.Match[str]) -> Iterator[AgentEvent]:
         self._in_own_message, self._fenced = True, False
@@ -125,11 +125,11 @@ class _MiniParser:
             self._spend = spend
             yield SpendUpdated(spend)
 
-    def _read_own_line(self, told: str) -> Iterator[AgentEvent]:
-        if told.startswith(_FENCE):
+    def _read_own_line(self, text: str) -> Iterator[AgentEvent]:
+        if text.startswith(_FENCE):
             self._fenced = not self._fenced
         elif self._fenced:
-            self._in_own_message = False  # the first line of a command says enough
-            yield from make_activity("running", ActivityKind.RUNS, told)
+            self._in_own_message = False  # the first line of a command is enough
+            yield from make_activity("running", ActivityKind.RUNS, text)
         else:
-            yield from make_activity(told, ActivityKind.SAYS)
+            yield from make_activity(text, ActivityKind.SAYS)

@@ -1,6 +1,6 @@
-"""`model`: a model that does jobs by itself, through Ollama or any server that speaks as OpenAI's does.
+"""`model`: a model behind Ollama or an OpenAI-compatible server.
 
-It is a process of plait's own, so that it is started, watched, ended and found again as every other agent is.
+It runs as a process of plait, so that it is started, watched, ended and adopted like every other agent.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ModelAgent(CodingTool):
             self._settings,
         )
         argv = (sys.executable, "-E", "-P", "-m", JOB_MODULE, f"{context.folder}/{JOB_SPEC_FILE}")
-        # The prompt has what the task has not: why it is done again, what a check printed, both sides of a conflict.
+        # The prompt adds to the task: feedback, the output of a failed check, both sides of a conflict.
         return Command(
             argv,
             context.prompt_file if context.feedback else None,
@@ -68,7 +68,7 @@ class ModelAgent(CodingTool):
 
 
 class ModelJobParser(PlaitProtocolParser):
-    """`usage` objects are what one model has used so far; several models may have been at work."""
+    """`usage` objects are the usage of one model so far; there may be several models."""
 
     def __init__(self, prices: tuple[Price, ...], before: Spend = NO_SPEND) -> None:
         super().__init__(before)

@@ -1,4 +1,4 @@
-"""`opencode`: OpenCode, which speaks to many providers."""
+"""`opencode`: OpenCode."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENV = (
     ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
     ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
 )
-# Beside a person's own settings, which stay as they are.
+# In addition to the user's own settings.
 _EDIT_PERMISSIONS = dumps({"edit": "allow", "bash": "deny", "webfetch": "deny", "external_directory": "deny"})
 _CATEGORY_BY_ERROR = {
     "ProviderAuthError": Category.AUTH,
@@ -38,7 +38,7 @@ _CATEGORY_BY_ERROR = {
 }
 _PERMISSION_REQUEST = re.compile(r"permission requested: (?P<what>.{1,200}?); auto-rejecting")
 _REJECTED = re.compile(r"rejected permission|prevents? you from using|denied by", re.IGNORECASE)
-_DATABASE_LOCKED = "database is locked"  # two that start at once where it was never run before: nobody's fault
+_DATABASE_LOCKED = "database is locked"  # two first runs at the same time
 _SESSION_GONE = "Session not found"
 
 
@@ -46,7 +46,7 @@ class OpenCode(CodingTool):
     info = AGENTS["opencode"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """It would work where the variable `PWD` says it is, wherever that may be."""
+        """Without `--dir`, it works in the folder of the variable `PWD`."""
         words = (
             *("run", "--format", "json", "--dir", context.workspace),
             *self.model_and_session_args(context, "--session"),
@@ -64,8 +64,8 @@ class _OpenCodeParser(ToolUseParser):
     def __init__(self, tool: OpenCode, before: Spend) -> None:
         super().__init__(before, tool.permission_note)
         self._tool = tool
-        self._exact = False  # whether it was told what exactly was not allowed
-        self._steps: set[str] = set()  # those that are counted
+        self._exact = False  # whether a text line named what was denied
+        self._steps: set[str] = set()  # already counted
         self._cost = 0
         self._tokens = Tokens()
 
@@ -88,13 +88,13 @@ class _OpenCodeParser(ToolUseParser):
                 pass
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
-        found = _PERMISSION_REQUEST.search(to_plain_text(line))
-        if found:
-            self._record_denial(found["what"], exactly=True)
+        match = _PERMISSION_REQUEST.search(to_plain_text(line))
+        if match:
+            self._record_denial(match["what"], exactly=True)
         elif _SESSION_GONE in line:
             self.session_gone = True
         elif self.session is None and to_plain_text(line) == _DATABASE_LOCKED:
-            self.error = ToolError(f"{_DATABASE_LOCKED}: another one was just making it", category=Category.LOST)
+            self.error = ToolError(f"{_DATABASE_LOCKED}: another run was creating it", category=Category.LOST)
         yield from super().handle_text(line)
 
     def _handle_tool_use(self, tool: object, state: Json) -> Iterator[AgentEvent]:
@@ -109,7 +109,7 @@ class _OpenCodeParser(ToolUseParser):
             yield from make_activity(f"{tool} failed:", ActivityKind.FAILS, why)
 
     def _record_denial(self, what: str, *, exactly: bool) -> None:
-        """A refused tool ends the run, without a word of how it ended. What was asked for may be told beside."""
+        """A denied tool ends the run without a result. A text line may name exactly what was asked for."""
         self.finished = True
         if exactly and not self._exact:
             self.denied.clear()
@@ -137,8 +137,8 @@ class _OpenCodeParser(ToolUseParser):
 
     def _handle_error(self, told: Json) -> Iterator[AgentEvent]:
         name, data = told.get("name"), get_object(told, "data")
-        said = data.get("message")
-        words = said if isinstance(said, str) and said else str(name)
+        text = data.get("message")
+        words = text if isinstance(text, str) and text else str(name)
         wait = get_object(data, "responseHeaders").get("retry-after")
         failed = make_provider_error(
             words, get_count(data, "statusCode") or None, wait if isinstance(wait, str) else ""

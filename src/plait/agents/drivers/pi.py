@@ -1,4 +1,4 @@
-"""`pi`: Pi. It exits 0 however it ended: the last message tells."""
+"""`pi`: Pi. It always exits 0: the last message tells the result."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from plait.agents.table import AGENTS
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
-_ENV = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"))  # offline: nothing but the model is asked
+_ENV = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"))  # offline: only the model is contacted
 _EDIT_TOOLS = "read,edit,write,grep,find,ls"
-# Each tells the whole message so far, over and over.
+# Each repeats the whole message so far.
 _REPEATED_PREFIXES = ('{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"')
 _NO_KEY = ("No API key found", "No models available")
 _SESSION_GONE = "No session found matching"
-_END_PREFIX = '{"type":"agent_end"'  # with all messages: too long to be heard to its end
+_END_PREFIX = '{"type":"agent_end"'  # contains all messages, so it may be cut off
 
 
 class Pi(CodingTool):
@@ -57,7 +57,7 @@ class _PiParser(ToolUseParser):
     def __init__(self, tool: Pi, before: Spend) -> None:
         super().__init__(before, tool.permission_note)
         self._tool = tool
-        self._tool_calls: dict[str, object] = {}  # the tools at work, by call
+        self._tool_calls: dict[str, object] = {}  # running tools by call id
 
     def feed(self, line: str) -> Sequence[AgentEvent]:
         if line.startswith(_REPEATED_PREFIXES):
@@ -95,10 +95,10 @@ class _PiParser(ToolUseParser):
         if message.get("role") != "assistant":
             return
         yield from self._report_usage(message)
-        said = message.get("errorMessage")
+        text = message.get("errorMessage")
         if message.get("stopReason") in {"error", "aborted"}:
-            self.error = make_provider_error(said if isinstance(said, str) and said else "its model gave no answer")
-            yield from make_activity(said, ActivityKind.FAILS)
+            self.error = make_provider_error(text if isinstance(text, str) and text else "its model gave no answer")
+            yield from make_activity(text, ActivityKind.FAILS)
             return
         self.error = None
         content = message.get("content")
@@ -124,8 +124,8 @@ class _PiParser(ToolUseParser):
         yield from self.handle_tool_result(name, error="no reason given" if event.get("isError") else "")
 
     def _handle_retry(self, event: Json) -> Iterator[AgentEvent]:
-        said = event.get("errorMessage")
-        words = said if isinstance(said, str) else ""
+        text = event.get("errorMessage")
+        words = text if isinstance(text, str) else ""
         after = get_count(event, "delayMs") / 1000
         yield from report_refusal(words, after=after or None)
         yield from make_activity(f"waiting {after:g} s:" if after else "waiting:", ActivityKind.WAITS, words)

@@ -1,6 +1,4 @@
-"""Listening to processes of plait's own: each line that they print is an object, `{"type": …}`; what is none was printed by
-something else, and means nothing.
-"""
+"""Parsing the output of plait's own processes: JSON objects `{"type": …}`, one per line; other lines mean nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ from plait.agents.output_parser import Json, JsonLinesParser, ToolError, make_ac
 from plait.agents.retry_after import NO_RETRY_AFTER, RetryAfter
 from plait.core.status import Category
 
-_MAX_PROTOCOL_WAIT_SECONDS = 40 * 86400.0  # seconds: no provider means more
+_MAX_PROTOCOL_WAIT_SECONDS = 40 * 86400.0
 
 
 class PlaitProtocolParser(JsonLinesParser):
-    """A listener. What is spent and what came of it, each process tells in its own way."""
+    """Usage and result are different for each process."""
 
     def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
         raise NotImplementedError
@@ -60,9 +58,9 @@ def _parse_wait(after: object) -> RetryAfter:
     return RetryAfter(float(after)) if sound else NO_RETRY_AFTER  # type: ignore[arg-type]  # a number, as was just seen
 
 
-def _parse_category(said: object) -> Category | None:
-    return Category(said) if isinstance(said, str) and said in set(Category) else None
+def _parse_category(text: object) -> Category | None:
+    return Category(text) if isinstance(text, str) and text in set(Category) else None
 
 
-def _parse_kind(said: object) -> ActivityKind:
-    return ActivityKind(said) if isinstance(said, str) and said in set(ActivityKind) else ActivityKind.SAYS
+def _parse_kind(text: object) -> ActivityKind:
+    return ActivityKind(text) if isinstance(text, str) and text in set(ActivityKind) else ActivityKind.SAYS

@@ -1,7 +1,4 @@
-"""What a model's provider answers, as tools that pass its words on tell it.
-
-What tools say, out of what it is wrapped in.
-"""
+"""Errors of providers as tools pass them on: unwrapping and classifying them."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from plait.core.status import Category
 
 _LEADING_STATUS = re.compile(r"(?:\w*error: ?){0,2}([45]\d\d)\b", re.IGNORECASE)
 
-# In a tool's own error these are its provider's words; anywhere else anybody's.
+# Only for a tool's own errors: elsewhere these words may come from anyone.
 _RATE_LIMIT = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
 
 _EMPTY_RESPONSE = re.compile(
@@ -32,38 +29,38 @@ _CONNECTION_LOST = re.compile(
 )
 
 
-def make_provider_error(said: str, status: int | None = None, wait: str = "") -> ToolError:
-    """What went wrong between a tool and its provider; `wait` is what the provider's `Retry-After` says."""
-    status = status or _find_status(said)
-    told = f"{said} (retry-after: {wait})" if wait else said
-    return ToolError(told, status, fallback=_guess_provider_category(said))
+def make_provider_error(text: str, status: int | None = None, wait: str = "") -> ToolError:
+    """An error between a tool and its provider; `wait` is the provider's `Retry-After`."""
+    status = status or _find_status(text)
+    told = f"{text} (retry-after: {wait})" if wait else text
+    return ToolError(told, status, fallback=_guess_provider_category(text))
 
 
-def report_refusal(said: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
-    """The tool waits by itself and goes on: told only if it is a limit that it waits for."""
-    found = classify_error(said, status or _find_status(said))
-    limited = found.category is Category.RATE_LIMIT if found else _guess_provider_category(said) is Category.RATE_LIMIT
+def report_refusal(text: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
+    """For a tool that waits by itself: reported only if it waits for a rate limit."""
+    found = classify_error(text, status or _find_status(text))
+    limited = found.category is Category.RATE_LIMIT if found else _guess_provider_category(text) is Category.RATE_LIMIT
     if limited:
         asked = found.wait if found else RetryAfter()
         yield ProviderRefused(RetryAfter(asked.after if after is None else after, asked.at))
 
 
-def _find_status(said: str) -> int | None:
-    found = _LEADING_STATUS.match(said)
-    return int(found[1]) if found else None
+def _find_status(text: str) -> int | None:
+    match = _LEADING_STATUS.match(text)
+    return int(match[1]) if match else None
 
 
-def _guess_provider_category(said: str) -> Category:
-    if _RATE_LIMIT.search(said):
+def _guess_provider_category(text: str) -> Category:
+    if _RATE_LIMIT.search(text):
         return Category.RATE_LIMIT
-    if _EMPTY_RESPONSE.search(said):
+    if _EMPTY_RESPONSE.search(text):
         return Category.EMPTY
-    return Category.NETWORK if _CONNECTION_LOST.search(said) else Category.TASK
+    return Category.NETWORK if _CONNECTION_LOST.search(text) else Category.TASK
 
 
 _API_ERROR = pattern(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
 
-# What tools say of their provider that would mean something else in anybody else's mouth.
+# Only for errors that a tool reports about its provider.
 _CATEGORY_HINTS: Mapping[Category, re.Pattern[str]] = {
     category: pattern(phrases, re.IGNORECASE)
     for category, phrases in {
@@ -78,7 +75,7 @@ _CATEGORY_HINTS: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 
-# How a command line that can't be read is answered.
+# How yargs reports an invalid command line.
 USAGE_ERROR_PREFIXES = (
     "Unknown argument",
     "Invalid values:",
@@ -89,33 +86,33 @@ USAGE_ERROR_PREFIXES = (
 _MAX_ERROR_DEPTH = 4
 
 
-def extract_api_error(said: str) -> str | None:
-    """What is inside of `[API Error: …]`, if a text ends with it."""
-    begin = said.rfind("[API Error: ")
-    found = _API_ERROR.fullmatch(said.rstrip(), begin) if begin >= 0 else None
-    return f"API Error: {unwrap_error(found['inside'])}" if found else None
+def extract_api_error(text: str) -> str | None:
+    """The content of `[API Error: …]` at the end of a text."""
+    begin = text.rfind("[API Error: ")
+    match = _API_ERROR.fullmatch(text.rstrip(), begin) if begin >= 0 else None
+    return f"API Error: {unwrap_error(match['inside'])}" if match else None
 
 
-def guess_category(said: str) -> Category:
-    """What an error is whose words name no cause that anybody would know."""
-    return next((category for category, cause in _CATEGORY_HINTS.items() if cause.search(said)), Category.TASK)
+def guess_category(text: str) -> Category:
+    """The category of an error that matches no general pattern."""
+    return next((category for category, cause in _CATEGORY_HINTS.items() if cause.search(text)), Category.TASK)
 
 
-def unwrap_error(said: str) -> str:
-    """A provider's answer as its message, with the code or status it gives it; anything else as it is."""
-    begin = said.find("{")
+def unwrap_error(text: str) -> str:
+    """The message of a provider's JSON answer, with its code or status; any other text unchanged."""
+    begin = text.find("{")
     if begin < 0:
-        return said
+        return text
     try:
-        tree = loads(said[begin:])
+        tree = loads(text[begin:])
     except (ValueError, RecursionError):
-        return said
+        return text
     for _ in range(_MAX_ERROR_DEPTH):
         inner = tree.get("error") if isinstance(tree, dict) else None
         tree = inner if isinstance(inner, dict) else tree
     message = tree.get("message") if isinstance(tree, dict) else None
     if not isinstance(message, str):
-        return said
+        return text
     codes = (tree.get("code"), tree.get("status"), tree.get("type"))
     told = " ".join(str(code) for code in codes if isinstance(code, str | int) and code)
     return f"{message} ({told})" if told else message

@@ -1,7 +1,6 @@
-"""`qwen`: Qwen Code. It says success of everything, and its exit status does too: the truth is in its last words.
+"""`qwen`: Qwen Code. It always reports success: an answer that failed ends with `[API Error: …]`.
 
-An answer that failed ends with `[API Error: …]`; a session is counted as a whole; of a limit it says nothing until it
-gives up.
+A session is counted as a whole; a rate limit is only reported when it gives up.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _ENV = (
-    ("QWEN_CODE_NO_RELAUNCH", "true"),  # otherwise what is asked to stop is not what works
+    ("QWEN_CODE_NO_RELAUNCH", "true"),  # a wrapper process would keep signals from it
     ("NO_BROWSER", "true"),
 )
 _SESSION_GONE = "No saved session found"
@@ -58,7 +57,7 @@ class _QwenParser(ToolUseParser):
         self._tool = tool
         self._model = ""
         self._token_counter = TokenCounter()
-        self._message_empty = False  # whether the model wrote nothing of the last message
+        self._message_empty = False  # the model wrote nothing of the last message
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         yield from self.update_session(event.get("session_id"))
@@ -89,8 +88,8 @@ class _QwenParser(ToolUseParser):
 
     def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         self.finished, self.error = True, None
-        said = event.get("result")
-        self.last_message = said if isinstance(said, str) else self.last_message
+        text = event.get("result")
+        self.last_message = text if isinstance(text, str) else self.last_message
         for denial in event.get("permission_denials") or ():
             self.denied.append(str(get_object(denial).get("tool_name") or "a tool"))
         self.error = self._read_failure(event)
@@ -100,7 +99,7 @@ class _QwenParser(ToolUseParser):
         yield from self.report_spend(spend_since(whole, self.before))
 
     def _read_failure(self, event: Json) -> ToolError | None:
-        """A message that begins so, or that the model wrote nothing of: its own words may end like that."""
+        """Only a message that starts so, or that the model did not write: its own text may end like that."""
         told = extract_api_error(self.last_message)
         if told is not None and (self._message_empty or self.last_message.startswith("[API Error: ")):
             return ToolError(told, fallback=guess_category(told))

@@ -1,7 +1,6 @@
-"""`referee`: chooses, for a contested task, from what its entrants made. Only a contest gives it tasks.
+"""`referee`: chooses between the results of a contest. Only contests give it tasks.
 
-It is a process of plait's own; it hands on nothing that a score command or a judge printed, so that neither can say who
-has won.
+It runs as a process of plait; it never forwards output of a score command or a judge, so that neither can forge a result.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from plait.core.status import Category
 
 REFEREE_MODULE = "plait.runtime.contest_referee"
 REFEREE_SPEC_FILE = "referee.json"
-REFEREE_RESULT_FILE = "result.json"  # who was chosen and why, in the attempt's folder
+REFEREE_RESULT_FILE = "result.json"  # the winner and the reason, in the attempt's folder
 _SCORE_OPTION, _JUDGE_OPTION = "score", "judge"
 _MAX_NAME_CHARS = 300  # characters of an entrant's name
 _MAX_REASON_CHARS = 300
@@ -34,7 +33,7 @@ _MAX_REASON_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class RefereeSpec:
-    """One attempt. `base` is what the winner's change is put onto. Without `score` and `judge` the smallest change wins."""
+    """One attempt. The winner's change is put onto `base`. Without `score` and `judge`, the smallest change wins."""
 
     task: str
     title: str
@@ -49,7 +48,7 @@ class RefereeSpec:
 
 
 def build_referee_spec(*, score: str | None = None, judge: AgentSpec | None = None) -> AgentSpec:
-    """The referee of a batch: how it decides."""
+    """The referee of a batch."""
     options = [(_SCORE_OPTION, score)] if score else []
     options += [(_JUDGE_OPTION, dumps(asdict(judge)))] if judge is not None else []
     return AgentSpec(REFEREE, options=tuple(options))
@@ -64,7 +63,7 @@ class Referee:
         self._judge = read_judge_spec(spec)
         self.provider, self.reports = REFEREE, CostReporting.FREE
         if self._judge is not None:
-            from plait.agents.table import load_agent  # the table names this module
+            from plait.agents.table import load_agent  # the table imports this module
 
             judge = load_agent(self._judge)
             self.provider, self.reports = judge.provider, judge.reports
@@ -111,7 +110,7 @@ class RefereeParser(PlaitProtocolParser):
 
 
 def read_judge_spec(spec: AgentSpec) -> AgentSpec | None:
-    """As `refereeing` was given it; raises ConfigError."""
+    """The judge that `build_referee_spec` was given; raises ConfigError."""
     text = dict(spec.options).get(_JUDGE_OPTION)
     return None if text is None else _parse_spec(text)
 
@@ -129,4 +128,4 @@ def _parse_spec(text: str) -> AgentSpec:
         }
         return AgentSpec(**{**told, **given})
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ConfigError(f"how the judge is called can't be read: {error!r}") from error
+        raise ConfigError(f"the judge's spec can't be read: {error!r}") from error

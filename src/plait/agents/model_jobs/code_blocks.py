@@ -1,9 +1,7 @@
-"""The file that a line names: `FILE: path`, a heading, a path in ticks or bold, a path alone; or a fence's opening.
+"""The code blocks of an answer (fences and `~~~worksplit` markers), and the file that a line or an info string names.
 
-The blocks of an answer: fences with the line before them, and `~~~worksplit` markers.
-
-A fence may have others in it. A line with a language opens one; a bare one closes the innermost, unless the line after it
-goes on as the inside of a block does: then it opens one. In doubt the block stays open, and the answer counts as cut off.
+Fences may be nested. One with a language opens a block; a bare one closes the innermost, unless the following line looks
+like the inside of a block: then it opens one. In doubt the block stays open, and the answer counts as cut off.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from plait.core.fast_dataclass import dataclass
 
-_MAX_LINE_CHARS = 1200  # characters of a line that is looked at
+_MAX_LINE_CHARS = 1200
 
 _LABEL = re.compile(
     r"(?:[#>*\-\s]|\d{1,3}[.)])*(?:\*\*|__)?(?:file(?: ?name| ?path)?|path)(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*(.+)",
@@ -40,13 +38,13 @@ _KNOWN_FILE_NAMES = frozenset(
 
 
 def parse_file_label(line: str) -> str | None:
-    """What stands after FILE: or Path: and the like."""
-    found = _LABEL.match(line[:_MAX_LINE_CHARS].strip())
-    return _strip_markup(found[1]) if found else None
+    """The text after FILE:, Path: and the like."""
+    match = _LABEL.match(line[:_MAX_LINE_CHARS].strip())
+    return _strip_markup(match[1]) if match else None
 
 
 def find_file_header(line: str, known: Collection[str] = ()) -> str | None:
-    """The path that a line before a fence names. After a label it is one however odd; in a sentence only a known one."""
+    """The path in the line before a fence: any after a label, only a known one in a sentence."""
     line = line[:_MAX_LINE_CHARS].strip()
     if (labelled := parse_file_label(line)) is not None:
         return labelled
@@ -61,10 +59,10 @@ def find_file_header(line: str, known: Collection[str] = ()) -> str | None:
 
 
 def find_path_in_info(info: str, known: Collection[str] = ()) -> str | None:
-    """The path in a fence's opening: "python src/a.py", "python:src/a.py", "src/a.py", "python title=src/a.py"."""
-    said = _PATH_ATTRIBUTE.search(info[:_MAX_LINE_CHARS])
-    if said is not None:
-        return str(said[1])
+    """The path in an info string: "python src/a.py", "python:src/a.py", "src/a.py", "python title=src/a.py"."""
+    text = _PATH_ATTRIBUTE.search(info[:_MAX_LINE_CHARS])
+    if text is not None:
+        return str(text[1])
     for word in info[:_MAX_LINE_CHARS].split():
         named = word.partition(":")[2] if re.match(r"[A-Za-z+#-]+:[^:]", word) else word
         named = named.strip("{}`\"'")
@@ -76,9 +74,9 @@ def find_path_in_info(info: str, known: Collection[str] = ()) -> str | None:
 
 
 def find_path_in_comment(line: str, known: Collection[str]) -> str | None:
-    """The known path that a file's first line is a comment of."""
-    found = _COMMENT.match(line[:_MAX_LINE_CHARS])
-    path = "" if found is None else str(found[1]).removeprefix("./")
+    """The known path in a comment on the first line of a file."""
+    match = _COMMENT.match(line[:_MAX_LINE_CHARS])
+    path = "" if match is None else str(match[1]).removeprefix("./")
     return path if path in known else None
 
 
@@ -88,13 +86,13 @@ def looks_like_path(word: str) -> bool:
     return "/" in word or "\\" in word or word in _KNOWN_FILE_NAMES or _ENDING.search(word) is not None
 
 
-def _strip_markup(said: str) -> str:
-    """Without ticks, bold, a colon, or a remark in brackets."""
-    said = said.strip().rstrip(":").strip(_AROUND).rstrip(":").strip(_AROUND)
-    ticked = _TICKED.match(f"`{said}")
-    if ticked is not None and ticked[1] != said:
-        said = ticked[1].strip()
-    return re.sub(r"\s+\([^()]*\)\Z", "", said)
+def _strip_markup(text: str) -> str:
+    """Without backticks, bold, a colon, or a remark in brackets."""
+    text = text.strip().rstrip(":").strip(_AROUND).rstrip(":").strip(_AROUND)
+    ticked = _TICKED.match(f"`{text}")
+    if ticked is not None and ticked[1] != text:
+        text = ticked[1].strip()
+    return re.sub(r"\s+\([^()]*\)\Z", "", text)
 
 
 _FENCE = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)\Z")
@@ -104,18 +102,18 @@ _THOUGHT = re.compile(rf"\s*<({'|'.join(_THOUGHTS)})>", re.IGNORECASE)
 _THOUGHT_ENDS = {word: re.compile(f"</{word}>", re.IGNORECASE) for word in _THOUGHTS}
 _CLOSING = re.compile(rf"[ \t]*</(?:{'|'.join(_THOUGHTS)})>[ \t]*", re.IGNORECASE)
 
-# How models end, where their server does not take it away.
+# Stop tokens that the server did not remove.
 _TOKENS = re.compile(r"(?:\s*(?:<\|[\w ]{1,24}\|>|<\uff5c[^\uff5c>]{1,32}\uff5c>|(?<=```)</s>))+\s*\Z")
-_TOKEN_TAIL_CHARS = 200  # characters in which they are looked for
-_HEADER_LINES = 2  # lines above a fence among which its path is looked for
-_MAX_FENCES_AHEAD = 24  # fences that are looked at to tell an opening one from a closing one
+_TOKEN_TAIL_CHARS = 200
+_HEADER_LINES = 2  # above a fence, where its path may be
+_MAX_FENCES_AHEAD = 24  # to tell an opening fence from a closing one
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """`path` is what a marker names, `above` the line before a fence, `info` what follows its opening.
+    """`path` is named by a marker, `above` is the line before a fence, `info` its info string.
 
-    Not `closed`: the answer ended inside of it. `line` is where it begins, from 1.
+    Not `closed`: the answer ended inside. `line` is its first line, from 1.
     """
 
     lines: tuple[str, ...]
@@ -138,8 +136,8 @@ class _Fence:
 
     @classmethod
     def parse(cls, line: str) -> _Fence | None:
-        found = _FENCE.match(line)
-        return None if found is None else cls(found[1], found[2], found[3].strip())
+        match = _FENCE.match(line)
+        return None if match is None else cls(match[1], match[2], match[3].strip())
 
     def closes(self, outer: _Fence) -> bool:
         return not self.info and self._matches(outer)
@@ -148,13 +146,13 @@ class _Fence:
         return bool(self.info) and self._matches(outer)
 
     def _matches(self, outer: _Fence) -> bool:
-        """It is of a kind that could close the outer one; the inside of code, further in, is no fence."""
+        """It could close the outer one; a fence that is indented further is part of the code."""
         near = len(self.indent) <= len(outer.indent) + 3
         return near and self.mark[0] == outer.mark[0] and len(self.mark) >= len(outer.mark)
 
 
 def clean_answer(said: str) -> str:
-    """One kind of line ends, and without what a model thought before it answered, or says to its server."""
+    """With normalised line ends, without thoughts and stop tokens."""
     text = said.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if (ends := _TOKENS.search(text, max(len(text) - _TOKEN_TAIL_CHARS, 0))) is not None:
         text = f"{text[: ends.start()]}\n"
@@ -182,28 +180,28 @@ def is_fence(line: str) -> bool:
 
 
 def is_bare_fence(line: str) -> bool:
-    """One that could close another."""
+    """A fence that could close another."""
     fence = _Fence.parse(line)
     return fence is not None and not fence.info
 
 
 def find_blocks(text: str) -> Iterator[CodeBlock]:
-    """In their order; what lies between them is talk."""
+    """In order; the text between them is prose."""
     return _BlockScanner(text).find_blocks()
 
 
 def strip_outer_fence(lines: Sequence[str]) -> Sequence[str]:
-    """Without a fence around all of it."""
-    said = [place for place, line in enumerate(lines) if line.strip()]
-    opened = _Fence.parse(lines[said[0]]) if len(said) > 1 else None
-    closing = _Fence.parse(lines[said[-1]]) if said else None
+    """Without a fence around the whole text."""
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    opened = _Fence.parse(lines[filled[0]]) if len(filled) > 1 else None
+    closing = _Fence.parse(lines[filled[-1]]) if filled else None
     if opened is None or closing is None or not closing.closes(opened):
         return lines
-    return lines[said[0] + 1 : said[-1]]
+    return lines[filled[0] + 1 : filled[-1]]
 
 
 class _BlockScanner:
-    """One pass over an answer; only lines that are fences are looked at twice."""
+    """One pass over an answer; only fences are looked at twice."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -221,17 +219,17 @@ class _BlockScanner:
             yield found
 
     def _fences_after(self, place: int) -> range:
-        """Where in `places` the fences after this line are."""
+        """The indexes in `_places` of the fences after this line."""
         return range(bisect_right(self._places, place), len(self._places))
 
     def _wraps_markers(self, place: int) -> bool:
-        """A fence around nothing but markers says nothing of its own."""
+        """A fence around markers has no meaning of its own."""
         following = next((line for line in self._lines[place + 1 : place + 4] if line.strip()), "")
         marker = _MARKER.match(following)
         return _MARKER.match(self._lines[place]) is None and marker is not None and bool(_marker_path(marker))
 
     def _marked_block(self, at: int, path: str | None) -> tuple[CodeBlock, int]:
-        """Until the next marker. One that names a file begins the next block: the closing one was forgotten, or is `~~~`."""
+        """Ends with the next marker; one that names a file starts the next block, if the end is missing or just `~~~`."""
         plain = None
         for place in map(self._places.__getitem__, self._fences_after(at)):
             marker = _MARKER.match(self._lines[place])
@@ -265,14 +263,14 @@ class _BlockScanner:
         return "" if is_fence(near) else near
 
     def _depth_change(self, place: int, outer: _Fence, depth: int) -> int:
-        """Whether this line goes one deeper (1), comes out (-1), or neither."""
+        """1 if this line opens a nested block, -1 if it closes one, else 0."""
         fence = self._fences[place]
         if fence.closes(outer):
             return 1 if depth == 1 and self._opens_inner(place, outer) else -1
         return 1 if fence.nests(outer) else 0
 
     def _opens_inner(self, place: int, outer: _Fence) -> bool:
-        """The line after a bare fence is text and no head of the next block; and what is open would be closed later."""
+        """Text follows the bare fence, not the header of the next block; and enough closing fences follow."""
         after = self._lines[place + 1] if place + 1 < len(self._lines) else ""
         if not after.strip() or place + 1 in self._fences:
             return False

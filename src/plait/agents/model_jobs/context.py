@@ -1,7 +1,4 @@
-"""What a model is shown besides its targets, within limits; what was left out is said.
-
-Files that would help though nobody named them as context: a guess from names alone, and said to be one.
-"""
+"""The context of a model job: files shown besides the targets, within limits, and a guess at further useful files."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ from plait.agents.model_jobs import job_spec as of
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob
 
-_CHARS_PER_TOKEN = 4  # that one token is taken to have
+_CHARS_PER_TOKEN = 4  # estimated
 
 
 @dataclass(frozen=True, slots=True)
 class ContextLimits:
-    """Of all context together. A token is taken to be four characters."""
+    """For all context together. A token counts as four characters."""
 
     lines: int = 1000
     tokens: int = 16_000
@@ -26,7 +23,7 @@ class ContextLimits:
 
 @dataclass(frozen=True, slots=True)
 class ContextFile:
-    """A file as it is shown. `left_out` lines at its end are not; `implicit`: nobody asked for it."""
+    """A file as shown, without `left_out` lines at its end; `implicit`: it was guessed."""
 
     path: str
     text: str
@@ -36,7 +33,7 @@ class ContextFile:
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """`left_out` are sentences about files that are not shown, or not as a whole."""
+    """`left_out` are sentences about files that are not shown completely."""
 
     files: tuple[ContextFile, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -65,9 +62,9 @@ def count_lines(text: str) -> int:
 def gather_context(
     given: Mapping[str, str | None], implicit: Mapping[str, str | None], limits: ContextLimits | None = None
 ) -> JobContext:
-    """`given` first, in order, the last one that fits cut at a line; then as many `implicit` files as fit whole.
+    """`given` first, in order, the last one cut to fit; then the `implicit` files that fit completely.
 
-    None stands for a file that is not there or can't be read.
+    None is a file that does not exist or can't be read.
     """
     room = _ContextBuilder(limits or ContextLimits())
     for path, text in given.items():
@@ -87,9 +84,9 @@ class _ContextBuilder:
         self._tokens_left = limits.tokens
 
     def add(self, path: str, text: str | None) -> None:
-        """As much of it as fits."""
+        """Add as much of it as fits."""
         if text is None:
-            self.left_out.append(f"{path} is not shown: it is not there, or is no text")
+            self.left_out.append(f"{path} is not shown: it does not exist, or is not text")
             return
         kept = self._fitting_prefix(text)
         if kept == text:
@@ -111,7 +108,7 @@ class _ContextBuilder:
         self._tokens_left -= estimate_tokens(piece.text)
 
     def _fitting_prefix(self, text: str) -> str:
-        """Whole lines from its beginning."""
+        """Whole lines from the start."""
         if count_lines(text) <= self._lines_left and estimate_tokens(text) <= self._tokens_left:
             return text
         kept = "".join(text.splitlines(keepends=True)[: max(self._lines_left, 0)])
@@ -123,7 +120,7 @@ class _ContextBuilder:
         return f"at most {self._limits.lines} lines and {self._limits.tokens} tokens of context"
 
 
-_MAX_SCANNED_CHARS = 200_000  # characters of a file in which names are looked for
+_MAX_SCANNED_CHARS = 200_000  # of a file
 _WORD = re.compile(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[A-Za-z]\w{0,9}")
 
 _IMPORTS = (
@@ -145,8 +142,8 @@ _MAX_NEIGHBOURS = 3
 def guess_context_files(
     job: ModelJob, instructions: str, texts: Mapping[str, str], listing: Collection[str], max_files: int = 12
 ) -> tuple[str, ...]:
-    """Files of the repository (`listing`) that would help, the likeliest first: those that the instructions name, those
-    that the targets (`texts`) import or name, then neighbours. Never the job's own files, nor those of its context.
+    """Files of the repository (`listing`) that may help, likeliest first: those that the instructions name, those that the
+    targets (`texts`) import or name, then neighbours. Never the job's own files or its context.
     """
     index = _FileIndex(path for path in listing if _is_useful(path))
     own = {*of.writable_paths(job), *job.context, *((job.tests,) if job.tests else ())}
@@ -166,7 +163,7 @@ def _is_useful(path: str) -> bool:
 
 
 class _FileIndex:
-    """The files by their last names, with and without their endings."""
+    """The files by the last parts of their paths, with and without suffix."""
 
     def __init__(self, listing: Iterator[str]) -> None:
         self._all = frozenset(listing)
@@ -180,7 +177,7 @@ class _FileIndex:
                     self._by_end.setdefault("/".join(parts[-count:]), []).append(path)
 
     def find_named(self, text: str, home: str) -> Iterator[str]:
-        """Paths that are written out, from the top or from where the text lies."""
+        """Paths in a text, relative to the top or to the text's file."""
         for word in dict.fromkeys(_WORD.findall(text)):
             said = word.strip("./-").rstrip(".")
             near = _join_path(home, word) if home else said
@@ -192,7 +189,7 @@ class _FileIndex:
                 yield from self._find_module(name, home)
 
     def find_neighbours(self, path: str) -> Iterator[str]:
-        """Its tests, or what it tests; then those of its folder and ending whose names begin most alike."""
+        """Its tests, or what it tests; then files of its folder and suffix with the longest common prefix."""
         folder, _, name = path.rpartition("/")
         stem = _stem(name).removeprefix("test_").removesuffix("_test").removesuffix(".test")
         for twin in (stem, f"test_{stem}", f"{stem}_test", f"{stem}.test"):
@@ -221,13 +218,13 @@ class _FileIndex:
         )
 
     def _find_exact(self, path: str) -> list[str]:
-        """Exactly here, whatever its ending."""
+        """The file at this path, with any suffix."""
         if path in self._all:
             return [path]
         return [each for each in self._by_end.get(path, ()) if _stem(each) == path][:1]
 
     def _find_only(self, end: str, *, whole: bool) -> list[str]:
-        """The only file that ends so."""
+        """The only file whose path ends so, if there is just one."""
         found = dict.fromkeys(self._by_end.get(end, ())) if end else {}
         if whole:
             found = {path: None for path in found if path == end or path.endswith(f"/{end}")}

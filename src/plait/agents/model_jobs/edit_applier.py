@@ -1,6 +1,6 @@
-"""Edits put into texts: each is looked for in the file as it was shown, and either all of them fit or none is made.
+"""Applying edits: each must fit the file as it was shown, and either all are made or none.
 
-update_fixtures: a new field in the literals of one struct, and nothing else.
+For `update_fixtures`, edits may only add the new field to literals of one struct.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from plait.agents.model_jobs.whole_files import resolve_path
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob
 
-_MAX_ERRORS = 20  # nobody reads more of them, and each takes its time in a large file
+_MAX_ERRORS = 20  # each takes time in a large file
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """The characters from `start` up to, without, `end` become `put`. `line` is that of the answer."""
+    """Replace the characters from `start` to before `end` by `put`. `line` is that of the answer."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Hunk:
 
 
 class EditApplier:
-    """`read` gives the text of a path, None if there is none. `everywhere` are the files of changes that name none."""
+    """`read` gives the text of a path, or None. `everywhere` are the files for changes that name none."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class EditApplier:
         found = {path: _make_hunks(change, self.originals[path]) for path in paths}
         hits = {path: hunks for path, hunks in found.items() if not isinstance(hunks, str)}
         if isinstance(change, Insertion) and hits:
-            found = dict(hits)  # of those that name no file, it is enough that one has the place
+            found = dict(hits)  # without a file, one match is enough
         for path, hunks in found.items():
             if isinstance(hunks, str):
                 self.errors.append(AnswerError(f"line {change.line} of the answer: {hunks}", path))
@@ -71,7 +71,7 @@ class EditApplier:
         return self._read(path) is not None
 
     def render(self) -> dict[str, str]:
-        """The files that are changed, as they become."""
+        """The changed files."""
         made: dict[str, str] = {}
         for path, hunks in self.hunks.items():
             hunks.sort(key=lambda hunk: (hunk.start, hunk.end, hunk.line))
@@ -83,11 +83,11 @@ class EditApplier:
         return made
 
     def _paths(self, change: Change) -> list[str]:
-        said = [change.path] if change.path is not None else list(self._everywhere)
-        if not said or (isinstance(change, Edit) and len(said) > 1):
-            self.errors.append(AnswerError(f"line {change.line} of the answer: it does not say in which FILE this is"))
+        named = [change.path] if change.path is not None else list(self._everywhere)
+        if not named or (isinstance(change, Edit) and len(named) > 1):
+            self.errors.append(AnswerError(f"line {change.line} of the answer: it names no FILE"))
             return []
-        return [path for each in said if (path := self._open(each)) is not None]
+        return [path for each in named if (path := self._open(each)) is not None]
 
     def _open(self, said: str) -> str | None:
         path = resolve_path(said, self.allowed)
@@ -119,7 +119,7 @@ def _apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
 
 
 def _make_hunks(change: Change, page: FileText) -> list[Hunk] | str:
-    """What is to be done, or why it can't be."""
+    """The replacements, or why there are none."""
     return _edit_hunks(change, page) if isinstance(change, Edit) else _insertion_hunks(change, page)
 
 
@@ -135,7 +135,7 @@ def _edit_hunks(edit: Edit, page: FileText) -> list[Hunk] | str:
         return [_lines_hunk(page, runs[0], put, edit.line)]
     if runs:
         return _ambiguous_message([run.first for run in runs])
-    return f"what it should FIND is not in the file; {page.describe_nearest(find)}"
+    return f"FIND is not in the file; {page.describe_nearest(find)}"
 
 
 def _trim_sides(find: Sequence[str], put: Sequence[str], page: FileText) -> tuple[Sequence[str], Sequence[str]]:
@@ -154,7 +154,7 @@ def _strip_fences(find: Sequence[str], put: Sequence[str], page: FileText) -> tu
 
 
 def _exact_hunk(page: FileText, start: int, length: int, put: Sequence[str], line: int) -> Hunk:
-    """A line that is taken out takes its end with it."""
+    """A deleted line loses its line end, too."""
     end = start + length
     alone = (start == 0 or page.text[start - 1] == "\n") and page.text[end : end + 1] == "\n"
     return Hunk(start, end + (alone and not put), "\n".join(put), line)
@@ -184,7 +184,7 @@ def _insertion_hunks(insertion: Insertion, page: FileText) -> list[Hunk] | str:
         return [_insert_after(page, run, put, insertion.line) for run in runs]
     inside = _insert_inline(page, find, put, within, insertion.line)
     where = " in its SCOPE" if insertion.scope else ""
-    return inside or f"what it should come AFTER is not{where} in the file; {page.describe_nearest(find)}"
+    return inside or f"AFTER is not{where} in the file; {page.describe_nearest(find)}"
 
 
 def _insert_after(page: FileText, run: LineRange, put: Sequence[str], line: int) -> Hunk:
@@ -197,7 +197,7 @@ def _insert_after(page: FileText, run: LineRange, put: Sequence[str], line: int)
 def _insert_inline(
     page: FileText, find: Sequence[str], put: Sequence[str], within: Sequence[range], line: int
 ) -> list[Hunk]:
-    """A part of a line, and what goes on in that line."""
+    """Insert after a part of a line, within that line."""
     if len(find) != 1 or len(put) != 1:
         return []
     ends = [start + len(find[0]) for start in page.find_exact(find, most=10_000)]
@@ -207,23 +207,20 @@ def _insert_inline(
 def _ambiguous_message(lines: Sequence[int]) -> str:
     named = ", ".join(str(line + 1) for line in lines[:5])
     more = " and more" if len(lines) > 5 else ""
-    return (
-        f"what it should FIND is there more than once (lines {named}{more}): give more lines around it, until it "
-        "is there once"
-    )
+    return f"FIND matches more than one place (lines {named}{more}): give more lines around it, until it matches once"
 
 
 _FIELD = re.compile(r"\W*([A-Za-z_$][\w$]*)")
 
 
 def parse_field_name(job: ModelJob) -> str:
-    """`timeout: None` is about `timeout`."""
-    found = _FIELD.match(job.new_field)
-    return found[1] if found else ""
+    """`timeout` of `timeout: None`."""
+    match = _FIELD.match(job.new_field)
+    return match[1] if match else ""
 
 
 def find_unrelated_edits(job: ModelJob, bench: EditApplier, files: Collection[str]) -> list[AnswerError]:
-    """Changes that are not where the struct is named, or that do not give the new field; and new files."""
+    """Edits outside literals of the struct, or without the new field; and new files."""
     field = parse_field_name(job)
     if not job.struct_name or not field:
         return [AnswerError("the job does not say which struct_name gets which new_field")]
@@ -243,7 +240,7 @@ def find_unrelated_edits(job: ModelJob, bench: EditApplier, files: Collection[st
 
 
 def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]:
-    """Literals that do not have the field even now; only a note, for some of them may take it from another one."""
+    """Literals that still lack the field; only a note, since some may copy it from another value."""
     field = re.compile(rf"\b{re.escape(parse_field_name(job))}\b")
     return tuple(
         f"{path}:{text.count(chr(10), 0, place.start) + 1}: this {job.struct_name} has no {parse_field_name(job)}"
@@ -254,7 +251,7 @@ def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]
 
 
 def _is_inside(page: FileText, place: range, start: int, end: int) -> bool:
-    """Within the literal, or the lines that it is on."""
+    """Within the lines of the literal."""
     first = page.starts[page.line_at(place.start)]
     last = page.line_at(max(place.stop - 1, place.start))
     stop = page.starts[last + 1] if last + 1 < len(page.starts) else len(page.text)

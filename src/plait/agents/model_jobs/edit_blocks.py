@@ -1,9 +1,7 @@
-"""Flaw: why an answer can't be taken, in words for a person and for the model that is asked again.
+"""The edits in an answer: FILE, FIND, REPLACE, END; or AFTER, INSERT, END with an optional SCOPE.
 
-The edits of an answer: FILE, FIND, REPLACE, END; or AFTER, INSERT, END with an optional SCOPE.
-
-A label is in capitals at a line's beginning. What a FIND holds ends with REPLACE; what is put in ends with the last END
-before the next block: so `end`, `file:` and even an END of their own may be in the texts.
+A label is in capitals at the start of a line. A FIND ends with REPLACE; a replacement ends with the last END before the
+next block: so the texts may contain `end`, `file:` and even END.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from plait.core.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AnswerError:
-    """`path` is the file that it is about, as the answer spells it; "" for the answer as a whole."""
+    """Why an answer can't be used. `path` is the file as the answer spells it; "" for the whole answer."""
 
     message: str
     path: str = ""
@@ -27,7 +25,7 @@ class AnswerError:
 
 
 def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
-    """As a list, for feedback."""
+    """A list for feedback."""
     lines = [f"- {flaw}" for flaw in errors]
     more = [f"- and {len(lines) - max_errors} more"] if len(lines) > max_errors else []
     return "\n".join([*lines[:max_errors], *more])
@@ -36,13 +34,13 @@ def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
 _LABEL = re.compile(r"[ ]{0,3}(?:\*\*)?(FILE|FIND|REPLACE|AFTER|INSERT|SCOPE):(?:\*\*)?(?:[ \t]+(.*+)|[ \t]*+)\Z")
 _END = re.compile(r"[ ]{0,3}(?:\*\*)?END(?:\*\*)?[ \t]*+\Z")
 _SECOND_LABEL = {"FIND": "REPLACE", "AFTER": "INSERT"}
-_MAX_EDIT_ERRORS = 20  # nobody reads more of them
+_MAX_EDIT_ERRORS = 20
 _START_LABELS = frozenset({"FILE", "FIND", "AFTER", "SCOPE"})
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`find` becomes `put`, once. `path` None: the answer does not say where. `line` is that of the answer."""
+    """Replace `find` by `put`, once. `path` None: the answer names no file. `line` is that of the answer."""
 
     path: str | None
     find: tuple[str, ...]
@@ -52,7 +50,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """`put` comes after each place of `find`; with a scope, after those in the blocks that a line with it begins."""
+    """Insert `put` after each occurrence of `find`; with a scope, only in blocks that start with a line containing it."""
 
     path: str | None
     find: tuple[str, ...]
@@ -66,22 +64,22 @@ Change = Edit | Insertion
 
 @dataclass(frozen=True, slots=True)
 class ParsedEdits:
-    """`rest` is the answer without the edits: talk, and files as a whole."""
+    """`rest` is the answer without the edits: prose and whole files."""
 
     changes: tuple[Change, ...]
     errors: tuple[AnswerError, ...]
     rest: str
 
 
-def has_edits(said: str) -> bool:
-    """It has a label that only edits have."""
-    lines = clean_answer(said).split("\n")
+def has_edits(text: str) -> bool:
+    """The answer has a label that only edits have."""
+    lines = clean_answer(text).split("\n")
     return any((label := _parse_label(line)) is not None and label[0] in _SECOND_LABEL for line in lines)
 
 
-def parse_edits(said: str) -> ParsedEdits:
+def parse_edits(text: str) -> ParsedEdits:
     """In the order of the answer."""
-    reader = _EditReader(clean_answer(said).split("\n"))
+    reader = _EditReader(clean_answer(text).split("\n"))
     reader.read()
     return ParsedEdits(tuple(reader.found), tuple(reader.errors), "\n".join(reader.rest))
 
@@ -112,7 +110,7 @@ class _EditReader:
             at += 1
 
     def _read_scope(self, at: int, text: str) -> int:
-        """What it says is on its line, or the next one. It holds until the next FILE or SCOPE."""
+        """The scope is on the same line or the next; it holds until the next FILE or SCOPE."""
         if not text.strip() and at + 1 < len(self._lines) and _parse_label(self._lines[at + 1]) is None:
             at += 1
             text = self._lines[at]
@@ -120,11 +118,11 @@ class _EditReader:
         return at
 
     def _read_block(self, at: int, name: str, text: str) -> int:
-        """From FIND or AFTER to the END; gives the line after it."""
+        """Read from FIND or AFTER to END; returns the line after it."""
         second = _SECOND_LABEL[name]
         middle, following = self._find_label(at + 1, second)
         if middle is None:
-            self._add_error(at, f"{name} without {second}: it was cut off, or is not in the right form")
+            self._add_error(at, f"{name} without {second}: cut off, or in the wrong form")
             return following
         find = _block_lines(text, self._lines[at + 1 : middle])
         label = _parse_label(self._lines[middle])
@@ -152,7 +150,7 @@ class _EditReader:
             self.found.append(Insertion(self._path, find, put, scope, at + 1))
 
     def _trailing_scope(self, end: int) -> str | None:
-        """A scope that is said last, where no other block follows that it could be about."""
+        """A SCOPE after the block, if no other block follows that it could belong to."""
         for place in range(end, min(end + 4, len(self._lines))):
             label = _parse_label(self._lines[place])
             if label is not None:
@@ -171,7 +169,7 @@ class _EditReader:
         return None, len(self._lines)
 
     def _find_end(self, at: int, *, loose: bool) -> tuple[int | None, int]:
-        """The last END before the next block, and where that begins. Where no END is used at all, the block itself."""
+        """The last END before the next block, and the start of that; `loose`: the block may end without END."""
         last = None
         for place in range(at, len(self._lines)):
             if _END.match(self._lines[place]):
@@ -184,7 +182,7 @@ class _EditReader:
         return last, len(self._lines)
 
     def _find_inner_edit(self, at: int, end: int) -> int | None:
-        """Where another whole edit begins in what is put in: an END was forgotten, rather than that one is meant."""
+        """The start of another whole edit inside a replacement: an END was forgotten."""
         begun: dict[str, int] = {}
         for place in range(at, end):
             name = (_parse_label(self._lines[place]) or ("",))[0]
@@ -195,7 +193,7 @@ class _EditReader:
         return None
 
     def _starts_block(self, at: int) -> bool:
-        """After blank lines there is another block, or nothing."""
+        """Another block or nothing follows after blank lines."""
         following = next((line for line in self._lines[at:] if line.strip()), None)
         label = None if following is None else _parse_label(following)
         return following is None or (label is not None and label[0] in _START_LABELS)
@@ -210,8 +208,8 @@ class _EditReader:
 
 
 def _parse_label(line: str) -> tuple[str, str] | None:
-    found = _LABEL.match(line)
-    return None if found is None else (found[1], found[2] or "")
+    match = _LABEL.match(line)
+    return None if match is None else (match[1], match[2] or "")
 
 
 def _block_lines(inline: str, lines: Sequence[str]) -> tuple[str, ...]:
@@ -219,12 +217,12 @@ def _block_lines(inline: str, lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _strip_trailing(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Without the blank lines, and the fence, between a text without END and what follows it."""
+    """Without the blank lines and the fence after a text that has no END."""
     count = len(lines)
     while count and (not lines[count - 1].strip() or lines[count - 1].strip() == "```"):
         count -= 1
     return lines[:count]
 
 
-def _strip_quotes(said: str) -> str:
-    return said.strip().strip("*`\"' \t").rstrip(":").strip("`\"' ")
+def _strip_quotes(text: str) -> str:
+    return text.strip().strip("*`\"' \t").rstrip(":").strip("`\"' ")

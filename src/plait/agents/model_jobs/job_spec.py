@@ -1,6 +1,6 @@
-"""What the `model` agent's process is told: its settings and one job, as JSON. No key is in it, only a variable's name.
+"""The spec of a model job's process, as JSON: its settings and one job; and the files that a job writes.
 
-Which files a job writes. Whatever else an answer names is refused.
+It contains no API key, only the name of a variable.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import ModelJob, ModelJobMode
 
 JOB_SPEC_FILE = "job.json"
-JOB_RESULT_FILE = "result.json"  # what came of it, in the attempt's folder
+JOB_RESULT_FILE = "result.json"  # in the attempt's folder
 
 
 @dataclass(frozen=True, slots=True)
 class ModelJobSpec:
-    """One attempt. Without a `job`, it is a task like any other: `touches` are what it may write; none: anything.
+    """One attempt. Without a `job` it is an ordinary task: it may write `touches`, or anything if that is empty.
 
-    `source` is the file that the task was read from, from the repository's top.
+    `source` is the task's file, relative to the repository's top.
     """
 
     task: str
@@ -59,7 +59,7 @@ def decode_settings(options: Iterable[tuple[str, str]]) -> ModelConfig:
 
 
 def find_server(carried: Iterable[tuple[str, str]]) -> str:
-    """Its name and port: whose limits jobs run into. Raises ConfigError."""
+    """Host and port of the server, whose rate limits the jobs share. Raises ConfigError."""
     return urlsplit(decode_settings(carried).base_url).netloc
 
 
@@ -88,24 +88,24 @@ def _build_job(told: Mapping[str, Any]) -> ModelJob:
 
 
 def writes_whole_files(job: ModelJob) -> bool:
-    """Its answers are files as a whole; else they are changes of files."""
+    """The answers are whole files, not edits."""
     return job.mode in {ModelJobMode.REPLACE, ModelJobMode.SPLIT}
 
 
 def output_paths(job: ModelJob) -> tuple[str, ...]:
-    """The files that it makes, in the order in which they are written; the answer must have all of them."""
+    """The files that the answer must contain, in order."""
     if not writes_whole_files(job):
         return ()
     return job.outputs if job.output in job.outputs else (job.output, *job.outputs)
 
 
 def target_paths(job: ModelJob) -> tuple[str, ...]:
-    """The files that are there before and are shown as a whole; those that an edit may change."""
+    """The existing files that are shown completely; those that an edit may change."""
     if writes_whole_files(job):
         return job.targets
     return tuple(dict.fromkeys((*job.targets, *job.outputs))) or (job.output,)
 
 
 def writable_paths(job: ModelJob) -> tuple[str, ...]:
-    """All that the job may write, but for its tests."""
+    """All files that the job may write, except its tests."""
     return tuple(dict.fromkeys((*output_paths(job), *target_paths(job), job.output)))

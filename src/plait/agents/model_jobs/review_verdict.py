@@ -1,4 +1,4 @@
-"""What a second prompt says of a result."""
+"""The verdict of a review by a second prompt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from plait.agents.model_jobs.code_blocks import clean_answer, is_fence
 from plait.core.fast_dataclass import dataclass
 
-_MAX_REASON_CHARS = 4000  # characters of the reasons
+_MAX_REASON_CHARS = 4000
 
 
 class Ruling(StrEnum):
@@ -21,7 +21,7 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewVerdict:
-    """`clear`: it said one of the four words; what does not is a soft failure."""
+    """Not `is_clear`: the answer had none of the four words, which is a soft failure."""
 
     ruling: Ruling
     reasons: str = ""
@@ -47,12 +47,12 @@ _FAILS = re.compile(rf"{_AROUND}FAIL_(?:SOFT|HARD)\b{_AFTER}|.*\bFAIL_(?:SOFT|HA
 _CONDITION = re.compile(r"(?:but|however|if|once|unless|except|provided|assuming|only)\b", re.IGNORECASE)
 
 
-def parse_verdict(said: str) -> ReviewVerdict:
+def parse_verdict(text: str) -> ReviewVerdict:
     """The word on the first line, on one that is labelled as the verdict, or alone on the last one.
 
     Two that differ are not clear, nor is a pass that has a condition, or a failure beside it.
     """
-    told = (" ".join(line.split())[:500] for line in clean_answer(said).split("\n") if not is_fence(line))
+    told = (" ".join(line.split())[:500] for line in clean_answer(text).split("\n") if not is_fence(line))
     lines = [line for line in told if line]
     if not lines:
         return ReviewVerdict(Ruling.FAIL_SOFT, "the verification gave no answer", is_clear=False)

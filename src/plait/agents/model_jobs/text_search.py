@@ -1,7 +1,4 @@
-"""Where a text is found in a file: exactly, else with its whitespace made alike; and what is nearest if it is not.
-
-Parts of a file: the blocks that a line begins, and the literals of a struct.
-"""
+"""Searching in files: a text exactly or regardless of whitespace, the most similar line; blocks, and literals of a struct."""
 
 from __future__ import annotations
 
@@ -13,15 +10,15 @@ from itertools import accumulate
 
 from plait.core.fast_dataclass import dataclass
 
-_MAX_MATCHES = 6  # places that are named when there are several
-_COMPARED_CHARS = 200  # characters of a line that are compared
-_MAX_COMPARED_LINES = 20_000  # lines that are compared
+_MAX_MATCHES = 6  # named in a message
+_COMPARED_CHARS = 200  # of a line
+_MAX_COMPARED_LINES = 20_000
 _MIN_SIMILARITY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Whole lines from `first` up to, without, `last` (from 0); `indents`: how the file indents what was looked for."""
+    """Lines from `first` to before `last`, from 0; `indents` maps the searched text's indents to the file's."""
 
     first: int
     last: int
@@ -41,14 +38,14 @@ class FileText:
         return bisect_left(self.starts, offset + 1) - 1
 
     def find_exact(self, find: Sequence[str], most: int = _MAX_MATCHES) -> list[int]:
-        """The offsets at which the text is, as it is; also inside of a line."""
+        """The offsets of exact occurrences, also inside a line."""
         needle, found, at = "\n".join(find), list[int](), -1
         while len(found) < most and (at := self.text.find(needle, at + 1)) >= 0:
             found.append(at)
         return found
 
     def find_lines(self, find: Sequence[str], most: int | None = _MAX_MATCHES) -> list[LineRange]:
-        """The lines that are the same but for whitespace."""
+        """Lines that are equal except for whitespace."""
         plain = [normalize_whitespace(line) for line in self.lines]
         starts = (0, *accumulate(len(line) + 1 for line in plain))
         hay, needle = "\n".join(("", *plain, "")), "\n".join(("", *map(normalize_whitespace, find), ""))
@@ -61,7 +58,7 @@ class FileText:
         return found
 
     def describe_nearest(self, find: Sequence[str]) -> str:
-        """For a message: the line at which the text begins to differ, or the one that is most like its first."""
+        """For a message: where the text starts to differ, or the line most similar to its first."""
         wanted = [normalize_whitespace(line) for line in find]
         lines = [normalize_whitespace(line) for line in self.lines]
         begun = max(_find_partial_matches(wanted, lines), default=(0, 0))
@@ -69,10 +66,10 @@ class FileText:
             matched, place = begun[0], -begun[1]
             place += matched
             there = f"line {place + 1} is {quote_line(self.lines[place])}" if place < len(lines) else "the file ends"
-            return f"it begins like line {place - matched + 1}, but then {there}, not {quote_line(find[matched])}"
+            return f"it starts like line {place - matched + 1}, but then {there}, not {quote_line(find[matched])}"
         like = _find_most_similar(wanted[0][:_COMPARED_CHARS], lines[:_MAX_COMPARED_LINES])
         if like is None:
-            return "nothing in the file is like it"
+            return "nothing in the file is similar"
         return f"the nearest is line {like + 1}: {quote_line(self.lines[like])}"
 
 
@@ -81,9 +78,9 @@ def normalize_whitespace(line: str) -> str:
 
 
 def count_blank_edges(lines: Sequence[str]) -> tuple[int, int]:
-    """How many blank lines there are before and after what it says."""
-    said = [place for place, line in enumerate(lines) if line.strip()]
-    return (said[0], len(lines) - said[-1] - 1) if said else (0, len(lines))
+    """The numbers of blank lines at the start and the end."""
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    return (filled[0], len(lines) - filled[-1] - 1) if filled else (0, len(lines))
 
 
 def get_indent(line: str) -> str:
@@ -91,7 +88,7 @@ def get_indent(line: str) -> str:
 
 
 def reindent(lines: Sequence[str], indents: Mapping[str, str]) -> list[str]:
-    """As the file has it: the indents that are known, and what is deeper than one of them below it."""
+    """With the file's indents; a line indented further than a known one keeps the difference."""
     return [_reindent_line(line, indents) if line.strip() else line.strip() for line in lines]
 
 
@@ -111,7 +108,7 @@ def _reindent_line(line: str, indents: Mapping[str, str]) -> str:
         if "\t" in "".join(indents.values()) and not deeper.strip(" "):
             deeper = "\t" * max(1, len(deeper) // 4)
         return indents[base] + deeper + line[len(mine) :]
-    # Further out than anything that was looked for: as much further out as it was.
+    # Less indented than anything in the searched text: keep the difference.
     least = min(indents, key=len, default="")
     there = indents.get(least, "")
     return there[: max(0, len(there) - (len(least) - len(mine)))] + line[len(mine) :]
@@ -126,7 +123,7 @@ def _map_indents(find: Sequence[str], there: Sequence[str]) -> dict[str, str]:
 
 
 def _find_partial_matches(wanted: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """How many lines are the same from each place at which the first one is, and that place, the earliest greatest."""
+    """For each occurrence of the first line: the number of equal lines, and the negated position."""
     if len(wanted) < 2:
         return
     tried = 0
@@ -152,7 +149,7 @@ def _find_most_similar(wanted: str, lines: Sequence[str]) -> int | None:
 
 _PAIRS = {"{": "}", "(": ")", "[": "]"}
 _BRACKET = re.compile(r"[{}()\[\]]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|//[^\n]*")
-_MAX_LITERAL_CHARS = 20_000  # characters that one literal may have
+_MAX_LITERAL_CHARS = 20_000
 
 _DEFINITION = re.compile(
     r"\b(?:struct|impl|class|enum|interface|type|trait|union|record|fn|func|def|function|for|extends|import|use)\b[^={;]*\Z|->\s*\Z"
@@ -160,7 +157,7 @@ _DEFINITION = re.compile(
 
 
 def find_scopes(lines: Sequence[str], begins: str) -> tuple[range, ...]:
-    """Each line that has this text, and all that is further in below it; where nothing is, all that follows."""
+    """Each line with this text and what is indented below it; without such lines, all that follows."""
     found: list[range] = []
     for place, line in enumerate(lines):
         if begins in line and (not found or place >= found[-1].stop):
@@ -169,7 +166,7 @@ def find_scopes(lines: Sequence[str], begins: str) -> tuple[range, ...]:
 
 
 def _block_end(lines: Sequence[str], begin: int) -> int:
-    """Before the first line that is as far out as the beginning, after some that were further in."""
+    """The first line after the indented ones."""
     depth, inner = len(get_indent(lines[begin])), False
     for place in range(begin + 1, len(lines)):
         if not lines[place].strip():
@@ -182,12 +179,12 @@ def _block_end(lines: Sequence[str], begin: int) -> int:
 
 
 def find_name_mentions(text: str, name: str) -> list[range]:
-    """The characters from each place where the name is to the end of the bracket that it opens, or of its line."""
+    """From each occurrence of the name to the end of its bracket, or of its line."""
     return [range(found.start(), _bracket_end(text, found.end())) for found in _word_pattern(name).finditer(text)]
 
 
 def find_literals(text: str, name: str) -> list[range]:
-    """Those of the mentions that make one: the name, right before its bracket, and not where it is defined."""
+    """The mentions that create a value: the name right before a bracket, and no definition."""
     found: list[range] = []
     for match in _word_pattern(name).finditer(text):
         line = text.rfind("\n", 0, match.start()) + 1
@@ -203,7 +200,7 @@ def _word_pattern(name: str) -> re.Pattern[str]:
 
 
 def _bracket_end(text: str, at: int) -> int:
-    """After the bracket that is opened in this line, or at the beginning of the next, is closed again."""
+    """The end of the bracket that is opened on this line or at the start of the next; else the end of the line."""
     line = text.find("\n", at)
     line = len(text) if line < 0 else line
     upto = text.find("\n", line + 1)

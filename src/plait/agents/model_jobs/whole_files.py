@@ -1,6 +1,6 @@
-"""How models talk around what they were asked for: sentences, lines that stand for others, changes in forms of their own.
+"""Whole files in an answer: `~~~worksplit` blocks, named fences, fences, or the bare text; and what can't be a file.
 
-An answer as files: `~~~worksplit` blocks, named fences, fences, or the text as it is.
+Models also write prose, placeholders for existing lines, and patches.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from plait.agents.model_jobs.safe_paths import PathRefusal, make_path_key, norma
 from plait.core.fast_dataclass import dataclass
 
 PROSE_SUFFIXES = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
-_MAX_LINE_CHARS = 200  # characters of a line that are looked at
+_MAX_LINE_CHARS = 200
 _LEAD = r"[\s*_>\"'(\u201c\u2018]*"
 
-# How models begin to talk. Code begins with none of these words, while prose may begin with the last ones.
+# How models start to talk. Code starts with none of these words; a prose file may start with those of _OPENING.
 _TALK = re.compile(
     rf"{_LEAD}(?:I|I'm|I\u2019m|I'll|Sure|Sorry|Here|Certainly|Of course|Okay|As an|As a (?:large|language|AI)|"
     r"Unfortunately|Absolutely|Apologies|Let me|Let's|Let\u2019s)\b[ ,'\u2019!]"
@@ -59,7 +59,7 @@ _DIFF = re.compile(r"(?:diff --git .*\n(?:.*\n){0,4})?--- .*\n\+\+\+ .*\n@@ -")
 
 
 def looks_like_prose(path: str, line: str) -> bool:
-    """So does no file of this name begin, but an answer that has talk in the place of one."""
+    """The line is the start of an explanation, not of a file of this name."""
     line = line[:_MAX_LINE_CHARS].strip()
     if _TALK.match(line) or path.endswith(PROSE_SUFFIXES):
         return _TALK.match(line) is not None
@@ -74,14 +74,14 @@ def is_placeholder_line(line: str) -> bool:
 
 
 def find_placeholder_line(path: str, text: str) -> int | None:
-    """The line that stands for others that were left out."""
+    """The number of the line that is a placeholder for omitted ones."""
     if path.endswith(PROSE_SUFFIXES):
         return None
     return next((n for n, line in enumerate(text.split("\n"), 1) if is_placeholder_line(line)), None)
 
 
 def is_patch(path: str, text: str) -> bool:
-    """Changes of a file, as other tools want them, where a file should be."""
+    """A diff or search/replace blocks instead of a file."""
     if path.endswith((*PROSE_SUFFIXES, ".diff", ".patch")):
         return False
     searches = _SEARCH.search(text) is not None and _REPLACE.search(text) is not None
@@ -89,7 +89,7 @@ def is_patch(path: str, text: str) -> bool:
 
 
 def may_end_early(lines: Sequence[str]) -> bool:
-    """After a fence in the middle goes on what may be talk: nobody can tell whether the file was over there."""
+    """Prose may follow a fence in the middle: the file may have ended there."""
     return any(
         is_bare_fence(line) and _BETWEEN.match(after[:_MAX_LINE_CHARS].strip()) is not None
         for line, after in pairwise(lines)
@@ -104,12 +104,12 @@ _SHELL_LANGUAGES = frozenset(
 
 _SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".txt")
 _AMBIGUOUS_FENCE = "a fence in the middle of it may be its end; put the file between two ~~~worksplit markers, or into a fence of more ticks"
-CUT_OFF_MESSAGE = "the answer ends in the middle of it: it was cut off"
+CUT_OFF_MESSAGE = "the answer was cut off in the middle of this file"
 
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """`wanted` must all be in the answer, in this order where they are not named; `allowed` may be in it.
+    """All `wanted` files must be in the answer, in this order if they are unnamed; `allowed` ones may be.
 
     `allowed` None: any file, but each must be named.
     """
@@ -123,7 +123,7 @@ class FileRequest:
 
 
 def parse_files(said: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
-    """Path and text of each, and what is wrong; with a flaw the files are what could be understood, and not to be used."""
+    """Texts by path, and the errors; with errors, the files must not be used."""
     text = clean_answer(said)
     if not text.strip():
         return {}, (AnswerError("the answer is empty"),)
@@ -139,22 +139,22 @@ def parse_files(said: str, request: FileRequest) -> tuple[dict[str, str], tuple[
 
 
 def find_labelled_blocks(text: str) -> list[tuple[str, CodeBlock]]:
-    """The blocks that a marker or a label right before them names, and that hold something."""
+    """The non-empty blocks that a marker, or a label right before them, names."""
     found = ((block.path or parse_file_label(block.above), block) for block in find_blocks(text))
     return [(path, block) for path, block in found if path and block.text.strip()]
 
 
-def resolve_path(said: str, allowed: Collection[str] | None) -> str | AnswerError:
-    """The path that is meant: one that may be written, also by its last names alone where they say which."""
-    path = normalize_path(said)
+def resolve_path(text: str, allowed: Collection[str] | None) -> str | AnswerError:
+    """The allowed path that is meant, also by its unambiguous last parts."""
+    path = normalize_path(text)
     if isinstance(path, PathRefusal):
-        return AnswerError(path.reason, shorten_for_message(said))
+        return AnswerError(path.reason, shorten_for_message(text))
     if allowed is None or path in allowed:
         return path
     short = [each for each in allowed if each.endswith(f"/{path}")]
     if len(short) == 1:
         return short[0]
-    return AnswerError(f"this job may not write it; it may write {', '.join(allowed)}", shorten_for_message(path))
+    return AnswerError(f"this job may only write {', '.join(allowed)}", shorten_for_message(path))
 
 
 class _FileCollector:
@@ -163,15 +163,15 @@ class _FileCollector:
         self._errors: list[AnswerError] = []
         self._request = request
 
-    def add_named(self, block: CodeBlock, said: str) -> None:
-        path = resolve_path(said, self._request.allowed)
+    def add_named(self, block: CodeBlock, text: str) -> None:
+        path = resolve_path(text, self._request.allowed)
         if isinstance(path, AnswerError):
             self._errors.append(path)
         else:
             self._add(block, path)
 
     def add_unnamed(self, found: Sequence[CodeBlock]) -> None:
-        """They are the files that are still wanted, in order; beside those that are not, they are talk."""
+        """Unnamed blocks are the missing files, in order; if none is missing, they are ignored."""
         missing = [path for path in self._request.wanted if path not in self.files]
         if not found or self._errors or (not missing and self.files):
             return
@@ -181,18 +181,18 @@ class _FileCollector:
             for block, path in zip(found, missing, strict=True):
                 self._add(block, path)
         elif not missing:
-            self._errors.append(AnswerError("a block does not say which file it is: put FILE: path before it"))
+            self._errors.append(AnswerError("a block names no file: put FILE: path before it"))
         else:
             files = "one file is" if len(missing) == 1 else f"{len(missing)} files are"
             count = "one block" if len(found) == 1 else f"{len(found)} blocks"
-            message = f"there are {count} without a path where {files} asked for: {', '.join(missing)}"
+            message = f"{count} without a path, but {files} missing: {', '.join(missing)}"
             self._errors.append(AnswerError(message))
 
     def collect_errors(self) -> tuple[AnswerError, ...]:
         flaws = list(self._errors)
         if not flaws:
             flaws += [
-                AnswerError("the answer does not have this file", path)
+                AnswerError("the answer does not contain this file", path)
                 for path in self._request.wanted
                 if path not in self.files
             ]
@@ -206,7 +206,7 @@ class _FileCollector:
         elif not block.path and not path.endswith(PROSE_SUFFIXES) and may_end_early(block.lines):
             self._errors.append(AnswerError(_AMBIGUOUS_FENCE, path))
         elif self.files.setdefault(path, text) != text:
-            self._errors.append(AnswerError("the answer has this file twice, and not the same", path))
+            self._errors.append(AnswerError("the answer contains this file twice, with different texts", path))
         else:
             self._errors += check_content(path, text)
             self._errors += [
@@ -217,7 +217,7 @@ class _FileCollector:
 
 
 def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | None]:
-    """With the path that it names, if any."""
+    """The block with the path that it names, if any."""
     known = request.known
     first = block.lines[0] if block.lines else ""
     path = (
@@ -230,7 +230,7 @@ def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | No
 
 
 def _drop_shell_blocks(found: Sequence[CodeBlock], missing: Sequence[str]) -> Sequence[CodeBlock]:
-    """How to run files is often told in blocks of its own."""
+    """Models often show how to run files in separate blocks."""
     if any(path.endswith(_SHELL_SUFFIXES) for path in missing):
         return found
     rest = [block for block in found if block.info.lower() not in _SHELL_LANGUAGES]
@@ -239,11 +239,11 @@ def _drop_shell_blocks(found: Sequence[CodeBlock], missing: Sequence[str]) -> Se
 
 def _parse_bare_text(text: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
     if len(request.wanted) != 1:
-        return {}, (AnswerError("there is no block in the answer: put each file between two ~~~worksplit markers"),)
+        return {}, (AnswerError("the answer contains no block: put each file between two ~~~worksplit markers"),)
     (path,) = request.wanted
     first = next(line for line in text.split("\n") if line.strip())
     if looks_like_prose(path, first):
-        message = f"there is no block in the answer, and it begins as talk does: {shorten_for_message(first)}"
+        message = f"the answer contains no block, and starts like prose: {shorten_for_message(first)}"
         return {}, (AnswerError(message, path),)
     whole = text.strip("\n") + "\n"
     return {path: whole}, tuple(check_content(path, whole))
@@ -253,29 +253,29 @@ def check_content(path: str, text: str) -> list[AnswerError]:
     if not text.strip() and path.rpartition("/")[2] not in _MAY_BE_EMPTY:
         return [AnswerError("the file is empty", path)]
     if not is_text(text):
-        return [AnswerError("this is no text: it has characters that no text file has", path)]
+        return [AnswerError("this isn't valid UTF-8 text", path)]
     if is_patch(path, text) or (not path.endswith(PROSE_SUFFIXES) and _contains_edits(text)):
-        return [AnswerError("these are edits, where the whole file is wanted", path)]
+        return [AnswerError("these are edits, but the whole file is needed", path)]
     line = find_placeholder_line(path, text)
     if line is not None:
-        return [AnswerError(f"line {line} stands for others that were left out; the whole file is wanted", path)]
+        return [AnswerError(f"line {line} is a placeholder for omitted lines; the whole file is needed", path)]
     return []
 
 
 def _contains_edits(text: str) -> bool:
-    """Whole ones anywhere, or one that was cut off right at the beginning."""
+    """Complete edits anywhere, or a cut-off one at the start."""
     found = parse_edits(text)
     return bool(found.changes) or (bool(found.errors) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:")))
 
 
 def is_text(text: str) -> bool:
-    """It can be a text file: UTF-8 without null characters."""
+    """Encodable as UTF-8, without null characters."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:
         return False
 
 
-def shorten_for_message(said: str) -> str:
-    line = "".join(each if each.isprintable() else "\ufffd" for each in said[:100])
-    return line if len(said) <= 80 else f"{line[:79]}\u2026"
+def shorten_for_message(text: str) -> str:
+    line = "".join(each if each.isprintable() else "\ufffd" for each in text[:100])
+    return line if len(text) <= 80 else f"{line[:79]}\u2026"
