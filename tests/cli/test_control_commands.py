@@ -277,7 +277,7 @@ def test_going_on_without_a_task(say: Say) -> None:
     assert str(say("drop", "a")) == "stderr: plait: a is already skipped\nexit 1\n"
     answer = say("drop", "beef")
     assert answer.code == 2
-    assert answer.err.startswith("plait: name the tasks of batch beef to go on without\n")
+    assert answer.err.startswith("plait: name the tasks of batch beef to drop\n")
 
 
 @pytest.mark.usefixtures("failed")
@@ -307,7 +307,7 @@ VERBS = ("cancel", "pause", "unpause", "approve", "retry", "resume", "drop")
 @pytest.mark.parametrize("verb", VERBS)
 def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: Say, place: RepoLocation) -> None:
     answer = say(verb, "7f3a")
-    assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   `plait run` makes one.\nexit 2\n"
+    assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   Start one with `plait run`.\nexit 2\n"
     told = json.loads(say(verb, "--json").out)
     assert told["problems"][0]["message"] == "there is no batch yet"
     assert not place.state.exists()
@@ -321,7 +321,7 @@ def test_accepted_is_not_performed(
     with closing(open_journal_writer(place.state / JOURNAL_FILE)):  # somebody holds the lease, and says nothing
         answer = say("pause")
         assert answer.code == 1
-        assert answer.err.startswith("plait: batch beef: it is accepted and safe, but no engine has answered")
+        assert answer.err.startswith("plait: batch beef: request saved, but no engine answered")
         (result,) = json.loads(say("cancel", "a", "--json").out)["results"]
         assert (result["result"], result["status"]) == ("accepted", "running")
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:

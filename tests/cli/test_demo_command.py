@@ -25,7 +25,7 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: TempProjec
     answer = yard.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
     assert answer.code == 0, answer
     assert "8 done · 1 failed · 1 blocked" in answer.out
-    assert "goes again" in answer.out
+    assert "retrying at" in answer.out
     (top,) = (tmp_path / "tmp").glob("*/site")
     assert yard.git_in(top, "status", "--porcelain") == ""
     _, _, tips = answer.out.partition("What to try next")

@@ -118,8 +118,8 @@ def test_a_merged_task_shows_its_own_change_and_not_what_it_began_with(bench: Be
 def test_without_a_task_the_whole_batch_is_shown(bench: Bench, say: Say) -> None:
     bench.submit("a", "b<a")
     assert str(say("diff", "beef")) == (
-        "stderr: plait: nothing has been merged into the branch of batch beef: there is nothing to compare\n"
-        "stderr:   `plait status beef` shows how far it is; name a task to see its change.\n"
+        "stderr: plait: nothing is merged in batch beef yet: nothing to compare\n"
+        "stderr:   See its progress with `plait status beef`, or name a task to see its change.\n"
         "exit 1\n"
     )
     first = commit(bench.side, {"a.txt": "one\n2\nthree\n"})
@@ -144,7 +144,7 @@ def test_an_attempt_that_failed_shows_what_it_left(bench: Bench, say: Say) -> No
     bench.exits("a", two, Category.TASK)
     assert "+second try" in say("diff", "a").out
     assert "+first try" in say("diff", "a", "--attempt", "1").out
-    assert say("diff", "a", "--attempt", "3").err == "plait: a has no attempt 3 to write\n  It has made 2.\n"
+    assert say("diff", "a", "--attempt", "3").err == "plait: a has no write attempt 3\n  It has 2.\n"
     assert say("diff", "beef", "--attempt", "1").code == 2
 
 
@@ -153,7 +153,7 @@ def test_an_attempt_whose_ref_is_gone_says_so(bench: Bench, say: Say) -> None:
     bench.exits("a", None, Category.TASK)
     answer = say("diff", "a")
     assert answer.code == 1
-    assert answer.err.startswith("plait: what a write-1 made is not in this repository (any more)\n")
+    assert answer.err.startswith("plait: the commits of a write-1 are no longer in this repository\n")
 
 
 def state_of(folder: Path) -> dict[str, str]:
@@ -235,7 +235,7 @@ def test_a_workspace_that_is_no_worktree_any_more_is_told(bench: Bench, say: Say
     (bench.side / ".git").unlink()
     answer = say("diff", "a")
     assert answer.code == 1
-    assert "is gone, or is no worktree any more" in answer.err
+    assert "no longer exists" in answer.err
 
 
 def test_an_attempt_that_changed_nothing_says_so(bench: Bench, say: Say) -> None:
@@ -245,9 +245,9 @@ def test_an_attempt_that_changed_nothing_says_so(bench: Bench, say: Say) -> None
 
 def test_a_task_that_has_not_started_says_why(bench: Bench, say: Say) -> None:
     bench.submit("a", "b<a")
-    assert say("diff", "a").err == "plait: a write-1 is being prepared: there is nothing to compare yet\n"
+    assert say("diff", "a").err == "plait: a write-1 is being prepared: nothing to compare yet\n"
     assert say("diff", "b").err == (
-        "plait: b has made no attempt to write yet: there is nothing to compare\n  b is waiting: needs a.\n"
+        "plait: b has no write attempt yet: nothing to compare\n  b is waiting: needs a.\n"
     )
 
 
@@ -351,5 +351,5 @@ def test_a_removed_line_that_looks_like_a_header_is_a_removed_line() -> None:
 
 def test_places_of_no_repository_are_refused(tmp_path: Path) -> None:
     place = RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
-    with pytest.raises(Exception, match="is no repository"), compute_diff(place, DiffRange("it", "x", "y")):
+    with pytest.raises(Exception, match="isn't a git repository"), compute_diff(place, DiffRange("it", "x", "y")):
         pass

@@ -93,7 +93,7 @@ def test_where_nothing_was_ever_run_all_is_well(top: Path, capsys: pytest.Captur
     assert told.code == 0
     assert [topic for topic in told.wrong() if topic not in {"disk", "memory", "room"}] == []
     assert told["git"][1].startswith("git 2.")
-    assert told["journal"][1].endswith("journal.db, made when the first batch is submitted")
+    assert told["journal"][1].endswith("journal.db, created when the first batch is submitted")
     assert told["engine"][1].endswith("engine.log")
     assert not (top / ".git" / "plait").exists()
 
@@ -103,7 +103,7 @@ def test_it_works_in_a_folder_that_is_no_repository(
 ) -> None:
     assert top.exists()
     told = Told(capsys, tmp_path)
-    assert told["state"] == ("ok", f"{tmp_path / '.plait'}, made when the first batch is submitted")
+    assert told["state"] == ("ok", f"{tmp_path / '.plait'}, created when the first batch is submitted")
 
 
 def test_a_finished_batch_leaves_nothing_to_say(
@@ -125,9 +125,9 @@ def test_a_batch_that_nobody_goes_on_with_is_a_warning(
     told = Told(capsys, top)
     verdict, said = told["engine"]
     assert (verdict, told.code) == ("warning", 0)
-    assert said.startswith(f"none is at work, and {BATCH} is not finished")
+    assert said.startswith(f"not running, and {BATCH} is not finished")
     [hint] = [check["hint"] for check in told.checks if check["topic"] == "engine"]
-    assert hint == f"Go on: plait resume {BATCH}."
+    assert hint == f"Continue: plait resume {BATCH}."
 
 
 def test_an_engine_at_work_is_named_with_its_log(
@@ -159,7 +159,7 @@ def test_a_state_folder_that_is_none_is_a_problem(top: Path, capsys: pytest.Capt
     (top / ".git" / "plait").touch()
     told = Told(capsys, top)
     assert told.code == 1
-    assert told["state"] == ("problem", f"{top / '.git' / 'plait'}: it is no folder")
+    assert told["state"] == ("problem", f"{top / '.git' / 'plait'}: it isn't a folder")
 
 
 def test_wrong_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +194,7 @@ def test_requests_on_the_way_are_counted(top: Path, state: StateFolder, capsys: 
     inbox = open_inbox(state.root / "inbox.db")
     inbox.put(Pause("r1", "b1"))
     inbox.close()
-    assert Told(capsys, top)["inbox"] == ("ok", f"{state.root / 'inbox.db'}: 1 request on the way")
+    assert Told(capsys, top)["inbox"] == ("ok", f"{state.root / 'inbox.db'}: 1 request pending")
 
 
 def test_a_damaged_inbox_is_a_problem(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -290,7 +290,7 @@ def test_people_see_a_line_for_each_thing_and_the_way_out(
     assert any(line.startswith("ok       git        git 2.") for line in lines)
     place = lines.index("problem  settings   plait.toml:2: there is no setting called run.retires")
     assert lines[place + 1] == "                    Did you mean retries?"
-    assert any(line.startswith("warning  engine     none is at work") for line in lines)
+    assert any(line.startswith("warning  engine     not running") for line in lines)
 
 
 def test_worktrees_and_the_remote_are_looked_at(
@@ -308,7 +308,7 @@ def test_worktrees_and_the_remote_are_looked_at(
     verdict, said = told["worktrees"]
     assert verdict == "ok"
     assert said.endswith(": none yet")
-    assert told["remote"][1].startswith("none is called origin")
+    assert told["remote"][1].startswith("no remote named origin")
     subprocess.run(
         [
             "git",

@@ -53,7 +53,7 @@ def test_a_place_where_none_can_be_made_is_told(tmp_path: Path) -> None:
     told = check_worktrees(tmp_path / "file" / "root", CAP)
     assert (told.verdict, told.said) == (
         CheckStatus.WARNING,
-        f"{tmp_path / 'file' / 'root'}: {tmp_path / 'file'} is no folder",
+        f"{tmp_path / 'file' / 'root'}: {tmp_path / 'file'} isn't a folder",
     )
 
 

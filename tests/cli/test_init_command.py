@@ -257,7 +257,7 @@ def test_of_two_at_once_one_wins_and_the_other_says_so(repo: Path) -> None:
 
     with ThreadPoolExecutor(2) as threads:
         told = set(threads.map(run, ("one", "two")))
-    told.remove("somebody else has just made a plait.toml: it stays as it is")
+    told.remove("another process has just created plait.toml: it was not changed")
     assert told == {settings(repo).run.verify}
 
 

@@ -78,7 +78,7 @@ def test_an_earlier_one_can_be_chosen_and_the_check_too(say: Say) -> None:
 @pytest.mark.usefixtures("tried")
 def test_what_is_not_there_is_told(say: Say) -> None:
     assert str(say("logs", "a", "--attempt", "3")) == (
-        "stderr: plait: a has no attempt 3 to write\nstderr:   It has made 2.\nexit 2\n"
+        "stderr: plait: a has no write attempt 3\nstderr:   It has 2.\nexit 2\n"
     )
     assert say("logs", "a", "--step", "verify", "--attempt", "0").code == 2
     assert say("logs", "a", "--step", "merge").err == (
@@ -89,7 +89,7 @@ def test_what_is_not_there_is_told(say: Say) -> None:
 @pytest.mark.usefixtures("tried")
 def test_a_task_that_has_not_started_says_why(say: Say) -> None:
     assert str(say("logs", "b")) == (
-        "stderr: plait: b has made no attempt to write yet: there is nothing to read\n"
+        "stderr: plait: b has no write attempt yet: nothing to read\n"
         "stderr:   b is waiting: needs a.\n"
         "exit 1\n"
     )

@@ -184,13 +184,13 @@ def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) 
 @pytest.mark.parametrize(
     ("spec", "budget", "said"),
     [
-        (AgentSpec("command", ("true",)), "5usd", "which does not tell what it spends"),
-        (AgentSpec("command", ("true",)), "500ktok", "which does not tell what it spends"),
-        (AgentSpec("codex", program="true"), "5usd", "nobody says which model it uses"),
-        (AgentSpec("codex", program="true", model="gpt-5"), "5usd", "nobody says what gpt-5 costs"),
-        (AgentSpec("codex", program="true", model="o9", prices=PRICES), "5usd", "nobody says what o9 costs"),
-        (AgentSpec("claude", program="true"), "0usd", "a budget of nothing lets nothing start"),
-        (AgentSpec("claude", program="true"), "5usd 0ktok", "a budget of nothing lets nothing start"),
+        (AgentSpec("command", ("true",)), "5usd", "which doesn't report its cost"),
+        (AgentSpec("command", ("true",)), "500ktok", "which doesn't report its cost"),
+        (AgentSpec("codex", program="true"), "5usd", "its model isn't set"),
+        (AgentSpec("codex", program="true", model="gpt-5"), "5usd", "no price is set for gpt-5"),
+        (AgentSpec("codex", program="true", model="o9", prices=PRICES), "5usd", "no price is set for o9"),
+        (AgentSpec("claude", program="true"), "0usd", "a budget of 0 lets no task start"),
+        (AgentSpec("claude", program="true"), "5usd 0ktok", "a budget of 0 lets no task start"),
     ],
 )
 def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
@@ -227,10 +227,10 @@ def test_who_stands_in_must_be_there_and_able(top: Path) -> None:
             [command, AgentSpec("codex", program="true")],
         )
     )
-    assert "codx can't stand in: there is no agent called codx" in _problem(
+    assert "codx can't be a fallback: there is no agent called codx" in _problem(
         assign_plan_agents(found(top, "tasks/02-plain.md", run_fallback="codx", **plain), [command])
     )
-    assert "shell can't stand in: 02-plain has no `run:`" in _problem(
+    assert "shell can't be a fallback: 02-plain has no `run:`" in _problem(
         assign_plan_agents(found(top, "tasks/02-plain.md", run_fallback="shell", **plain), [command])
     )
     planned(assign_plan_agents(found(top, "tasks/01-run.md", run_fallback="shell", **plain), [command]))
@@ -238,7 +238,7 @@ def test_who_stands_in_must_be_there_and_able(top: Path) -> None:
         found(top, "tasks/02-plain.md", run_agent="claude", run_fallback="command", run_budget="5usd"),
         [AgentSpec("claude", program="true"), command],
     )
-    assert "the agent command, which does not tell what it spends" in _problem(blind)
+    assert "the agent command, which doesn't report its cost" in _problem(blind)
 
 
 def _problem(outlook: PlanPreview) -> str:

@@ -87,9 +87,9 @@ def ended(scribe: JournalWriter) -> None:
 
 
 def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
-    assert str(say("status")) == "There is no batch yet: `plait run` makes one.\nexit 0\n"
+    assert str(say("status")) == "There is no batch yet: Start one with `plait run`.\nexit 0\n"
     assert json.loads(say("status", "--json").out) == {"engine": None, "batches": []}
-    assert str(say("history")) == "There is no batch yet: `plait run` makes one.\nexit 0\n"
+    assert str(say("history")) == "There is no batch yet: Start one with `plait run`.\nexit 0\n"
     assert json.loads(say("history", "--json").out) == {"batches": []}
     assert say("status", "7f3a").code == 2
     assert not place.state.exists()
@@ -171,7 +171,7 @@ def test_the_engine_is_named(say: Say, clerk: StubEngines) -> None:
 
 def test_work_that_nobody_does_is_pointed_out(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a")
-    assert "no engine is at work, and something is to be done: plait run --resume" in say("status").out
+    assert "work is pending but no engine is running: plait run --resume" in say("status").out
 
 
 def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: RepoLocation) -> None:
@@ -284,7 +284,7 @@ def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: JournalWriter
         "  a  running  chain, one wall (plan.md:7)  attempt 1 by shell\n"
         "  gone  not in this batch\n"
         "\n"
-        "It runs when what it needs is done; that hangs on a (running: attempt 1 by shell).\n"
+        "It runs when its dependencies are done; waiting for a (running: attempt 1 by shell).\n"
         "exit 0\n"
     )
 
@@ -304,7 +304,7 @@ def test_what_a_task_has_been_through(say: Say, scribe: JournalWriter) -> None:
         "  write-2   shell         1s  ok\n"
         "  verify-1  verify        1s  verify: 2 tests failed\n"
         "\n"
-        "plait retry beef a takes it up again; plait feedback beef a 'text' does so with words of yours.\n"
+        "plait retry beef a retries it; plait feedback beef a 'text' retries it with your feedback.\n"
         "exit 0\n"
     )
 
@@ -315,7 +315,7 @@ def test_an_explanation_for_programs(say: Say, scribe: JournalWriter) -> None:
     told = json.loads(say("explain", "beef", "b", "--json").out)
     assert (told["status"], told["reason"], told["waiting"]) == ("blocked", "needs a, which failed", None)
     assert told["needs"] == [{"id": "a", "kind": "need", "reason": "", "at": None, "status": "failed"}]
-    assert told["way"] == "plait retry beef a takes it up again, together with a."
+    assert told["way"] == "plait retry beef a retries it, together with a."
     (attempt,) = json.loads(say("explain", "a", "--json").out)["attempts"]
     assert attempt == {
         "step": "write",
@@ -346,15 +346,15 @@ def test_the_way_out(settings: dict[str, object], way: str, say: Say, scribe: Jo
 def test_the_way_out_of_a_backoff_is_a_time(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", retries=1, backoff=Backoff(base=60.0, jitter=0.0))
     scribe.exit_attempt("a", Category.NETWORK)
-    assert say("explain", "a").out.splitlines()[-1] == "It goes again at 12:01:02."
+    assert say("explain", "a").out.splitlines()[-1] == "Retrying at 12:01:02."
 
 
 def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: JournalWriter) -> None:
     scribe.submit("beef", "a", "b", max_parallel=1)
     scribe.apply(Pause("p", "beef"))
-    assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef lets the batch go on."
+    assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef continues the batch."
     scribe.apply(CancelBatch("c", "beef"))
-    assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b takes it up again")
+    assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b retries it")
 
 
 def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocation) -> None:
@@ -362,7 +362,7 @@ def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocatio
     scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
     scribe.apply(RateLimited("acme", until))
     clock = time.strftime("%H:%M", time.localtime(until))
-    told = rf"acme refuses until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
+    told = rf"acme is unavailable until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
     assert re.search(told, say("status").out)
     assert re.search(told, say("status", "beef").out)
     scribe.exit_attempt("a")
@@ -379,7 +379,7 @@ def test_the_way_out_of_a_budget_is_told(say: Say, scribe: JournalWriter) -> Non
     scribe.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
     first, *_, last = say("explain", "a").out.splitlines()
     assert "may it spend more? $0.80 of its $1.00 is spent, and another attempt may cost $0.80" in first
-    assert last.startswith("plait feedback beef a 'go on' pays for that attempt")
+    assert last.startswith("plait feedback beef a 'go on' allows that attempt")
     assert last.endswith("plait cancel beef a gives it up.")
 
 
@@ -388,7 +388,7 @@ def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: S
     (attempt,) = scribe.batch.alive
     scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
     way = say("explain", "b").out.splitlines()[-1]
-    assert way == "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
+    assert way == "plait run --resume --budget AMOUNT continues the batch, if that is enough."
 
 
 def test_who_is_not_logged_in_is_told_how_to(say: Say, scribe: JournalWriter) -> None:
@@ -397,8 +397,8 @@ def test_who_is_not_logged_in_is_told_how_to(say: Say, scribe: JournalWriter) ->
     scribe.exit_attempt("a", Category.AUTH, "no key")
     scribe.exit_attempt("b", Category.AUTH, "no key")
     ways = [say("explain", name).out.splitlines()[-1] for name in "ac"]
-    assert ways[0].startswith("Log in first (claude, then /login); then plait retry beef a takes it up again")
-    assert ways[1].startswith("plait resume beef lets the batch go on, with the keys of the terminal")
+    assert ways[0].startswith("Log in first (claude, then /login); then plait retry beef a retries it")
+    assert ways[1].startswith("plait resume beef continues the batch with this terminal")
 
 
 def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, scribe: JournalWriter) -> None:
@@ -532,5 +532,5 @@ def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: JournalWriter)
     scribe.apply(MergeConflicted("beef", "b", scribe.batch.tasks[1].merging or 0, ("x",)))
     assert say("explain", "a").out.startswith("a is merging: the gate runs on the merged result\n")
     assert say("explain", "b").out.splitlines()[-1] == (
-        "plait retry beef b makes it again on what is merged by now; plait diff beef b shows it."
+        "plait retry beef b retries it on the current batch branch; plait diff beef b shows it."
     )

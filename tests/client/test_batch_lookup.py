@@ -65,8 +65,8 @@ def test_a_batch_that_is_called_like_a_task_goes_first_and_the_task_can_still_be
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("b", "b could be batch b7f3a, batch b7c11 or task b7 of batch b7c11\n  Write more of it."),
-        ("03", "03 could be task 03-door or task 03-doorstep of batch b7c11\n  Write more of it."),
+        ("b", "b is ambiguous: batch b7f3a, batch b7c11 or task b7 of batch b7c11\n  Use more characters."),
+        ("03", "03 is ambiguous: task 03-door or task 03-doorstep of batch b7c11\n  Use more characters."),
         (
             "b7f3a 03",
             "batch b7f3a has no task 03\n  `plait status b7f3a` lists its tasks.",
@@ -90,7 +90,7 @@ def test_what_is_not_clear_is_said(words: str, told: str) -> None:
 
 
 def test_two_batches_that_begin_alike() -> None:
-    assert refused("a", ab=("x",), ac=("y",)) == "a could be batch ab or batch ac\n  Write more of it."
+    assert refused("a", ab=("x",), ac=("y",)) == "a is ambiguous: batch ab or batch ac\n  Use more characters."
 
 
 def test_where_nothing_was_submitted() -> None:

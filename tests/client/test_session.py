@@ -258,7 +258,7 @@ def test_engines_that_do_not_stay_are_not_started_for_ever(
     with open_session(place) as desk, pytest.raises(WorldError) as told:
         desk.submit(submission())
     assert len(starts) == 3
-    assert told.value.message.startswith("the engine has ended 3 times within 10 seconds")
+    assert told.value.message.startswith("the engine exited 3 times within 10 seconds")
     assert told.value.hint == f"Its log {place.state / LOG_FILE} ends with:\n    boom 0\n    boom 1\n    boom 2"
 
 
@@ -363,7 +363,7 @@ def shut() -> Iterator[RepoLocation]:
 
 def test_a_state_folder_that_can_only_be_read_is_told(shut: RepoLocation) -> None:
     with open_session(shut) as desk:
-        with pytest.raises(WorldError, match=r"can't be handed over: .*Permission denied"):
+        with pytest.raises(WorldError, match=r"can't write the batch's files: .*Permission denied"):
             desk.submit(submission())
         with pytest.raises(InboxError, match="can't be written"):
             desk.send(Pause("p", "b1"))

@@ -123,7 +123,7 @@ def test_who_can_t_be_reached_is_tried_some_times_and_complained_about_once(scen
     scene.person.deaf = DeliveryError("nobody there", is_retryable=True)
     scene.take(told(1))
     assert scene.deliver() == 3
-    assert scene.log == ["warning: person://… is not told: nobody there"]
+    assert scene.log == ["warning: could not notify person://…: nobody there"]
     scene.take(told(2, K.LIMIT))
     scene.deliver()
     assert len(scene.log) == 1
@@ -160,7 +160,7 @@ def test_what_is_refused_for_good_keeps_nothing_else_from_being_told(scene: Scen
     scene.take(told(1, K.LIMIT), told(2))
     assert scene.deliver() == 1
     assert scene.person.seqs == [2]
-    assert scene.log == ["warning: person://… is not told: it answered 400"]
+    assert scene.log == ["warning: could not notify person://…: it answered 400"]
     assert scene.mark == DeliveryCursor(2)
 
 

@@ -126,8 +126,8 @@ def test_the_log_says_who_was_not_told_and_nothing_secret(house: EngineProject, 
     house.run("run", "tasks", "--yes")
     receiver.wait_for_count(1)
     assert house.wait_for_exit() == []
-    assert f"http://127.0.0.1:{receiver.port}/… is not told: it answered 404" in house.read_engine_log()
-    assert "nosuchservice://… is not told: apprise knows no such address" in house.read_engine_log()
+    assert f"could not notify http://127.0.0.1:{receiver.port}/…: it answered 404" in house.read_engine_log()
+    assert "could not notify nosuchservice://…: apprise doesn't know this kind of address" in house.read_engine_log()
     for path in house.place.state.rglob("*"):
         if path.is_file() and "environment" not in path.name:
             assert SECRET.encode() not in path.read_bytes(), path
@@ -146,7 +146,7 @@ def test_a_trial_says_for_each_whether_it_arrived(house: EngineProject, receiver
     house.env["PLAIT_NOTIFY_URLS"] = f"json://127.0.0.1:{receiver.port}/{SECRET}"
     code, said = house.run("notify", "--test")
     assert code == 0, said
-    assert said.splitlines() == [f"told      http://127.0.0.1:{receiver.port}/…", "told      json://…"]
+    assert said.splitlines() == [f"sent      http://127.0.0.1:{receiver.port}/…", "sent      json://…"]
     assert len(receiver.requests) == 2
     receiver.status = 403
     code, said = house.run("notify", "--test", "--json")
@@ -154,7 +154,7 @@ def test_a_trial_says_for_each_whether_it_arrived(house: EngineProject, receiver
     told = json.loads(said)
     assert [(each["address"], each["told"], each["error"]) for each in told["addressees"]] == [
         (f"http://127.0.0.1:{receiver.port}/…", False, "it answered 403"),
-        ("json://…", False, "it could not be told, or did not want to be"),
+        ("json://…", False, "the service refused it"),
     ]
     assert told["on"] == ["finished", "failed", "needs_person", "limit", "unpublished"]
     assert SECRET not in said
@@ -164,7 +164,7 @@ def test_without_a_trial_nobody_is_sent_anything(house: EngineProject, receiver:
     code, said = house.run("notify")
     assert code == 0
     assert f"http://127.0.0.1:{receiver.port}/…" in said
-    assert "told of finished, failed" in said
+    assert "notifies on finished, failed" in said
     code, said = house.run("notify", "--json")
     assert json.loads(said)["addressees"][0]["told"] is None
     assert receiver.requests == []
@@ -188,7 +188,7 @@ def test_a_secret_that_others_could_read_is_not_used(
     house.env["PLAIT_NOTIFY_SECRET_FILE"] = str(file)
     code, said = house.run("notify", "--test")
     assert code == 1
-    assert "could be read by others" in said
+    assert "others can read the secret" in said
     assert receiver.requests == []
     file.chmod(0o600)
     assert house.run("notify", "--test")[0] == 0

@@ -197,7 +197,7 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(office: Office, monkeypatc
 def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(office: Office) -> None:
     messenger = office.messenger()
     messenger.handle_records(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
-    assert office.log[0].startswith("warning: messages are not sent: AttributeError")
+    assert office.log[0].startswith("warning: can't send notifications: AttributeError")
 
 
 def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
@@ -218,5 +218,5 @@ def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
     script.exit_attempt("a")
     messenger.handle_records(script.state, script.records)
     rest(messenger)
-    assert office.log == ["warning: a message was not sent: ZeroDivisionError"]
+    assert office.log == ["warning: can't send a notification: ZeroDivisionError"]
     messenger.close()

@@ -224,7 +224,7 @@ def test_a_secret_is_read_from_a_file_that_only_its_owner_can_read(tmp_path: Pat
     assert read_secret(file) == b"hush"
     for mode in (0o640, 0o604, 0o660):
         file.chmod(mode)
-        with pytest.raises(DeliveryError, match="could be read by others"):
+        with pytest.raises(DeliveryError, match="others can read the secret"):
             read_secret(file)
 
 
@@ -235,8 +235,8 @@ def test_what_holds_no_secret_is_said_to(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
     for name, said in {
         "none": "can't be read: No such file",
-        "empty": "holds no secret",
-        "large": "holds no secret",
+        "empty": "doesn't hold a secret",
+        "large": "doesn't hold a secret",
         "pipe": "not a regular file",
         ".": "not a regular file",
     }.items():

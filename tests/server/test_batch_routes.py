@@ -196,7 +196,7 @@ def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
     scribe = JournalWriter(place)
     scribe.submit("7f3a", "walls", "walls-2", "roof")
     scribe.submit("7f3b", "door")
-    with pytest.raises(StateError, match="7f could be batch 7f3a or batch 7f3b") as caught:
+    with pytest.raises(StateError, match="7f is ambiguous: batch 7f3a or batch 7f3b") as caught:
         resolve_batch(scribe.state, "7f")
     assert caught.value.state == "ambiguous"
     batch = resolve_batch(scribe.state, "7f3a")

@@ -1,4 +1,4 @@
-"""Names: which batch and which tasks are meant. An id, or the beginning of one that no other has; no batch: the newest."""
+"""Find batches and tasks by id or unique prefix; without a batch, the newest one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BatchSelection:
 def find_newest_batch(state: State) -> BatchState:
     batch = max(state.batches.values(), key=lambda batch: batch.order, default=None)
     if batch is None:
-        raise UserError("there is no batch yet", hint="`plait run` makes one.")
+        raise UserError("there is no batch yet", hint="Start one with `plait run`.")
     return batch
 
 
@@ -35,25 +35,27 @@ def find_batch(state: State, word: str | None) -> BatchState:
             hint = f"It is a task of batch {last.id}."
         raise UserError(f"there is no batch {word}", hint=hint)
     if len(found) > 1:
-        raise UserError(f"{word} could be {_join_with_or(f'batch {name}' for name in found)}", hint="Write more of it.")
+        raise UserError(
+            f"{word} is ambiguous: {_join_with_or(f'batch {name}' for name in found)}", hint="Use more characters."
+        )
     return state.batches[found[0]]
 
 
 def find_task(batch: BatchState, word: str) -> TaskState:
-    """An entrant's name begins as its task's does: a beginning means the task."""
+    """A prefix of an entrant's id is one of its task's, too: it means the task."""
     asked = (task.task.id for task in batch.tasks if task.task.entrant is None)
     found = _match_names(word, asked) or _match_names(word, batch.index)
     if not found:
         hint = _suggest_names(word, batch.index) or f"`plait status {batch.id}` lists its tasks."
         raise UserError(f"batch {batch.id} has no task {word}", hint=hint)
     if len(found) > 1:
-        message = f"{word} could be {_join_with_or(f'task {name}' for name in found)} of batch {batch.id}"
-        raise UserError(message, hint="Write more of it.")
+        message = f"{word} is ambiguous: {_join_with_or(f'task {name}' for name in found)} of batch {batch.id}"
+        raise UserError(message, hint="Use more characters.")
     return batch.tasks[batch.index[found[0]]]
 
 
 def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
-    """`[BATCH] [TASK…]`: a first word that is no batch is a task of the newest one."""
+    """`[BATCH] [TASK…]`: a first word that isn't a batch is a task of the newest one."""
     if not words:
         return BatchSelection(find_newest_batch(state))
     batch = _find_named_batch(state, words[0])
@@ -85,7 +87,7 @@ def _find_named_batch(state: State, word: str) -> BatchState | None:
         return None
     if batches and tasks:
         both = _join_with_or([*(f"batch {name}" for name in batches), *(f"task {name}" for name in tasks)])
-        raise UserError(f"{word} could be {both} of batch {last.id}", hint="Write more of it.")
+        raise UserError(f"{word} is ambiguous: {both} of batch {last.id}", hint="Use more characters.")
     if not batches:
         hint = _suggest_names(word, [*state.batches, *last.index]) or "`plait status` lists what there is."
         raise UserError(f"there is no batch {word}, and batch {last.id} has no such task", hint=hint)
@@ -104,7 +106,7 @@ def _match_names(word: str, names: Iterable[str]) -> list[str]:
 
 
 def _suggest_names(word: str, names: Iterable[str]) -> str:
-    from difflib import get_close_matches  # only for those who mistype
+    from difflib import get_close_matches
 
     names = list(names)
     inside = [name for name in names if word and word.lower() in name.lower()]

@@ -1,12 +1,11 @@
-"""Contests of a batch: who was in each, what it took them, and who won."""
+"""The contests of a batch: entrants, their results, and the winner."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
-from plait.client.json_encoding import cost_json
+from plait.client.json_encoding import Json, read_json_object
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
@@ -15,12 +14,13 @@ from plait.core.status import TaskStatus
 from plait.git import refs
 from plait.system.state_paths import StateFolder
 
-_MAX_RESULT_BYTES = 1 << 20  # bytes of a result
+if TYPE_CHECKING:
+    from plait.client.api_models import ContestShape
 
 
 @dataclass(frozen=True, slots=True)
 class EntrantView:
-    """`rank` 0: it was not put in order. `seconds` None: it was never begun, or is not over. `branch` has its change."""
+    """`rank` 0: not ranked. `seconds` None: it didn't start, or it hasn't ended. `branch` has its change."""
 
     id: str
     agent: str
@@ -40,7 +40,7 @@ class EntrantView:
 
 @dataclass(frozen=True, slots=True)
 class ContestView:
-    """`why` says by what it was decided; "": it was not, so far."""
+    """`why` says how it was decided; "": it isn't yet."""
 
     task: str
     entrants: tuple[EntrantView, ...]
@@ -52,13 +52,13 @@ def list_contests(folder: StateFolder, batch: BatchState) -> tuple[ContestView, 
 
 
 def view_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> ContestView:
-    """The winner first, then by rank, then as they stand in the plan."""
-    told = _read_judge_result(folder, task)
-    rows = told.get("rows")
-    said = {row.get("entrant"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
+    """The winner first, then by rank, then in the order of the plan."""
+    result = _read_judge_result(folder, task)
+    rows = result.get("rows")
+    row_of = {row.get("entrant"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
     entrants = (batch.tasks[place] for place in task.entrants)
-    views = [_view_entrant(batch, task, each, said.get(each.task.id, {})) for each in entrants]
-    why = told.get("why")
+    views = [_view_entrant(batch, task, each, row_of.get(each.task.id, {})) for each in entrants]
+    why = result.get("why")
     return ContestView(
         task.task.id,
         tuple(sorted(views, key=lambda view: (not view.is_winner, view.rank or len(views) + 1))),
@@ -66,7 +66,7 @@ def view_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> Con
     )
 
 
-def _view_entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, Any]) -> EntrantView:
+def _view_entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, object]) -> EntrantView:
     rank, score, why = row.get("rank"), row.get("score"), row.get("why")
     ended, begun = entrant.ended_at, entrant.started_at
     return EntrantView(
@@ -89,7 +89,7 @@ def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> 
     if entrant.status is not TaskStatus.DONE:
         return f"{entrant.status.value.replace('_', ' ')}: {entrant.reason}"
     if entrant.task.id in task.rejected_entrants:
-        return "passed, but its change failed on what was merged by then"
+        return "passed, but failed after merging"
     if loss_reason:
         return f"passed, but {loss_reason}"
     if task.winner != entrant.task.id:
@@ -98,39 +98,42 @@ def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> 
 
 
 def make_contest_event(contest: ContestView, batch: str, at: float) -> StreamEvent:
-    """What does not stand in the journal: the referee's own words."""
+    """The judge's result, which isn't in the journal."""
     return StreamEvent(None, at, EventType.BATCH_CONTEST, batch, contest.task, data=contest_json(contest))
 
 
-def contest_json(contest: ContestView) -> dict[str, object]:
-    return {"why": contest.why or None, "entrants": [_entrant_json(entrant) for entrant in contest.entrants]}
+def contest_json(contest: ContestView) -> Json:
+    from plait.client.api_models import to_json  # only for programs
+
+    return to_json(describe_contest(contest))
 
 
-def _entrant_json(entrant: EntrantView) -> dict[str, object]:
-    names = ("files", "added", "removed")
-    return {
-        "entrant": entrant.id,
-        "agent": entrant.agent,
-        "status": entrant.status.value if entrant.status is not None else None,
-        "verdict": entrant.verdict,
-        "seconds": entrant.seconds,
-        "cost": cost_json(entrant.cost),
-        "diffstat": None if entrant.diffstat is None else dict(zip(names, entrant.diffstat, strict=True)),
-        "rank": entrant.rank or None,
-        "score": entrant.score,
-        "branch": entrant.branch or None,
-    }
+def describe_contest(contest: ContestView) -> ContestShape:
+    from plait.client.api_models import ContestShape, Entrant, make_cost, make_diffstat
+
+    return ContestShape(
+        contest.why or None,
+        [
+            Entrant(
+                entrant=entrant.id,
+                agent=entrant.agent,
+                status=entrant.status,
+                verdict=entrant.verdict,
+                seconds=entrant.seconds,
+                cost=make_cost(entrant.cost),
+                diffstat=make_diffstat(entrant.diffstat),
+                rank=entrant.rank or None,
+                score=entrant.score,
+                branch=entrant.branch or None,
+            )
+            for entrant in contest.entrants
+        ],
+    )
 
 
-def _read_judge_result(folder: StateFolder, task: TaskState) -> Mapping[str, Any]:
-    """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
+def _read_judge_result(folder: StateFolder, task: TaskState) -> Mapping[str, object]:
     if task.last_write is None or task.chosen_agent is not None:
         return {}
     from plait.agents.drivers.referee import REFEREE_RESULT_FILE  # few batches have a contest
 
-    try:
-        with (folder.attempt(task.last_write.name).path / REFEREE_RESULT_FILE).open("rb") as file:
-            told = json.loads(file.read(_MAX_RESULT_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return told if isinstance(told, dict) else {}
+    return read_json_object(folder.attempt(task.last_write.name).path / REFEREE_RESULT_FILE)

@@ -1,9 +1,4 @@
-"""What is compared when somebody asks for the change of a task, of one of its attempts, or of a whole batch.
-
-The difference that a comparison comes to: which files, by how much, and the text of it, however long it is.
-
-A difference as programs see it.
-"""
+"""The change of a task, an attempt or a batch."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from plait.client.history import PastAttempt
+from plait.client.json_encoding import Json
 from plait.core.errors import UserError, WorldError
 from plait.core.explain import explain_in_words
 from plait.core.fast_dataclass import dataclass
@@ -29,10 +25,7 @@ from plait.git.refs import attempt_ref
 
 @dataclass(frozen=True, slots=True)
 class DiffRange:
-    """`tip` against `base`, both names that git knows; with a `workspace`, what lies in that folder now against `base`.
-
-    `about` says in words what it is the change of.
-    """
+    """From `base` to `tip`, both revisions; or from `base` to the files in `workspace`. `label` names it for people."""
 
     label: str
     base: str
@@ -42,42 +35,43 @@ class DiffRange:
 
 
 def find_batch_range(batch: BatchState) -> DiffRange:
-    """Everything that the batch branch has and its base has not."""
+    """Everything on the batch branch since its base."""
     _refuse_in_place(batch)
     if not batch.merges:
         raise WorldError(
-            f"nothing has been merged into the branch of batch {batch.id}: there is nothing to compare",
-            hint=f"`plait status {batch.id}` shows how far it is; name a task to see its change.",
+            f"nothing is merged in batch {batch.id} yet: nothing to compare",
+            hint=f"See its progress with `plait status {batch.id}`, or name a task to see its change.",
         )
     return DiffRange(f"batch {batch.id}", batch.base, batch.head)
 
 
 def find_task_range(state: State, batch: BatchState, task: TaskState) -> DiffRange:
-    """What was merged of it, else what its newest attempt makes or has made."""
+    """What was merged, or else the change of the newest attempt."""
     _refuse_in_place(batch)
     if task.is_merged:
         change = batch.merges[task.merge_position].change
-        return DiffRange(task.task.id, change.base, change.tip, attempt=_find_newest_attempt(task))
+        return DiffRange(
+            task.task.id, change.base, change.tip, attempt=task.last_write.name if task.last_write is not None else None
+        )
     last = task.last_write
     if last is None:
         raise _no_attempt_error(state, batch, task)
     if last.name in task.alive:
         return _find_running_range(task, last.name)
-    made = last.outcome.tip if last.outcome else None
-    return DiffRange(_format_label(last.name), last.decision.base, made or attempt_ref(last.name), "", last.name)
+    tip = last.outcome.tip if last.outcome else None
+    return DiffRange(_format_label(last.name), last.decision.base, tip or attempt_ref(last.name), "", last.name)
 
 
 def find_attempt_range(
     state: State, batch: BatchState, task: TaskState, n: int, past: Callable[[], Iterable[PastAttempt]]
 ) -> DiffRange:
-    """What one attempt made; the state has forgotten where older ones began, their `past` has not."""
+    """The change of one attempt; `past` knows the base of older ones, which the state forgets."""
     _refuse_in_place(batch)
     newest = task.attempt_counts.get(Step.WRITE, 0)
     if not newest:
         raise _no_attempt_error(state, batch, task)
     if not 1 <= n <= newest:
-        made = "one" if newest == 1 else f"{newest}"
-        raise UserError(f"{task.task.id} has no attempt {n} to write", hint=f"It has made {made}.")
+        raise UserError(f"{task.task.id} has no write attempt {n}", hint=f"It has {newest}.")
     attempt = Attempt(batch.id, task.task.id, Step.WRITE, n)
     if attempt in task.alive:
         return _find_running_range(task, attempt)
@@ -88,14 +82,10 @@ def find_attempt_range(
 
 
 def _find_running_range(task: TaskState, attempt: Attempt) -> DiffRange:
-    at_work = task.alive[attempt]
-    if not at_work.workspace:
-        raise WorldError(f"{_format_label(attempt)} is being prepared: there is nothing to compare yet")
-    return DiffRange(_format_label(attempt), at_work.decision.base, "", at_work.workspace, attempt)
-
-
-def _find_newest_attempt(task: TaskState) -> Attempt | None:
-    return task.last_write.name if task.last_write is not None else None
+    running = task.alive[attempt]
+    if not running.workspace:
+        raise WorldError(f"{_format_label(attempt)} is being prepared: nothing to compare yet")
+    return DiffRange(_format_label(attempt), running.decision.base, "", running.workspace, attempt)
 
 
 def _format_label(attempt: Attempt) -> str:
@@ -104,7 +94,7 @@ def _format_label(attempt: Attempt) -> str:
 
 def _no_attempt_error(state: State, batch: BatchState, task: TaskState) -> WorldError:
     return WorldError(
-        f"{task.task.id} has made no attempt to write yet: there is nothing to compare",
+        f"{task.task.id} has no write attempt yet: nothing to compare",
         hint=f"{explain_in_words(state, batch, task)}.",
     )
 
@@ -112,21 +102,21 @@ def _no_attempt_error(state: State, batch: BatchState, task: TaskState) -> World
 def _refuse_in_place(batch: BatchState) -> None:
     if batch.settings.isolation is Isolation.IN_PLACE:
         raise WorldError(
-            f"the tasks of batch {batch.id} work in the checkout itself: there is nothing to compare",
-            hint="`git diff` shows what has changed there since the last commit, whoever did it.",
+            f"the tasks of batch {batch.id} work in the checkout itself: nothing to compare",
+            hint="`git diff` shows the changes since the last commit.",
         )
 
 
-DIFF_CHUNK_BYTES = 64 << 10  # bytes
+DIFF_CHUNK_BYTES = 64 << 10
+MAX_JSON_DIFF_BYTES = 16 << 20  # more is available as text
 
-
-# As git's plumbing tells it: no program of anybody's settings has a say in it.
+# No program from git's settings takes part.
 _DIFF_OPTIONS = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """One file. `before` is the name it had, if it had another; lines of binary files are not counted."""
+    """`before` is its former name if it was renamed; lines of binary files are not counted."""
 
     path: str
     plus: int
@@ -154,7 +144,7 @@ class Diff:
         return sum(file.minus for file in self.files)
 
     def read_text(self) -> Iterator[bytes]:
-        """As `git diff` tells it, in pieces; what files hold is in it byte for byte."""
+        """The output of `git diff` in pieces, byte for byte."""
         with self._open() as file:
             while piece := file.read(DIFF_CHUNK_BYTES):
                 yield piece
@@ -162,10 +152,10 @@ class Diff:
 
 @contextmanager
 def compute_diff(place: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
-    """Its text can be read as long as this is open. Nothing in the repository or in a workspace is touched."""
+    """Its text can be read while this is open. Neither the repository nor a workspace is changed."""
     common = place.state.parent
     if not place.repository:
-        raise WorldError(f"{place.top} is no repository: there is nothing to compare")
+        raise WorldError(f"{place.top} isn't a git repository: nothing to compare")
     with TemporaryDirectory(prefix="plait-diff-") as scratch:
         room = Path(scratch)
         if range_.workspace:
@@ -175,13 +165,13 @@ def compute_diff(place: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
             git = _open_git(common)
             base = _resolve_commit(git, range_.base, range_.label)
             tip = tree = _resolve_commit(git, range_.tip, range_.label)
-        told = git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", base, tree).out
+        numstat = git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", base, tree).out
         write = partial(_write_patch, git, base, tree, room / "difference")
-        yield Diff(range_.label, base, tip, tuple(_parse_numstat(told)), write)
+        yield Diff(range_.label, base, tip, tuple(_parse_numstat(numstat)), write)
 
 
 def _write_patch(git: Git, base: str, tree: str, path: Path) -> BinaryIO:
-    """By way of a file: it may be longer than memory is large."""
+    """Through a file: the patch may not fit into memory."""
     git.run("diff-tree", *_DIFF_OPTIONS, "--patch", f"--output={path}", base, tree)
     return path.open("rb")
 
@@ -192,23 +182,23 @@ def _open_git(common: Path) -> Git:
 
 def _resolve_commit(git: Git, name: str, label: str) -> str:
     if not name:
-        raise WorldError(f"nobody noted where {label} began: there is nothing to compare")
-    said = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", codes=(0, 1))
-    if said.code:
+        raise WorldError(f"the base of {label} is unknown: nothing to compare")
+    output = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", codes=(0, 1))
+    if output.code:
         raise WorldError(
-            f"what {label} made is not in this repository (any more)",
-            hint="`plait gc --list` shows what was saved; an attempt that changed nothing leaves nothing.",
+            f"the commits of {label} are no longer in this repository",
+            hint="`plait gc --list` shows what was saved; an attempt without changes leaves nothing.",
         )
-    return said.text
+    return output.text
 
 
 def _snapshot_workspace(common: Path, workspace: Path, scratch: Path) -> tuple[Git, str]:
-    """A workspace's files as a tree, by an index and in objects that are nobody else's."""
+    """A workspace's files as a tree, with an index and object store of its own."""
     private = _find_private_gitdir(common, workspace)
     objects = scratch / "objects"
     (objects / "info").mkdir(parents=True)
     (objects / "info" / "alternates").write_text(f"{common / 'objects'}\n", "utf-8", "surrogateescape")
-    with suppress(FileNotFoundError):  # with its times: git tells by them which files to look into
+    with suppress(FileNotFoundError):  # with its mtime, which tells git which files to read
         shutil.copy2(private / "index", scratch / "index")
     git = Git(
         workspace,
@@ -225,7 +215,7 @@ def _snapshot_workspace(common: Path, workspace: Path, scratch: Path) -> tuple[G
 
 
 def _add_files(git: Git, workspace: Path) -> None:
-    """Somebody is at work there: a file that comes and goes meanwhile costs no more than itself."""
+    """An agent may be working there: skip files that disappear meanwhile."""
     try:
         git.run("add", "--all", "--ignore-errors", codes=(0, 1))
     except GitError as error:
@@ -238,20 +228,20 @@ def _add_files(git: Git, workspace: Path) -> None:
 
 
 def _find_private_gitdir(common: Path, workspace: Path) -> Path:
-    """The worktree's own git folder. Without it, git would look for a repository in the folders above."""
+    """The worktree's own git folder. Without it, git would search the parent folders for a repository."""
     try:
-        word, _, said = (workspace / ".git").read_text("utf-8", "surrogateescape").partition(":")
-        private = (workspace / said.strip()).resolve()
-        if word == "gitdir" and private.parent == (common / "worktrees").resolve():
+        key, _, value = (workspace / ".git").read_text("utf-8", "surrogateescape").partition(":")
+        private = (workspace / value.strip()).resolve()
+        if key == "gitdir" and private.parent == (common / "worktrees").resolve():
             return private
     except OSError:
         pass
-    raise WorldError(f"the workspace {workspace} is gone, or is no worktree any more: there is nothing to compare")
+    raise WorldError(f"the workspace {workspace} no longer exists: nothing to compare")
 
 
-def _parse_numstat(told: bytes) -> Iterator[FileDiff]:
-    """`--numstat -z`: a renamed file has its two names after an empty one."""
-    words = told.decode("utf-8", "surrogateescape").split("\0")
+def _parse_numstat(output: bytes) -> Iterator[FileDiff]:
+    """Parse `--numstat -z`: a renamed file has an empty name, followed by both names."""
+    words = output.decode("utf-8", "surrogateescape").split("\0")
     at = 0
     while at < len(words) - 1:
         plus, minus, path = words[at].split("\t", 2)
@@ -267,39 +257,25 @@ def _make_file_diff(plus: str, minus: str, names: Sequence[str]) -> FileDiff:
     return FileDiff(names[-1], int(plus), int(minus), before=before)
 
 
-MAX_JSON_DIFF_BYTES = 16 << 20  # bytes of text; a program that wants more asks for the text alone
+def diff_json(batch: str, attempt: Attempt | None, diff: Diff, *, brief: bool) -> Json:
+    from plait.client.api_models import ChangedFile, DiffSummary, to_json  # only for programs
 
-
-def diff_json(batch: str, attempt: Attempt | None, found: Diff, *, brief: bool) -> dict[str, object]:
-    told: dict[str, object] = {
-        "batchId": batch,
-        "taskId": attempt.task if attempt else None,
-        "attempt": attempt.n if attempt else None,
-        "base": found.base,
-        "tip": found.tip or None,
-        "plus": found.plus,
-        "minus": found.minus,
-        "files": [
-            {
-                "path": file.path,
-                "before": file.before or None,
-                "plus": file.plus,
-                "minus": file.minus,
-                "binary": file.binary,
-            }
-            for file in found.files
-        ],
-    }
-    return told if brief else told | _diff_text_json(found)
-
-
-def _diff_text_json(found: Diff) -> dict[str, object]:
-    said = bytearray()
-    for piece in found.read_text():
-        said += piece
-        if len(said) > MAX_JSON_DIFF_BYTES:
+    summary = DiffSummary(
+        batch_id=batch,
+        task_id=attempt.task if attempt else None,
+        attempt=attempt.n if attempt else None,
+        base=diff.base,
+        tip=diff.tip or None,
+        plus=diff.plus,
+        minus=diff.minus,
+        files=[ChangedFile(file.path, file.before or None, file.plus, file.minus, file.binary) for file in diff.files],
+    )
+    if brief:
+        return to_json(summary)
+    text = bytearray()
+    for piece in diff.read_text():
+        text += piece
+        if len(text) > MAX_JSON_DIFF_BYTES:
             break
-    return {
-        "diff": said[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace"),
-        "cut": len(said) > MAX_JSON_DIFF_BYTES,
-    }
+    cut = len(text) > MAX_JSON_DIFF_BYTES
+    return to_json(summary) | {"diff": text[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace"), "cut": cut}

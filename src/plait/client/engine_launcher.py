@@ -1,4 +1,4 @@
-"""Tending: while there is work and nobody does it, an engine is started; one that dies at once is not started for ever."""
+"""Start an engine while there is work, but not forever if it keeps exiting."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from plait.engine.daemon import HeldProcess
 
 MAX_EXITS = 3
-EXIT_WINDOW_SECONDS = 10.0  # seconds
-START_TIMEOUT_SECONDS = 30.0  # until an engine that runs, and has not taken the lease, counts as dead
+EXIT_WINDOW_SECONDS = 10.0
+START_TIMEOUT_SECONDS = 30.0  # an engine that has no lease by then counts as dead
 LOG_LINES = 8
 LOG_BYTES = 4096
 
@@ -28,22 +28,22 @@ _start: Callable[[RepoLocation], int] = daemon.start_engine
 
 
 class EngineLauncher:
-    """Deaths count only while nothing is achieved in between: an engine that is killed now and then goes on."""
+    """Exits count only while nothing is achieved in between, so an engine that is killed now and then is restarted."""
 
     def __init__(self, place: RepoLocation) -> None:
         self._place = place
         self._pid: int | None = None
-        self._started: float | None = None  # None: none is on its way
-        self._took_lease = False  # it took the lease
+        self._started: float | None = None  # None: none is starting
+        self._took_lease = False
         self._exits: list[float] = []
         self._prestarted: HeldProcess | None = None
 
     def change_checkout(self, place: RepoLocation) -> None:
-        """Engines are started there from now on."""
+        """Start engines there from now on."""
         self._place = place
 
     def prestart(self, begun: HeldProcess | None = None) -> None:
-        """There will be work: let one get ready meanwhile, if it is not `begun`. With one at work, none is needed."""
+        """There will be work: start loading an engine, unless one is `begun` or running."""
         self._prestarted = self._prestarted or begun
         if self._prestarted is None and daemon.find_engine(self._place) is None:
             self._prestarted = daemon.spawn_held_engine(self._place)
@@ -58,7 +58,7 @@ class EngineLauncher:
             self._exits.clear()
 
     def ensure_running(self) -> None:
-        """There is work: see that somebody does it. Raises WorldError when engines do not stay."""
+        """There is work: start an engine if none runs. Raises WorldError if engines keep exiting."""
         if daemon.find_engine(self._place) is not None:
             self._took_lease = True
             return
@@ -73,7 +73,7 @@ class EngineLauncher:
         return held.start() if held is not None else _start(self._place)
 
     def _has_exited(self) -> bool:
-        """A front that started it is its parent, and can tell."""
+        """The process that started it is its parent and can ask."""
         assert self._started is not None
         if self._pid is None or time.monotonic() - self._started > START_TIMEOUT_SECONDS:
             return True
@@ -91,10 +91,10 @@ class EngineLauncher:
 
     def _make_crash_loop_error(self) -> WorldError:
         path = self._place.state / daemon.LOG_FILE
-        told = "".join(f"\n    {line}" for line in _read_last_log_lines(path))
+        lines = "".join(f"\n    {line}" for line in _read_last_log_lines(path))
         return WorldError(
-            f"the engine has ended {MAX_EXITS} times within {EXIT_WINDOW_SECONDS:.0f} seconds; nothing is lost, and nothing is done",
-            hint=f"Its log {path} ends with:{told}" if told else f"Its log {path} says nothing.",
+            f"the engine exited {MAX_EXITS} times within {EXIT_WINDOW_SECONDS:.0f} seconds; no work is lost",
+            hint=f"Its log {path} ends with:{lines}" if lines else f"Its log {path} is empty.",
         )
 
 

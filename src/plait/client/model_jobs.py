@@ -1,12 +1,11 @@
-"""Model jobs of a batch: how many passed, and what each one wrote, as its process tells in its attempt's folder."""
+"""The model jobs of a batch: their counts, and what each one wrote, from its attempt's result file."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
+from plait.client.json_encoding import read_json_object
 from plait.client.stream_event import EventType, StreamEvent
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import TaskStatus
@@ -15,13 +14,12 @@ from plait.core.views import BatchView, TaskView
 from plait.system.state_paths import StateFolder
 
 MODEL_AGENT = "model"
-_MAX_RESULT_BYTES = 1 << 20  # bytes of a result
 _FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelJobView:
-    """`outputs` are paths and their lines; `implicit` the files that were shown to the model unasked."""
+    """`outputs` are paths and their number of lines; `implicit` are files that plait added to the context."""
 
     id: str
     status: TaskStatus
@@ -47,7 +45,7 @@ class ModelJobs:
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
-        """Whoever was begun is processed; whoever was not, and will not be, is skipped."""
+        """A job that started is processed; one that ended without starting is skipped."""
         jobs = self.jobs
         return (
             ("processed", sum(job.is_processed for job in jobs)),
@@ -62,7 +60,7 @@ def list_model_jobs(folder: StateFolder, view: BatchView) -> ModelJobs:
 
 
 def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
-    """What does not stand in the journal: the attempts' own words."""
+    """The jobs' results, which aren't in the journal."""
     listed = [
         {
             "taskId": job.id,
@@ -80,38 +78,29 @@ def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
 
 
 def _view_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJobView:
-    told = _read_job_result(folder, Attempt(batch, task.id, Step.WRITE, task.attempt)) if task.attempt else {}
-    outputs = [one for one in _as_list(told.get("outputs")) if isinstance(one, Mapping)]
+    path = folder.attempt(Attempt(batch, task.id, Step.WRITE, task.attempt)).path / JOB_RESULT_FILE
+    result = read_json_object(path) if task.attempt else {}
+    outputs = [output for output in _as_list(result.get("outputs")) if isinstance(output, Mapping)]
     return ModelJobView(
         task.id,
         task.status,
         task.attempt,
-        tuple((str(one.get("path", "")), _as_int(one.get("lines"))) for one in outputs),
-        told.get("retry_used") is True,
-        _as_int(told.get("fixes")),
-        _as_texts(told.get("implicit_context")),
-        str(told.get("verdict") or ""),
-        _as_texts(told.get("warnings")),
+        tuple((str(output.get("path", "")), _as_int(output.get("lines"))) for output in outputs),
+        result.get("retry_used") is True,
+        _as_int(result.get("fixes")),
+        _as_texts(result.get("implicit_context")),
+        str(result.get("verdict") or ""),
+        _as_texts(result.get("warnings")),
     )
 
 
-def _read_job_result(folder: StateFolder, attempt: Attempt) -> Mapping[str, Any]:
-    """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
-    try:
-        with (folder.attempt(attempt).path / JOB_RESULT_FILE).open("rb") as file:
-            told = json.loads(file.read(_MAX_RESULT_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return told if isinstance(told, dict) else {}
+def _as_list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()
 
 
-def _as_list(said: object) -> Sequence[object]:
-    return said if isinstance(said, list) else ()
+def _as_texts(value: object) -> tuple[str, ...]:
+    return tuple(text for text in _as_list(value) if isinstance(text, str))
 
 
-def _as_texts(said: object) -> tuple[str, ...]:
-    return tuple(one for one in _as_list(said) if isinstance(one, str))
-
-
-def _as_int(said: object) -> int:
-    return said if isinstance(said, int) and not isinstance(said, bool) else 0
+def _as_int(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

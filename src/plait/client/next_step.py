@@ -16,12 +16,12 @@ _TIME_ONLY_SECONDS = 18 * 3600  # seconds
 # Where nothing has to be looked up.
 NEXT_STEP_TEXTS = {
     Waiting.PHASE: "It runs when enough of the earlier phases is done.",
-    Waiting.FILES: "It runs when whoever holds them has ended.",
+    Waiting.FILES: "It runs when the task that holds these files ends.",
     Waiting.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
     Waiting.APPROVAL: "plait approve {batch} {task} lets it start.",
-    Waiting.BUDGET: "It runs when what is at work has cost less than is reserved for it, or with a larger budget.",
-    Waiting.MEMORY: "It runs when the machine has room for it.",
-    Waiting.BRANCH: "It goes on when the batch branch is made.",
+    Waiting.BUDGET: "It runs when running tasks cost less than reserved, or with a larger budget.",
+    Waiting.MEMORY: "It runs when the machine has capacity.",
+    Waiting.BRANCH: "It continues when the batch branch exists.",
     Waiting.TURN: "It runs when its turn comes.",
     Waiting.SLOT: "It runs when a slot is free.",
 }
@@ -39,7 +39,7 @@ def suggest_next_step(state: State, batch: BatchState, task: TaskState) -> str:
     if stands.status.is_terminal:
         return _suggest_after_end(batch, task, stands.status)
     if stands.status is TaskStatus.INTERRUPTED:
-        return f"plait resume {batch.id} takes it up again."
+        return f"plait resume {batch.id} retries it."
     if stands.waiting is None:
         return "Nothing is missing."
     if stands.status is TaskStatus.MERGING and stands.waiting is Waiting.TURN:
@@ -50,28 +50,28 @@ def suggest_next_step(state: State, batch: BatchState, task: TaskState) -> str:
 def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
     name = task.task.id
     if status is TaskStatus.DONE and task.task.entrant is not None:
-        return f"Nothing is missing: plait explain {batch.id} {task.task.entrant} tells what came of the contest."
+        return f"Nothing is missing: plait explain {batch.id} {task.task.entrant} shows the contest's result."
     if status is TaskStatus.DONE:
         return _suggest_after_done(batch)
     if status is TaskStatus.CONFLICTED:
-        return f"plait retry {batch.id} {name} makes it again on what is merged by now; plait diff {batch.id} {name} shows it."
+        return f"plait retry {batch.id} {name} retries it on the current batch branch; plait diff {batch.id} {name} shows it."
     if status in {TaskStatus.BLOCKED, TaskStatus.SKIPPED} and task.by is not None:
-        return f"plait retry {batch.id} {task.by} takes it up again, together with {task.by}."
+        return f"plait retry {batch.id} {task.by} retries it, together with {task.by}."
     if status is TaskStatus.BLOCKED:
-        return f"plait retry {batch.id} takes up what failed, and with it what that held back."
+        return f"plait retry {batch.id} retries what failed and the tasks it blocked."
     if task.unmerged is not None:
         return _suggest_merge(batch.id, name)
-    again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} takes it up again"
+    again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} retries it"
     if task.entrants:  # nobody writes it: words are for its entrants
         return f"{again}."
-    return f"{again}; plait feedback {batch.id} {name} 'text' does so with words of yours."
+    return f"{again}; plait feedback {batch.id} {name} 'text' retries it with your feedback."
 
 
 def _suggest_merge(batch: str, task: str) -> str:
     """Nothing else stands in its way: it is verified."""
     return (
-        f"plait retry {batch} {task} merges what it has written, and runs nobody again unless that is gone; "
-        f"plait retry {batch} {task} --agent NAME has it written again."
+        f"plait retry {batch} {task} merges its existing result without running the agent again; "
+        f"plait retry {batch} {task} --agent NAME writes it again."
     )
 
 
@@ -113,11 +113,7 @@ def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on:
         case Waiting.NEEDS:
             return _suggest_for_needs(state, batch, task)
         case Waiting.BACKOFF:
-            return (
-                "It goes again soon."
-                if task.not_before is None
-                else f"It goes again at {_format_clock(task.not_before)}."
-            )
+            return "Retrying soon." if task.not_before is None else f"Retrying at {_format_clock(task.not_before)}."
         case Waiting.PAUSE:
             return _suggest_unpause(batch)
         case Waiting.LIMIT:
@@ -129,7 +125,7 @@ def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on:
 def _suggest_budget_answer(batch: BatchState, task: TaskState) -> str:
     called = f"{batch.id} {task.task.id}"
     return (
-        f"plait feedback {called} 'go on' pays for that attempt and lets its budget begin anew; "
+        f"plait feedback {called} 'go on' allows that attempt and resets its budget; "
         f"plait run --resume --task-budget AMOUNT raises it for all tasks; plait cancel {called} gives it up."
     )
 
@@ -137,11 +133,11 @@ def _suggest_budget_answer(batch: BatchState, task: TaskState) -> str:
 def _suggest_unpause(batch: BatchState) -> str:
     match batch.paused.cause if batch.paused is not None else None:
         case PauseCause.BUDGET:
-            return "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
+            return "plait run --resume --budget AMOUNT continues the batch, if that is enough."
         case PauseCause.STOP | PauseCause.PROVIDER:
-            return f"plait resume {batch.id} lets the batch go on, with the keys of the terminal you say it in."
+            return f"plait resume {batch.id} continues the batch with this terminal's environment."
         case _:
-            return f"plait unpause {batch.id} lets the batch go on."
+            return f"plait unpause {batch.id} continues the batch."
 
 
 def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
@@ -161,7 +157,7 @@ def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
         f"{other.task.id} ({_format_status(state, batch, other)})" for other in _get_tasks(batch, roots)[:_MAX_SHOWN]
     ]
     more = f" and {len(roots) - _MAX_SHOWN} more" if len(roots) > _MAX_SHOWN else ""
-    return f"It runs when what it needs is done; that hangs on {', '.join(told)}{more}."
+    return f"It runs when its dependencies are done; waiting for {', '.join(told)}{more}."
 
 
 def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:

@@ -1,9 +1,4 @@
-"""Asking: what a front brings, and what becomes of it. A request that was accepted and one that was answered differ.
-
-What is asked for and not taken yet, shown as if it were: a batch is there as soon as its request is durable.
-
-The desk: where a front reads what is so, asks for what should be, and sees to it that somebody does it.
-"""
+"""Read the state, send requests to the engine and wait for its answers."""
 
 from __future__ import annotations
 
@@ -17,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from plait.client.engine_launcher import EngineLauncher
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.errors import WorldError
-from plait.core.events import Event, Record
+from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Drop, Feedback, Request, Resume, Retry, Ship, Submit
@@ -38,13 +33,19 @@ if TYPE_CHECKING:
     from plait.store.batch_inputs import RepoOptions
 
 
-# What can open a batch that has ended: by then the environment it was submitted with is gone.
+ANSWER_TIMEOUT_SECONDS = 15.0  # enough for an engine that starts or is in a long tick
+SUBMIT_TIMEOUT_SECONDS = 60.0
+ENGINE_CHECK_SECONDS = 0.25  # while waiting for an answer
+JOURNAL_CHECK_SECONDS = 1.0  # how often to check whether the journal was replaced
+JOURNAL_POLL_SECONDS = 0.02  # while there is no journal yet
+
+# Requests that can reopen a batch that has ended, whose environment is gone by then.
 REOPENING_REQUESTS = (Retry, Feedback, Resume, Drop, Ship)
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A batch to be. `plan` is whole; `environment` None: this process's own. `base` and `gear` are for worktrees."""
+    """A new batch. `plan` has all texts; `environment` None: this process's own. `base` and `gear` are for worktrees."""
 
     plan: Plan
     settings: Settings
@@ -58,7 +59,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
-    """`granted` None: the request is safe in the inbox, and no engine has answered it yet."""
+    """`granted` None: the request is in the inbox, and no engine has answered it yet."""
 
     request: str
     granted: bool | None = None
@@ -67,7 +68,7 @@ class RequestAnswer:
 
 
 class PendingAnswers:
-    """The answers that somebody waits for; others pass by."""
+    """The answers that a caller waits for."""
 
     def __init__(self) -> None:
         self._answers: dict[str, RequestAnswer] = {}
@@ -78,66 +79,45 @@ class PendingAnswers:
     def handle_record(self, record: Record) -> None:
         event = record.event
         if isinstance(event, RequestGranted | RequestRefused) and event.request in self._answers:
-            told = (
+            answer = (
                 RequestAnswer(event.request, granted=True, tasks=event.tasks)
                 if isinstance(event, RequestGranted)
                 else RequestAnswer(event.request, granted=False, why=event.why)
             )
-            self._answers[event.request] = told
+            self._answers[event.request] = answer
 
     def are_complete(self, requests: Iterable[Request]) -> bool:
         return all(self._answers[request.id].granted is not None for request in requests)
 
     def collect(self, requests: Iterable[Request]) -> list[RequestAnswer]:
-        """In this order; nobody waits for them any more."""
+        """In this order. They are no longer waited for."""
         return [self._answers.pop(request.id) for request in requests]
 
 
 def new_request_id() -> str:
-    from uuid import uuid4  # only whoever asks needs one
+    from uuid import uuid4
 
     return str(uuid4())
 
 
 def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
-    """The state itself where there is nothing to add; else a twin of it."""
+    """The state with the submitted batches that no engine has taken yet; the state itself if there are none."""
     submits = [request for request in pending if isinstance(request, Submit)]
     if not submits:
         return state
     from plait.core.scheduler.request_answers import why_not_submit  # seldom needed
     from plait.core.state import copy_state
 
-    twin = copy_state(state)
+    preview = copy_state(state)
     for submit in submits:
-        if why_not_submit(twin, submit) is None:
-            _append_event(twin, submit)
-            _append_event(twin, RequestGranted(submit.id))
-    return twin
-
-
-def _append_event(twin: State, event: Event) -> None:
-    evolve(twin, Record(twin.seq + 1, time.time(), event))
-
-
-ANSWER_TIMEOUT_SECONDS = (
-    15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
-)
-
-
-SUBMIT_TIMEOUT_SECONDS = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
-
-
-ENGINE_CHECK_SECONDS = 0.25  # at the engine, while an answer is awaited
-
-
-JOURNAL_CHECK_SECONDS = 1.0  # between two looks whether the journal was replaced
-
-
-JOURNAL_POLL_SECONDS = 0.02  # between two looks for a journal that is not there yet
+        if why_not_submit(preview, submit) is None:
+            for event in (submit, RequestGranted(submit.id)):
+                evolve(preview, Record(preview.seq + 1, time.time(), event))
+    return preview
 
 
 def open_session(place: RepoLocation, feed: EventStream | None = None) -> Session:
-    """With everything folded that is there. Nothing is made: a place where nothing was submitted stays as it is."""
+    """With the whole journal folded. Creates no files."""
     desk = Session(place, feed)
     try:
         desk.refresh()
@@ -149,17 +129,16 @@ def open_session(place: RepoLocation, feed: EventStream | None = None) -> Sessio
 
 @dataclass(frozen=True, slots=True)
 class RecordEvents:
-    """A record, and what follows from it."""
+    """A record and its events."""
 
     record: Record
     events: Sequence[StreamEvent]
 
 
 class Session:
-    """Belongs to the thread that opened it. What is asked for here is in the state as soon as `ask` returns.
+    """Used by one thread. When `send` returns, an answered request is in the state.
 
-    With a `feed`, it is the feed that folds, and from `listen` on also tells: `heard` gives what it told, or whoever
-    listens is called with each record as it is folded.
+    With an event stream, records also become events after `subscribe`: `read_events` returns them, or a callback gets them.
     """
 
     def __init__(self, place: RepoLocation, feed: EventStream | None = None) -> None:
@@ -192,44 +171,44 @@ class Session:
             self._inbox = None
 
     def change_checkout(self, place: RepoLocation) -> None:
-        """The same repository, in another checkout: what is started from now on is started there."""
+        """Start engines in another checkout of the same repository from now on."""
         assert place.state == self.place.state
         self.place = place
         self._launcher.change_checkout(place)
 
     @property
     def journal_id(self) -> str | None:
-        """Another one than before: the journal was replaced, and the state begins anew."""
+        """It changes when the journal is replaced; the state is folded again then."""
         return None if self._reader is None else self._reader.id
 
     def refresh(self) -> Sequence[Record]:
-        """Read and fold what is new; the records, also those that were folded while an answer was awaited."""
+        """Fold new records; returns them and those that were folded while waiting for an answer."""
         self._read_journal()
         unread, self._unread = self._unread, []
         return unread
 
     @property
     def event_stream(self) -> EventStream:
-        """For those who opened it with one."""
+        """Only for sessions that were opened with one."""
         assert self._event_stream is not None
         return self._event_stream
 
     def subscribe(self, callback: Callable[[Record, Sequence[StreamEvent]], None] | None = None) -> None:
-        """What happens from now on is to be told; to `hear` if it is given, and then nothing is kept here."""
+        """Make events from now on; with a callback, they go there and aren't collected."""
         self._collects_events, self._callback = True, callback
 
     def read_events(self) -> Sequence[RecordEvents]:
-        """Read what is new; everything that was told since the last time."""
+        """Fold new records; returns all events since the last call."""
         self.refresh()
-        told, self._unread_events = self._unread_events, []
-        return told
+        events, self._unread_events = self._unread_events, []
+        return events
 
     def prestart_engine(self, begun: HeldProcess | None = None) -> None:
-        """Something will be asked for: let an engine get ready meanwhile, or the one that was begun for this place."""
+        """A request will follow: start loading an engine, or use the one that was `begun` for this place."""
         self._launcher.prestart(begun)
 
     def wait(self, timeout: float) -> bool:
-        """True as soon as there is something to refresh, False when the time is over."""
+        """True as soon as there are new records, False after the timeout."""
         return bool(self._unread) or self._wait_for_records(timeout)
 
     def _wait_for_records(self, timeout: float) -> bool:
@@ -256,30 +235,30 @@ class Session:
         return [request for request in self._open_inbox().pending() if request.id not in self.state.seen_requests]
 
     def preview_state(self) -> State:
-        """The state, and in it the batches that are accepted and not taken yet: who has just submitted one sees it."""
+        """The state including submitted batches that no engine has taken yet."""
         return with_pending_submits(self.state, self.list_pending())
 
     def ensure_engine(self) -> None:
-        """Start an engine if there is work and none is there. Raises WorldError when engines do not stay."""
-        from plait.core.scheduler.rules import is_engine_needed  # it knows all rules, and few need them
+        """Start an engine if there is work and none runs. Raises WorldError if engines keep exiting."""
+        from plait.core.scheduler.rules import is_engine_needed  # loads all rules
 
         if is_engine_needed(self.state) or self.list_pending():
             self._launcher.ensure_running()
 
     def submit(self, submission: Submission) -> str:
-        """The new batch's id, once it is in the journal. Raises WorldError if it is refused, or not answered in time."""
+        """Submit a batch and return its id when it is in the journal. Raises WorldError if it is refused or not answered."""
         request = self.enqueue_submission(submission)
         self._wait_for_answers([request], SUBMIT_TIMEOUT_SECONDS)
-        (told,) = self.collect_answers([request])
-        return self.confirm_submission(request, told)
+        (answer,) = self.collect_answers([request])
+        return self.confirm_submission(request, answer)
 
     def enqueue_submission(self, submission: Submission, request_id: str = "") -> Submit:
-        """The request for a new batch, once it is safe in the inbox: somebody will answer it. `name`: its id, if not any."""
+        """Put a request for a new batch into the inbox and return it."""
         from plait.client.submission_files import (
             create_batch_files,
             redact_submission,
             remove_batch_files,
-        )  # most fronts only look
+        )
         from plait.git.refs import batch_branch
 
         submission = redact_submission(submission)
@@ -302,7 +281,7 @@ class Session:
         return request
 
     def confirm_submission(self, request: Submit, answer: RequestAnswer) -> str:
-        """The new batch's id. Raises WorldError if it is refused, or was not answered in time."""
+        """The new batch's id. Raises WorldError if it was refused or not answered."""
         from plait.client.submission_files import remove_batch_files
 
         if answer.granted is False:
@@ -310,7 +289,7 @@ class Session:
             raise WorldError(f"the batch was refused: {answer.why}")
         if answer.granted is None:
             raise WorldError(
-                f"batch {request.batch} is accepted, but no engine has taken it within {SUBMIT_TIMEOUT_SECONDS:.0f} seconds",
+                f"batch {request.batch} is queued, but no engine picked it up within {SUBMIT_TIMEOUT_SECONDS:.0f} seconds",
                 hint=f"It starts as soon as one does. The engine's log is {self.place.state / daemon.LOG_FILE}.",
             )
         return request.batch
@@ -319,14 +298,14 @@ class Session:
         return self.send_all([request])[0]
 
     def send_all(self, requests: Sequence[Request], *, timeout: float | None = None) -> list[RequestAnswer]:
-        """Durable first, then answered, as far as an engine does so in time; an answer for each, in their order."""
+        """Put requests into the inbox and wait for their answers; returns one for each, in order."""
         self.enqueue(requests)
         self._wait_for_answers(requests, ANSWER_TIMEOUT_SECONDS if timeout is None else timeout)
         return self.collect_answers(requests)
 
     def enqueue(self, requests: Sequence[Request]) -> None:
-        """They are safe, and whoever answers them has been rung for. Nothing is waited for."""
-        from plait.client.submission_files import renew_environment  # most fronts only look
+        """Put requests into the inbox and wake the engine, without waiting."""
+        from plait.client.submission_files import renew_environment
 
         renew_environment(self.place, self.state, requests)
         self._answers.expect(requests)
@@ -335,11 +314,11 @@ class Session:
         daemon.wake_engine(self.place)
 
     def are_answered(self, requests: Sequence[Request]) -> bool:
-        """Whether all of them are, as far as has been read."""
+        """Whether all of them are answered in the records read so far."""
         return self._answers.are_complete(requests)
 
     def collect_answers(self, requests: Sequence[Request]) -> list[RequestAnswer]:
-        """As far as there are any: nobody waits for the others any more."""
+        """The answers so far. They are no longer waited for."""
         return self._answers.collect(requests)
 
     def _wait_for_answers(self, requests: Sequence[Request], timeout: float) -> None:
@@ -374,14 +353,14 @@ class Session:
             self._event_stream.replay(record)
 
     def _is_journal_replaced(self) -> bool:
-        """Now and then is often enough: whoever waits is told at once."""
+        """Checked now and then; `wait` notices it at once."""
         assert self._reader is not None
         now = time.monotonic()
         if now - self._journal_checked_at < JOURNAL_CHECK_SECONDS:
             return False
         self._journal_checked_at = now
         try:
-            self._reader.wait(self.state.seq, 0)  # it looks whether its file is still the journal
+            self._reader.wait(self.state.seq, 0)  # raises if its file is no longer the journal
         except JournalMissingError:
             return True
         return False

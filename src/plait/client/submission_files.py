@@ -47,7 +47,7 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
 
 
 def redact_submission(submission: Submission) -> Submission:
-    """The same batch without secrets in what everybody will see of it: titles, and reasons why tasks wait."""
+    """The same batch without secrets in what others see: titles, and reasons why tasks wait."""
     environment = os.environ if submission.environment is None else submission.environment
     hide = build_env_redactor(environment, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
@@ -57,7 +57,7 @@ def redact_submission(submission: Submission) -> Submission:
 
 
 def _redact_task(task: Task, hide: Redactor) -> Task:
-    """Its agent is told everything: a title that is not told whole stands above the text, if none does already."""
+    """The agent gets everything: a title that was redacted is put above the text, unless that has a heading."""
     needs = tuple(replace(need, reason=hide(need.reason)) for need in task.needs)
     title = hide(task.title)
     if (title, needs) == (task.title, task.needs):
@@ -68,28 +68,28 @@ def _redact_task(task: Task, hide: Redactor) -> Task:
 
 
 def remove_batch_files(place: RepoLocation, batch: str) -> None:
-    """The batch was not taken: nothing of what was handed over, secrets least of all, stays behind."""
+    """The batch was not accepted: remove its files, which may hold secrets."""
     shutil.rmtree(project_files.open_state_paths(place).batch(batch), ignore_errors=True)
 
 
 def renew_environment(place: RepoLocation, state: State, requests: Sequence[Request]) -> None:
-    """An ended batch has no environment any more: if it is taken up again, it runs with this front's. So does one that was
-    paused or stopped, once it is resumed: what was amiss may have been a key.
+    """Save this process's environment for batches that are reopened, since an ended batch has none, and for paused ones
+    that are resumed, since a key may have been wrong.
 
-    Raises UserError if there is nothing left to take up.
+    Raises UserError if gc has removed the batch.
     """
     for request in requests:
         batch = state.batches.get(request.batch) if isinstance(request, REOPENING_REQUESTS) else None
         if batch is None:
             continue
-        there = project_files.has_batch_environment(place, batch.id)
-        if not there and project_files.is_batch_forgotten(place, batch.id):
+        exists = project_files.has_batch_environment(place, batch.id)
+        if not exists and project_files.is_batch_forgotten(place, batch.id):
             raise UserError(
-                f"batch {batch.id} was forgotten: what it was submitted with is gone",
-                hint="Its tasks can be run anew: plait run.",
+                f"batch {batch.id} was removed by plait gc",
+                hint="Run its tasks again: plait run.",
             )
-        over = batch.ended is not None  # what is there still is about to go
-        if not there or over or (isinstance(request, Resume) and batch.paused is not None):
+        ended = batch.ended is not None  # its environment is about to be deleted
+        if not exists or ended or (isinstance(request, Resume) and batch.paused is not None):
             with _wrap_os_errors(place):
                 project_files.save_batch_environment(place, batch.id, os.environ)
 
@@ -100,8 +100,8 @@ def _wrap_os_errors(place: RepoLocation) -> Iterator[None]:
         yield
     except OSError as error:
         raise WorldError(
-            f"the batch can't be handed over: {error}",
-            hint=f"See who may write in {place.state}, and whether the disk has room.",
+            f"can't write the batch's files: {error}",
+            hint=f"Check permissions of {place.state} and free disk space.",
         ) from error
 
 

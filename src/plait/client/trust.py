@@ -1,4 +1,4 @@
-"""Trust: what a repository's own settings would have plait run, and whether anybody has said that it may."""
+"""Commands in a repository's own settings, and whether the user trusts them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 
-# They run by being loaded: before there is any plan to show.
+# These run when they are loaded, before there is a plan to show.
 FORMAT_KEY = "sources.format"
 AGENT_KEYS = ("run.agent", "run.fallback", "run.judge")
 _COMMAND_KEY, _SHELL_KEY = "run.agent_command", "run.agent_shell"
 
-_LONG_GAP = re.compile(r" {8,}")  # what follows might be out of sight
+_LONG_GAP = re.compile(r" {8,}")  # what follows might be off screen
 
 
 @dataclass(frozen=True, slots=True)
 class RepoCommand:
-    """What a repository's own settings would have plait run. `before` is what was trusted in its place.
+    """A command in a repository's settings. `before` is the value that was trusted earlier.
 
-    `name` is its key, and what else of the settings makes it another command: the hash is over it and the exact value.
+    `name` is its key, and whatever else in the settings makes it another command: the hash covers it and the exact value.
     """
 
     key: str
@@ -46,11 +46,11 @@ class RepoCommand:
 
 
 def list_repo_commands(config: Config, place: RepoLocation | None) -> list[RepoCommand]:
-    """All of it, with what is known of each in this repository; nothing is known of nowhere."""
+    """All of them, with their trust in this repository; without one, nothing is trusted."""
     found = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
     if not found or place is None:
         return found
-    from plait.client.trust_store import open_trust_store  # only where there is something to trust
+    from plait.client.trust_store import open_trust_store
 
     known = [(each.key, each.value) for each in open_trust_store(place).list_commands()]
     last = dict(known)
@@ -60,20 +60,20 @@ def list_repo_commands(config: Config, place: RepoLocation | None) -> list[RepoC
 def _make_repo_command(config: Config, key: str, given: ValueOrigin) -> RepoCommand:
     value = config.value(KEYS_BY_NAME[key])
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    # The same words are another command where a shell reads them.
+    # A shell makes another command of the same words.
     name = f"{key} with {_SHELL_KEY}" if key == _COMMAND_KEY and config.run.agent_shell else key
     return RepoCommand(key, name, text, given)
 
 
 def save_trust(place: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
-    """Raises WorldError if it can't be kept."""
+    """Raises WorldError if it can't be saved."""
     from plait.client.trust_store import open_trust_store
 
     open_trust_store(place).add((each.name, each.value) for each in repo_commands)
 
 
 class UntrustedError(UserError):
-    """Nothing was started: a person has to look at these commands first."""
+    """Nothing was started: the user has to review these commands first."""
 
     def __init__(self, found: Sequence[RepoCommand], where: Path | None) -> None:
         super().__init__(_format_untrusted(found), hint=format_trust_hint(found, where))
@@ -94,21 +94,21 @@ def format_trust_hint(found: Sequence[RepoCommand], where: Path | None) -> str:
     flags = [KEYS_BY_NAME[each.key].flag for each in found if not each.trusted]
     said = " and ".join(f"{flag} …" for flag in flags if flag)
     own = f"in your own settings ({find_user_file()})"
-    by_hand = f"Or say them yourself with {said}, or {own}." if said else f"Or put them {own}."
-    return f"Look at them, and trust them if you do: {format_trust_command(where)}\n  {by_hand}"
+    by_hand = f"Or pass them yourself with {said}, or {own}." if said else f"Or put them {own}."
+    return f"Review and trust them: {format_trust_command(where)}\n  {by_hand}"
 
 
 def format_trust_command(where: Path | None) -> str:
-    """What to type, from here, to be asked."""
+    """The command that reviews them, from the current folder."""
     if where is None or where.resolve() == Path.cwd():
         return "plait trust"
     return f"plait -C {shlex.quote(str(where.resolve()))} trust"
 
 
 def escape_command(text: str) -> str:
-    """A command on one line, with nothing in it that could hide or pretend: what is not plain to see is spelt out."""
-    spelt = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-    return _LONG_GAP.sub(lambda gap: f" [{len(gap.group())} spaces] ", spelt)
+    """A command on one line with invisible characters escaped, so nothing in it is hidden."""
+    escaped = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return _LONG_GAP.sub(lambda gap: f" [{len(gap.group())} spaces] ", escaped)
 
 
 def _format_untrusted(found: Sequence[RepoCommand]) -> str:
@@ -119,7 +119,7 @@ def _format_untrusted(found: Sequence[RepoCommand]) -> str:
     ]
     known = [each.name for each in found if each.trusted]
     rest = [f"  trusted already: {', '.join(known)}"] if known else []
-    return "\n".join(["this repository's own settings would run commands that nobody has trusted yet:", *told, *rest])
+    return "\n".join(["this repository's settings run commands that you haven't trusted:", *told, *rest])
 
 
 def _format_change(each: RepoCommand) -> str:

@@ -1,11 +1,4 @@
-"""A message: a tiding on its way, and who gets it.
-
-A webhook: each message as JSON to one address, signed so that whoever gets it knows whom it is from.
-
-The secret of a webhook, from a file that nobody else can read.
-
-All the others: chats, mail, phones, as apprise knows them.
-"""
+"""Notification channels: a signed webhook, and everything that apprise supports."""
 
 from __future__ import annotations
 
@@ -29,14 +22,17 @@ from plait.core.settings import NotificationKind
 from plait.system.atomic_files import NotPrivateError, read_private_file
 
 TEST_TYPE = "test"
+SIGNATURE_HEADER, DELIVERY_HEADER = "Plait-Signature", "Plait-Delivery"
+WEBHOOK_TIMEOUT_SECONDS = 10.0  # for each of connecting, sending and the answer
 
-
-_MAX_TIMESTAMP = 253_402_300_799.0  # of the year 9999: what lies beyond can't be written
+_MAX_TIMESTAMP = 253_402_300_799.0  # the end of the year 9999, the last that can be written
+_RETRYABLE_STATUSES = frozenset({408, 425, 429})
+_MAX_SECRET_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationMessage:
-    """`type` is the tiding's kind, or `test`. `delivery` is the same however often it is sent."""
+    """`type` is the notification's kind, or `test`. `delivery` is the same for every try."""
 
     type: str
     title: str
@@ -50,8 +46,8 @@ class NotificationMessage:
     delivery: str
 
     def body(self) -> bytes:
-        """JSON in ASCII: whatever a task is called, it can be sent."""
-        told = {
+        """ASCII JSON, so any task name can be sent."""
+        content = {
             "type": self.type,
             "title": self.title,
             "text": self.text,
@@ -62,11 +58,11 @@ class NotificationMessage:
             "seq": self.seq,
             "project": self.project,
         }
-        return json.dumps(told).encode("ascii")
+        return json.dumps(content).encode("ascii")
 
 
 class DeliveryError(Exception):
-    """Why somebody was not told, without anything secret. `again`: it may be otherwise in a moment."""
+    """Why a message wasn't delivered, without secrets."""
 
     def __init__(self, message: str, *, hint: str = "", is_retryable: bool = False) -> None:
         super().__init__(message)
@@ -78,14 +74,14 @@ class DeliveryError(Exception):
 class NotificationChannel(Protocol):
     @property
     def name(self) -> str:
-        """What anybody may see of the address."""
+        """The address without secrets."""
 
     @property
     def key(self) -> str:
-        """It tells this one from all others, and tells nothing about it."""
+        """Identifies the channel without revealing its address."""
 
     def send(self, message: NotificationMessage) -> None:
-        """Raises Undelivered. It takes its time, but not for ever."""
+        """Raises DeliveryError. It may take a while, but not forever."""
 
 
 def build_message(tiding: Notification, project: str, journal: str) -> NotificationMessage:
@@ -104,34 +100,26 @@ def build_message(tiding: Notification, project: str, journal: str) -> Notificat
 
 
 def build_test_message(project: str, at: float) -> NotificationMessage:
-    """For whoever wants to see whether messages arrive."""
-    text = "This is a test, and nothing has happened."
+    text = "Notifications work."
     delivery = f"{TEST_TYPE}:{uuid4()}"
-    return NotificationMessage(TEST_TYPE, "plait reaches you", text, None, None, at, None, None, project, delivery)
+    return NotificationMessage(
+        TEST_TYPE, "plait test notification", text, None, None, at, None, None, project, delivery
+    )
 
 
 def _format_time(at: float) -> str:
-    told = datetime.fromtimestamp(min(max(at, 0.0), _MAX_TIMESTAMP), UTC)
-    return told.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-SIGNATURE_HEADER, DELIVERY_HEADER = "Plait-Signature", "Plait-Delivery"
-
-
-WEBHOOK_TIMEOUT_SECONDS = 10.0  # seconds for each of connecting, sending and the first of an answer
-
-
-_RETRYABLE_STATUSES = frozenset({408, 425, 429})
+    time_ = datetime.fromtimestamp(min(max(at, 0.0), _MAX_TIMESTAMP), UTC)
+    return time_.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def sign_body(secret: bytes, body: bytes, at: int) -> str:
-    """Over the time and the body, so that neither can be changed, and an old message can't be sent again for ever."""
-    told = hmac.new(secret, f"{at}.".encode() + body, hashlib.sha256).hexdigest()
-    return f"t={at},v1={told}"
+    """Signs the time with the body, so an old message can't be replayed."""
+    signature = hmac.new(secret, f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={at},v1={signature}"
 
 
 class WebhookChannel:
-    """`secret` is asked at each message, and raises Undelivered; None: messages are not signed."""
+    """`secret` is called for each message and may raise DeliveryError; None: messages aren't signed."""
 
     def __init__(
         self,
@@ -164,10 +152,8 @@ class WebhookChannel:
         _check_status(self._post(body, headers))
 
     def _post(self, body: bytes, headers: dict[str, str]) -> int:
-        """The status of the answer. Nothing of what else it says is read, and nothing that httpx says is told: it may
-        name the address.
-        """
-        import httpx  # only for those who send something
+        """The status of the answer. Its body isn't read, and httpx's messages aren't shown: they may name the address."""
+        import httpx
 
         try:
             with (
@@ -180,7 +166,7 @@ class WebhookChannel:
         except httpx.TimeoutException:
             raise DeliveryError(f"there was no answer within {self._timeout:g} s", is_retryable=True) from None
         except httpx.ConnectError:
-            raise DeliveryError("nobody can be reached there", is_retryable=True) from None
+            raise DeliveryError("connection failed", is_retryable=True) from None
         except (httpx.HTTPError, OSError) as error:
             raise DeliveryError(f"the connection broke ({type(error).__name__})", is_retryable=True) from None
         except (httpx.InvalidURL, ValueError, ImportError) as error:
@@ -199,7 +185,7 @@ def _check_status(status: int) -> None:
 
 
 def _is_local(url: str) -> bool:
-    """On this machine, where no proxy is asked."""
+    """On this machine, where no proxy is used."""
     host = urlsplit(url).hostname or ""
     if host == "localhost":
         return True
@@ -209,21 +195,18 @@ def _is_local(url: str) -> bool:
         return False
 
 
-_MAX_SECRET_BYTES = 4096  # bytes
-
-
 def read_secret(path: Path) -> bytes:
-    """Without the white space around it. Raises Undelivered: what can't be signed is not sent."""
+    """Without surrounding white space. Raises DeliveryError: unsigned messages aren't sent."""
     try:
-        found = read_private_file(path.expanduser(), _MAX_SECRET_BYTES + 1, follow_links=True).strip()
+        secret = read_private_file(path.expanduser(), _MAX_SECRET_BYTES + 1, follow_links=True).strip()
     except NotPrivateError:
-        raise DeliveryError(f"the secret {path} could be read by others", hint=f"chmod 600 {path}") from None
+        raise DeliveryError(f"others can read the secret {path}", hint=f"chmod 600 {path}") from None
     except (OSError, RuntimeError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise DeliveryError(f"the secret {path} can't be read: {why}", hint=_build_hint(path)) from None
-    if not found or len(found) > _MAX_SECRET_BYTES:
-        raise DeliveryError(f"{path} holds no secret", hint=_build_hint(path))
-    return found
+    if not secret or len(secret) > _MAX_SECRET_BYTES:
+        raise DeliveryError(f"{path} doesn't hold a secret", hint=_build_hint(path))
+    return secret
 
 
 def _build_hint(path: Path) -> str:
@@ -255,24 +238,24 @@ class AppriseChannel:
         return hashlib.sha256(self._url.encode()).hexdigest()[:16]
 
     def send(self, message: NotificationMessage) -> None:
-        """Why it did not arrive apprise tells only to its own log, together with the address."""
+        """Apprise reports the reason only to its logger, together with the address."""
         try:
-            told = _notify(self._url, message)
+            delivered = _notify(self._url, message)
         except ImportError:
             hint = "pip install 'plait[notify]'"
-            raise DeliveryError("apprise is not installed, which knows this service", hint=hint) from None
+            raise DeliveryError("this service needs apprise, which isn't installed", hint=hint) from None
         except Exception as error:  # noqa: BLE001 - a service's own module may do anything
-            raise DeliveryError(f"it could not be told ({type(error).__name__})", is_retryable=True) from None
-        if told is None:
+            raise DeliveryError(f"the service failed ({type(error).__name__})", is_retryable=True) from None
+        if delivered is None:
             raise DeliveryError(
-                "apprise knows no such address", hint="Its pages list the services, and how to name them."
+                "apprise doesn't know this kind of address", hint="Its documentation lists the services and their URLs."
             )
-        if not told:
-            raise DeliveryError("it could not be told, or did not want to be", is_retryable=True)
+        if not delivered:
+            raise DeliveryError("the service refused it", is_retryable=True)
 
 
 def _notify(url: str, message: NotificationMessage) -> bool | None:
-    """None: there is no such service, or the address lacks something."""
+    """None: apprise doesn't know the service, or the address is incomplete."""
     from apprise import Apprise, AppriseAsset, NotifyFormat  # an extra, and slow to import
 
     to = Apprise(asset=AppriseAsset(async_mode=False, storage_mode="memory"))

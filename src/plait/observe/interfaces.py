@@ -1,3 +1,5 @@
+"""What the engine expects of notifications and tracing."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -8,16 +10,16 @@ from plait.core.state import State
 
 
 class RecordListener(Protocol):
-    """Somebody who tells others what has become durable. It never holds the engine up, and never fails it."""
+    """Gets every durable record. It never blocks the engine and never raises."""
 
     def replay(self, record: Record) -> None:
-        """History: what was durable before this engine took over."""
+        """A record from before this engine started."""
 
     def handle_records(self, state: State, records: Sequence[Record]) -> None:
-        """These are durable, and the state has all of them."""
+        """These records are durable and folded into `state`."""
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is on its way, or it was given up: the engine may leave."""
+        """Nothing is being delivered any more, so the engine may exit."""
 
     def close(self) -> None: ...

@@ -1,7 +1,4 @@
-"""Who else is told what an engine does: messengers and tracers, as the settings say.
-
-Who is told what happens, as the settings say, and how.
-"""
+"""Open the notifier and the tracer that the settings ask for."""
 
 from __future__ import annotations
 
@@ -22,24 +19,18 @@ from plait.system import log
 
 if TYPE_CHECKING:
     from plait.observe.channels import NotificationChannel
-    from plait.observe.interfaces import RecordListener
-
 
 _OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
 def open_listeners(place: RepoLocation, config: Config, journal: str) -> Iterator[RecordListener]:
-    """Those that somebody asked for. `journal` is the journal's id."""
+    """`journal` is the journal's id."""
     if config.engine.traces or _is_otel_enabled(os.environ):
-        yield _open_configured_tracer(place, config.engine.traces, journal)
+        from plait.observe.tracing import open_tracer  # few engines have one
+
+        yield open_tracer(place.state, journal, config.engine.traces, __version__, log.write_line)
     if has_receivers(config):
         yield open_notifier(place, config, journal, log.write_line)
-
-
-def _open_configured_tracer(place: RepoLocation, url: str | None, journal: str) -> RecordListener:
-    from plait.observe.tracing import open_tracer  # few engines have one
-
-    return open_tracer(place.state, journal, url, __version__, log.write_line)
 
 
 def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
@@ -51,26 +42,19 @@ def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
 
 
 def has_receivers(config: Config) -> bool:
-    """Whether anybody is to be told anything."""
+    """Whether notifications are configured."""
     return bool(config.notify.urls or config.notify.webhook)
 
 
 def open_notifier(place: RepoLocation, config: Config, journal: str, log: Callable[[str], None]) -> RecordListener:
-    from plait.observe.notifier import (
-        DeliveryLog,
-        Notifier,
-        NotifierOptions,
-    )
+    from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
 
-    errand = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
-    return Notifier(errand, open_channels(config), DeliveryLog(place.state, journal), log)
+    options = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
+    return Notifier(options, open_channels(config), DeliveryLog(place.state, journal), log)
 
 
 def open_channels(config: Config) -> list[NotificationChannel]:
-    from plait.observe.channels import (
-        AppriseChannel,
-        WebhookChannel,
-    )
+    from plait.observe.channels import AppriseChannel, WebhookChannel
 
     notify = config.notify
     hooks: list[NotificationChannel] = []
@@ -80,7 +64,7 @@ def open_channels(config: Config) -> list[NotificationChannel]:
 
 
 def _load_secret(notify: NotifyConfig) -> bytes | None:
-    """The one that stands in the settings counts before the one in a file."""
+    """`notify.secret` takes precedence over `notify.secret_file`."""
     from plait.observe.channels import read_secret
 
     if notify.secret is not None:
@@ -90,7 +74,7 @@ def _load_secret(notify: NotifyConfig) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """`address` is what anybody may see of it; `error` "": the message has arrived there."""
+    """`address` is masked; `error` "": the message was delivered."""
 
     address: str
     error: str = ""
@@ -98,7 +82,7 @@ class DeliveryResult:
 
 
 def send_test_message(place: RepoLocation, config: Config) -> list[DeliveryResult]:
-    """Send a test message to everybody, once; what came of it for each."""
+    """Send a test message once to each channel."""
     from plait.observe.channels import DeliveryError, build_test_message
 
     message, tried = build_test_message(place.top.name, time.time()), []

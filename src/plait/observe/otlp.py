@@ -1,4 +1,4 @@
-"""Spans through OpenTelemetry's own SDK, to whoever receives OTLP over HTTP."""
+"""Export spans over OTLP with OpenTelemetry's SDK."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOGGER = "opentelemetry"
 
 
 class OtlpExporter:
-    """`url` None: where the standard variables say, with the headers and certificates that they say."""
+    """`url` None: OpenTelemetry's variables say where to send, with which headers and certificates."""
 
     def __init__(self, url: str | None, version: str, about: Mapping[str, str]) -> None:
         self._last_warning = _capture_warnings()
@@ -47,7 +47,7 @@ class OtlpExporter:
         self._tracer = provider.get_tracer(NAME, version)
 
     def send(self, spans: Sequence[Span]) -> str | None:
-        """None: they have arrived. Else why not."""
+        """None: they were delivered. Else why not."""
         self._made.clear()
         for span in spans:
             self._make_span(span)
@@ -57,7 +57,7 @@ class OtlpExporter:
         return self._last_warning.last or "they were refused"
 
     def close(self) -> None:
-        """Whoever sends at this moment gives up soon."""
+        """Makes a running `send` give up soon."""
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # the SDK says no types here
 
     def _make_span(self, span: Span) -> None:
@@ -76,7 +76,7 @@ class OtlpExporter:
 
 
 class _FixedIds(IdGenerator):
-    """Ids that follow from names: a span that is sent twice is one."""
+    """Ids derived from names: a span that is sent twice is the same span."""
 
     trace = span = 1
 
@@ -96,7 +96,7 @@ class _SpanCollector(SpanProcessor):
 
 
 class _LastWarning(logging.Handler):
-    """The SDK tells its log what went wrong, and nobody else."""
+    """The SDK reports errors only to its logger."""
 
     last = ""
 
@@ -105,7 +105,7 @@ class _LastWarning(logging.Handler):
 
 
 def _capture_warnings() -> _LastWarning:
-    """In the place of standard error, which is the engine's log: it is told once, and in its own words."""
+    """Instead of writing to standard error, which is the engine's log."""
     trouble = _LastWarning(logging.WARNING)
     logger = logging.getLogger(_LOGGER)
     logger.handlers, logger.propagate = [trouble], False
@@ -113,7 +113,7 @@ def _capture_warnings() -> _LastWarning:
 
 
 def _build_resource(about: Mapping[str, str]) -> Resource:
-    """What the standard variables say of this service counts; the rest is plait's to say."""
+    """OpenTelemetry's variables take precedence over plait's own attributes."""
     said = Resource.create()
     unnamed = str(said.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
     mine = Resource({**about, SERVICE_NAME: NAME}).merge(said)

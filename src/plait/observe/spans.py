@@ -1,12 +1,7 @@
-"""What happened, as stretches of time that tracers show.
+"""Turn records into finished spans: a batch contains its tasks, a task its attempts and merges.
 
-Span: one stretch of work as tracers show it. Its ids follow from its name, so that telling it twice tells it once.
-
-What is done on a batch branch, as spans tell it: how it ended, in which words.
-
-Records in, finished spans out. A batch holds its tasks, and a task its attempts and merges.
-
-It follows from the records alone. A batch that is taken up again is another span of the same trace, and so is a task.
+Ids derive from names, so a span that is sent twice is the same span. A batch or task that is reopened is another span of
+the same trace.
 """
 
 from __future__ import annotations
@@ -26,23 +21,17 @@ from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
 
 AttributeValue = str | int | float
-
-
 Attributes = dict[str, AttributeValue]
 
-
-MAX_TEXT_CHARS = 1000  # characters of a text that others wrote
-
-
+MAX_TEXT_CHARS = 1000
 MAX_NAMES_SHOWN = 20
 
-
-_OK_CATEGORIES = frozenset({Category.OK, Category.QUESTION})  # who asks something has not failed
+_OK_CATEGORIES = frozenset({Category.OK, Category.QUESTION})  # a question isn't a failure
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`parent` None: a batch. `error` says what went wrong; `links` are the spans that it goes on from."""
+    """`parent` None: a batch. `links` are the spans that it continues."""
 
     trace: int
     id: int
@@ -56,23 +45,23 @@ class Span:
 
 
 def make_trace_id(journal: str, batch: str) -> int:
-    """Of 128 bits, and never 0, which means none."""
+    """128 bits, never 0, which means none."""
     return _hash_number(16, journal, batch)
 
 
 def make_span_id(journal: str, *name: str | int) -> int:
-    """Of 64 bits, and never 0."""
+    """64 bits, never 0."""
     return _hash_number(8, journal, *map(str, name))
 
 
 def _hash_number(size: int, *words: str) -> int:
-    # Each with its length: the words of two names must not run into each other.
-    spelt = "".join(f"{len(word)}:{word}" for word in words)
-    return int.from_bytes(sha256(spelt.encode(errors="surrogatepass")).digest()[:size]) or 1
+    # With lengths, so that ("a", "bc") and ("ab", "c") differ.
+    text = "".join(f"{len(word)}:{word}" for word in words)
+    return int.from_bytes(sha256(text.encode(errors="surrogatepass")).digest()[:size]) or 1
 
 
 def clean_text(text: str) -> str:
-    """Text that others wrote, within bounds, and such that it can be sent."""
+    """Untrusted text, bounded and without surrogates."""
     return text[:MAX_TEXT_CHARS].encode(errors="replace").decode()
 
 
@@ -82,23 +71,23 @@ def join_limited(names: tuple[str, ...]) -> str:
 
 
 def spend_attributes(spend: Spend) -> Attributes:
-    """What nobody told is left out."""
-    told: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
-    return {name: value for name, value in told.items() if value}
+    """Without unknown amounts."""
+    attributes: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
+    return {name: value for name, value in attributes.items() if value}
 
 
 def outcome_attributes(outcome: Outcome) -> Attributes:
-    told: Attributes = {"plait.category": outcome.category.value}
+    attributes: Attributes = {"plait.category": outcome.category.value}
     if outcome.exit_code is not None:
-        told["process.exit.code"] = outcome.exit_code
+        attributes["process.exit.code"] = outcome.exit_code
     if outcome.tip:
-        told["plait.commit"] = outcome.tip
+        attributes["plait.commit"] = outcome.tip
     if outcome.peak:
-        told["plait.memory.peak_bytes"] = outcome.peak
+        attributes["plait.memory.peak_bytes"] = outcome.peak
     if outcome.diffstat is not None:
         names = ("plait.diff.files", "plait.diff.added", "plait.diff.removed")
-        told.update(zip(names, outcome.diffstat, strict=True))
-    return told
+        attributes.update(zip(names, outcome.diffstat, strict=True))
+    return attributes
 
 
 def outcome_error(outcome: Outcome) -> str | None:
@@ -112,14 +101,14 @@ BranchStep = d.MergeStarted | d.RebuildStarted | d.GateStarted | d.PublishStarte
 
 @dataclass(frozen=True, slots=True)
 class BranchResult:
-    """`error` None: it went well."""
+    """`error` None: it succeeded."""
 
     attributes: Attributes
     error: str | None = None
 
 
 def step_name(start: BranchStep) -> tuple[str, str]:
-    """What it is, and the task that it is about ("": none). Of each, one at most is under way in a batch."""
+    """Its kind and its task ("": none). A batch has at most one of each in progress."""
     match start:
         case d.MergeStarted():
             return "merge", start.task
@@ -134,7 +123,7 @@ def step_name(start: BranchStep) -> tuple[str, str]:
 
 
 def ended_step_name(report: r.BranchReport) -> tuple[str, str]:
-    """The name of what it ends."""
+    """The name of the step that it ends."""
     match report:
         case r.MergeDone() | r.MergeConflicted() | r.MergeFailed():
             return "merge", report.task
@@ -174,13 +163,13 @@ _OpeningRequest = q.Submit | q.Retry | q.Feedback | q.Drop
 _FAILED_STATUSES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.BLOCKED, TaskStatus.CONFLICTED})
 
 
-# What a span's id follows from, within its batch.
+# Determines a span's id within its batch.
 _SpanName = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A span by names; `before` is the one that it goes on from."""
+    """A span by names; `previous` is the one that it continues."""
 
     name: str
     key: _SpanName
@@ -201,7 +190,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Batch:
-    """`runs` counts how often it was opened, `ends` how often each task has ended."""
+    """`runs` counts how often it was opened."""
 
     id: str
     start: float
@@ -210,21 +199,21 @@ class _Batch:
     open: bool = True
     spent: Spend = NO_SPEND
     task_end_counts: Counter[str] = field(default_factory=Counter)
-    task_starts: dict[str, float] = field(default_factory=dict)  # tasks that something was done about, and since when
+    task_starts: dict[str, float] = field(default_factory=dict)  # when work on each task began
     steps: dict[tuple[str, str], tuple[BranchStep, float]] = field(default_factory=dict)
 
     @property
     def name(self) -> _SpanName:
-        """Of its span: this run's."""
+        """The name of its current span."""
         return ("batch", self.runs)
 
     def task(self, task: str) -> _SpanName:
-        """Of the span that goes on until the task ends the next time."""
+        """The name of the task's current span."""
         return ("task", task, self.task_end_counts[task] + 1)
 
 
 class SpanBuilder:
-    """`journal` is the journal's id: the same batch in another journal is another trace."""
+    """`journal` is the journal's id, which is part of every trace id."""
 
     def __init__(self, journal: str) -> None:
         self._journal = journal
@@ -233,7 +222,7 @@ class SpanBuilder:
         self._attempts: dict[Attempt, _Attempt] = {}
 
     def add(self, record: Record) -> list[Span]:
-        """What this record brings to its end."""
+        """The spans that this record ends."""
         at, event = record.at, record.event
         match event:
             case q.Submit() | q.Retry() | q.Feedback() | q.Drop():
@@ -254,7 +243,7 @@ class SpanBuilder:
                 return [*self._end_batch(at, event)]
             case _ if isinstance(event, r.BranchReport):
                 return [*self._end_step(at, event)]
-            case _:  # nothing begins or ends with it
+            case _:
                 pass
         return []
 
@@ -322,7 +311,7 @@ class SpanBuilder:
         yield self._make_span(batch, at, draft)
 
     def _end_step(self, at: float, report: r.BranchReport) -> Iterator[Span]:
-        """Reports come late and twice: what is not under way has no span."""
+        """Reports may come late or twice: a step that isn't in progress has no span."""
         batch = self._batches.get(report.batch)
         what, task = ended_step_name(report)
         start = batch.steps.get((what, task)) if batch is not None else None
@@ -360,7 +349,7 @@ class SpanBuilder:
         yield self._make_span(batch, at, _Draft("batch", batch.name, None, batch.start, about, error, before))
 
     def _make_span(self, batch: _Batch, at: float, draft: _Draft) -> Span:
-        """A clock that was set back makes it short, and never ends it before its start."""
+        """If the clock was set back, the span is short, but never ends before its start."""
 
         def number(name: _SpanName) -> int:
             return make_span_id(self._journal, batch.id, *name)

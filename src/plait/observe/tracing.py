@@ -1,9 +1,4 @@
-"""A tracer: an onlooker that tells what becomes durable as spans.
-
-The sender: spans on their way, in a thread of their own. Whoever puts them never waits.
-
-The cursor: up to which record of a journal all spans have arrived. The next engine goes on there.
-"""
+"""Send durable records as OpenTelemetry spans, from a thread of its own."""
 
 from __future__ import annotations
 
@@ -22,13 +17,18 @@ from plait.observe.spans import Span, SpanBuilder
 from plait.system.atomic_files import replace_file
 
 CURSOR_FILE = "traces"
-
+MAX_WAITING_SPANS = 10_000  # the oldest of more are dropped
+MAX_SPANS_PER_EXPORT = 512
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 300.0
+CLOSE_TIMEOUT_SECONDS = 2.0
 
 _TRACES_PATH = "/v1/traces"
 
+WriteLog = Callable[[str], None]
+
 
 def open_tracer(folder: Path, journal: str, url: str | None, version: str, log: WriteLog) -> Tracer:
-    """`folder` keeps how far was told; `url` None: the standard variables say where to."""
+    """`folder` holds the cursor; `url` None: OpenTelemetry's variables say where to send."""
 
     def channel() -> SpanExporter:
         from plait.observe.otlp import OtlpExporter  # an extra, and slow to import
@@ -39,13 +39,13 @@ def open_tracer(folder: Path, journal: str, url: str | None, version: str, log: 
 
 
 def add_traces_path(url: str) -> str:
-    """An address without a path is a receiver's; traces have a place there."""
+    """The default path, unless the URL has one."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=_TRACES_PATH)) if parts.path in {"", "/"} else url
 
 
 class Tracer:
-    """Spans that ended while nobody could send them are sent by the next engine: those after the cursor's record."""
+    """Spans that couldn't be sent are sent by the next engine: those after the cursor's record."""
 
     def __init__(self, journal: str, cursor: TraceCursor, channel: Callable[[], SpanExporter], say: WriteLog) -> None:
         self._spans = SpanBuilder(journal)
@@ -59,8 +59,8 @@ class Tracer:
         if spans and self._sent_up_to is not None and record.seq > self._sent_up_to:
             self._sender.put(SpanBatch(record.seq, tuple(spans)))
 
-    def handle_records(self, state: State, records: Sequence[Record]) -> None:  # noqa: ARG002 - records say all
-        if self._sent_up_to is None:  # history is not told, and what comes from now on is
+    def handle_records(self, state: State, records: Sequence[Record]) -> None:  # noqa: ARG002 - part of the interface
+        if self._sent_up_to is None:  # start with new records, not with history
             self._sent_up_to = self._last
             self._sender.put(SpanBatch(self._last, ()))
         for record in records:
@@ -76,45 +76,27 @@ class Tracer:
         self._sender.close()
 
 
-MAX_WAITING_SPANS = 10_000  # spans that wait; the oldest of more are given up
-
-
-MAX_SPANS_PER_EXPORT = 512  # spans that are sent at once
-
-
-FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = (
-    5.0,
-    300.0,
-)  # seconds until a receiver that did not take them is tried again
-
-
-CLOSE_TIMEOUT_SECONDS = 2.0  # seconds that leaving may take
-
-
-WriteLog = Callable[[str], None]
-
-
 class SpanExporter(Protocol):
-    """To whoever receives spans."""
+    """Sends spans to a receiver."""
 
     def send(self, spans: Sequence[Span]) -> str | None:
-        """None: they have arrived. Else why not."""
+        """None: they were delivered. Else why not."""
 
     def close(self) -> None:
-        """Whoever sends at this moment gives up soon. From another thread."""
+        """Makes a running `send` give up soon. Called from another thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanBatch:
-    """What one record brought to its end."""
+    """The spans that one record ended."""
 
     seq: int
     spans: tuple[Span, ...]
 
 
 class SpanSender:
-    """`open_channel` is called in the thread; if it raises ImportError, nothing is ever sent. `arrived` is told up to which
-    record all is there.
+    """`open_channel` is called in the thread; if it raises ImportError, nothing is ever sent. `on_arrival` gets the record
+    up to which everything was delivered.
     """
 
     def __init__(
@@ -122,18 +104,18 @@ class SpanSender:
     ) -> None:
         self._open, self._on_arrival, self._log = open_channel, on_arrival, log
         self._waiting = deque[SpanBatch]()
-        self._size = 0  # spans in it
+        self._size = 0  # number of spans in it
         self._changed = Condition()
         self._sending = self._closing = self._failing = self._disabled = self._lossy = False
         self._channel: SpanExporter | None = None
         self._thread: Thread | None = None
 
-    def put(self, parcel: SpanBatch) -> None:
+    def put(self, batch: SpanBatch) -> None:
         with self._changed:
             if self._disabled or self._closing:
                 return
-            self._waiting.append(parcel)
-            self._size += len(parcel.spans)
+            self._waiting.append(batch)
+            self._size += len(batch.spans)
             while self._size > MAX_WAITING_SPANS:
                 self._size -= len(self._waiting.popleft().spans)
                 self._warn_of_loss()
@@ -144,7 +126,7 @@ class SpanSender:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is on its way; or the receiver does not take it now, and the next engine sends it."""
+        """Nothing is being sent, or the receiver refuses now and the next engine will send it."""
         with self._changed:
             return self._failing or self._disabled or not (self._waiting or self._sending)
 
@@ -161,7 +143,7 @@ class SpanSender:
     def _warn_of_loss(self) -> None:
         if not self._lossy:
             self._lossy = True
-            self._log(f"warning: more than {MAX_WAITING_SPANS} spans wait to be sent; the oldest are given up")
+            self._log(f"warning: more than {MAX_WAITING_SPANS} spans are waiting; dropping the oldest")
 
     def _run(self) -> None:
         try:
@@ -169,15 +151,15 @@ class SpanSender:
         except ImportError:
             self._disable("traces need OpenTelemetry: pip install 'plait[otel]'")
             return
-        except Exception as error:  # noqa: BLE001 - whatever it is: work goes on without traces
-            self._disable(f"traces can't be sent: {error}")
+        except Exception as error:  # noqa: BLE001 - work continues without traces
+            self._disable(f"can't send traces: {error}")
             return
         with self._changed:
             self._channel = channel
         pause = FIRST_RETRY_SECONDS
-        while (parcels := self._take_batches()) is not None:
-            why = self._deliver(channel, parcels)
-            pause = FIRST_RETRY_SECONDS if why is None else self._requeue(parcels, why, pause)
+        while (batches := self._take_batches()) is not None:
+            why = self._deliver(channel, batches)
+            pause = FIRST_RETRY_SECONDS if why is None else self._requeue(batches, why, pause)
 
     def _disable(self, why: str) -> None:
         with self._changed:
@@ -186,7 +168,7 @@ class SpanSender:
         self._log(f"warning: {why}")
 
     def _take_batches(self) -> list[SpanBatch] | None:
-        """None: it is time to leave."""
+        """None: closing."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing)
             if self._closing:
@@ -195,46 +177,46 @@ class SpanSender:
             while self._waiting and (not taken or size + len(self._waiting[0].spans) <= MAX_SPANS_PER_EXPORT):
                 taken.append(self._waiting.popleft())
                 size += len(taken[-1].spans)
-                if not size:  # where to begin is known, whatever becomes of the rest
+                if not size:  # a batch without spans only sets the cursor: deliver it at once
                     break
             self._size -= size
             self._sending = True
             return taken
 
-    def _deliver(self, channel: SpanExporter, parcels: Sequence[SpanBatch]) -> str | None:
-        spans = [span for parcel in parcels for span in parcel.spans]
+    def _deliver(self, channel: SpanExporter, batches: Sequence[SpanBatch]) -> str | None:
+        spans = [span for batch in batches for span in batch.spans]
         try:
             why = channel.send(spans) if spans else None
         except Exception as error:  # noqa: BLE001 - as above
             why = str(error)
         if why is None:
-            self._on_arrival(parcels[-1].seq)
+            self._on_arrival(batches[-1].seq)
             with self._changed:
                 if self._failing:
                     self._log("traces can be sent again")
                 self._sending = self._failing = False
         return why
 
-    def _requeue(self, parcels: Sequence[SpanBatch], why: str, pause: float) -> float:
-        """Put them back, and wait; how long to wait the next time."""
+    def _requeue(self, batches: Sequence[SpanBatch], why: str, pause: float) -> float:
+        """Put them back and wait; returns how long to wait the next time."""
         with self._changed:
             if not self._failing and not self._closing:
-                self._log(f"warning: traces can't be sent, and will be tried again: {why}")
-            self._waiting.extendleft(reversed(parcels))
-            self._size += sum(len(parcel.spans) for parcel in parcels)
+                self._log(f"warning: can't send traces, retrying: {why}")
+            self._waiting.extendleft(reversed(batches))
+            self._size += sum(len(batch.spans) for batch in batches)
             self._sending, self._failing = False, True
             self._changed.wait_for(lambda: self._closing, pause)
         return min(2 * pause, MAX_RETRY_SECONDS)
 
 
 class TraceCursor:
-    """A file. If it is lost, or can't be written, some spans are told twice or not at all; nothing else hangs on it."""
+    """The record up to which all spans were delivered, in a file. If it is lost, some spans are sent twice or not at all."""
 
     def __init__(self, path: Path, journal: str) -> None:
         self._path, self._journal = path, journal
 
     def read(self) -> int | None:
-        """None: nothing of this journal was ever told."""
+        """None: nothing of this journal was ever sent."""
         try:
             journal, seq = self._path.read_text().split()
             return int(seq) if journal == self._journal else None

@@ -9,7 +9,7 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--contest", AMBER), "alone is no contest"),
+        (("--contest", AMBER), "a contest needs at least two entrants"),
         (("--contest", AMBER, "-n", "27"), "too many"),
         (("--contest", AMBER, "-n", "0"), "a task is tried once at least"),
         (("--contest", f"{AMBER},shell"), "enters no contest"),

@@ -83,7 +83,7 @@ class Pit:
         for name, text in command.files:
             (self.folder / name).write_text(text)
         done = subprocess.run(
-            command.argv,
+            [word for word in command.argv if word != "-E"],  # which would hide tests.support, where the judge is
             cwd=self.workspace,
             env={**os.environ, **(env or {})},
             capture_output=True,
@@ -201,7 +201,7 @@ def test_a_spec_that_can_not_be_read_is_told(tmp_path: Path) -> None:
 
 def test_only_a_contest_gives_it_tasks() -> None:
     assert isinstance(load_agent(AgentSpec(REFEREE)), Referee)
-    with pytest.raises(ConfigError, match="how the judge is called"):
+    with pytest.raises(ConfigError, match="the judge's spec"):
         load_agent(AgentSpec(REFEREE, options=(("judge", "{}"),)))
     whole = AgentSpec(
         "command",

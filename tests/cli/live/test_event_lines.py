@@ -49,7 +49,7 @@ def test_a_course_of_events() -> None:
         "00:16:41  03-split    started (shell, attempt 1)",
         "00:16:42  plait       an engine is at work (pid 42)",
         "00:16:43  03-split    Phase 1: Read",
-        "00:16:44  03-split    goes again at 00:16:55: the agent failed: 1 test failed",
+        "00:16:44  03-split    retrying at 00:16:55: the agent failed: 1 test failed",
         "00:16:55  03-split    started (shell, attempt 2)",
         "00:17:45  03-split    done in place",
         "00:17:45  04          started (shell, attempt 1)",
@@ -77,9 +77,9 @@ def test_limits_and_pauses() -> None:
     script.request(lambda name: Stop(name, BATCH))
     script.exit_attempt("03-split", Category.KILLED)
     assert [line[10:] for line in lines(script)[2:]] == [
-        "plait       anthropic takes no work until 00:17:42: the provider refused",
+        "plait       anthropic is unavailable until 00:17:42: the provider refused",
         "plait       nothing new starts: no disk",
-        "plait       the machine takes work again",
+        "plait       the machine accepts work again",
         "batch 7f3a  paused by request",
         "batch 7f3a  paused: stopped by request",
         "03-split    interrupted: stopped by request",
@@ -142,7 +142,7 @@ def test_a_gate_says_what_it_runs_on_and_who_is_taken_out_for_it() -> None:
     told = [line[10:] for line in lines(script)]
     assert any(line.startswith("batch 7f3a  gate") and ": make test, on base+03-sp" in line for line in told)
     assert "03-split    failed: the gate failed with its change · plait logs 7f3a 03-split --gate" in told
-    assert "batch 7f3a  its branch is made anew without 03-split" in told
+    assert "batch 7f3a  rebuilding the batch branch without 03-split" in told
 
 
 GATE = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
@@ -166,7 +166,7 @@ def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str)
         ({"result": "passed", "merges": 1}, "gate 2 passed (1 merge)"),
         (
             {"result": "failed", "error": "no", "suspects": ["a", "b", "c", "d"]},
-            "gate 2 failed (3 merges): no; the guilty one is among a, b, c and 1 more · plait logs 7f3a --gate --attempt 2",
+            "gate 2 failed (3 merges): no; caused by one of: a, b, c and 1 more · plait logs 7f3a --gate --attempt 2",
         ),
         (
             {"result": "failed", "error": "no", "suspects": ["a"]},

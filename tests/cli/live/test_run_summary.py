@@ -39,7 +39,7 @@ def test_everything_is_done() -> None:
     script.exit_attempt("a", spend=Spend(1_230_000, 45_000))
     script.exit_attempt("b")
     assert last_screen(script) == (
-        "\nbatch 7f3a completed · 2 done\n  1m 01s instead of 2m 01s one after another · $1.23 and 45,000 tokens\n"
+        "\nbatch 7f3a completed · 2 done\n  1m 01s (2m 01s of agent time) · $1.23 and 45,000 tokens\n"
     )
     assert code(script) == 0
 
@@ -56,14 +56,14 @@ def test_failures_come_with_their_reason_and_the_way_on() -> None:
     script.exit_attempt("e")
     assert last_screen(script) == (
         "\nbatch 7f3a failed · 1 done · 1 failed · 2 blocked\n"
-        "  2s instead of 3s one after another\n"
+        "  2s (3s of agent time)\n"
         "\n"
         "  failed  a b: the agent failed: two lines\n"
         "    plait logs 7f3a 'a b'\n"
         "\n"
         "  blocked by a b: c, d\n"
         "\n"
-        "  to go on  plait retry 7f3a 'a b'\n"
+        "  next  plait retry 7f3a 'a b'\n"
     )
     assert code(script) == 1
 
@@ -76,7 +76,7 @@ def test_a_stopped_batch_says_how_to_resume() -> None:
     shown = last_screen(script)
     assert "batch 7f3a is not finished · 2 interrupted" in shown
     assert "interrupted (stopped by request; resume the batch to continue): a, b" in shown
-    assert shown.endswith("to go on  plait run --resume\n")
+    assert shown.endswith("next  plait run --resume\n")
 
 
 def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
@@ -101,7 +101,7 @@ def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
     script.exit_attempt("a", spend=Spend(990_000))
     assert code(script) == 3
     assert "raise the budget to continue" in last_screen(script)
-    assert last_screen(script).endswith("to go on  plait run --resume --budget AMOUNT\n")
+    assert last_screen(script).endswith("next  plait run --resume --budget AMOUNT\n")
 
 
 def test_a_question_about_money_is_not_answered_with_any_words() -> None:
@@ -118,7 +118,7 @@ def test_who_is_not_logged_in_is_told_how_to_and_that_a_pause_holds_back_retries
     script.exit_attempt("b", Category.AUTH)
     shown = last_screen(script)
     assert "    log in with codex: codex login\n" in shown
-    assert shown.endswith("to go on  plait retry 7f3a a b   then   plait run --resume\n")
+    assert shown.endswith("next  plait retry 7f3a a b   then   plait run --resume\n")
 
 
 def test_nothing_exits_with_0_while_something_is_undone() -> None:
@@ -141,7 +141,7 @@ def test_many_failures_are_counted_after_the_first_ten() -> None:
     shown = last_screen(script)
     assert shown.count("plait logs") == 10
     assert "and 4 more" in shown
-    assert shown.endswith("to go on  plait retry 7f3a TASK…\n")
+    assert shown.endswith("next  plait retry 7f3a TASK…\n")
 
 
 def test_a_branch_is_named_when_something_was_merged() -> None:

@@ -169,7 +169,7 @@ def test_an_output_without_room_ends_nothing(yard: TempProject) -> None:
     answer = yard.finish(front)
     assert answer.code == 1
     assert "No space left on device" in answer.err
-    assert "goes on in the background" in answer.err
+    assert "continues in the background" in answer.err
 
 
 def interrupted(front: subprocess.Popen[str]) -> bool:

@@ -93,4 +93,4 @@ def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed
         assert (
             BatchFollower(desk, yard.batch().id, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
         )
-    assert set(show.before) == {"the engine can't go on: it rains"}
+    assert set(show.before) == {"the engine is stuck: it rains"}

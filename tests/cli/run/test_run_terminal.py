@@ -75,7 +75,7 @@ def test_d_detaches(yard: TempProject) -> None:
     yard.wait_for_file("begun")
     terminal.type("d")
     assert terminal.wait() == 0
-    assert "goes on in the background" in terminal.text
+    assert "continues in the background" in terminal.text
     (yard.top / "go").touch()
     yard.wait_for_exit()
     assert yard.statuses() == {"01-walls": "done"}

@@ -108,7 +108,7 @@ def test_whoever_stops_reading_ends_nothing_and_is_told(yard: TempProject) -> No
     assert front.stderr is not None
     front.stdout.close()
     assert front.wait(timeout=60) == 128 + signal.SIGPIPE
-    assert "goes on in the background" in front.stderr.read()
+    assert "continues in the background" in front.stderr.read()
     yard.write("go", "")
     yard.wait_for_exit()
     assert yard.statuses() == {"01-walls": "done"}
@@ -118,6 +118,6 @@ def test_an_output_without_room_is_told_as_without_the_page(yard: TempProject) -
     yard.task("01-walls", WAITS)
     answer = yard.finish(yard.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"]))
     assert answer.code == 1
-    assert "goes on in the background" in answer.err
+    assert "continues in the background" in answer.err
     yard.write("go", "")
     yard.wait_for_exit()

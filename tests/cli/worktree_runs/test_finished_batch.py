@@ -58,7 +58,7 @@ def test_every_line_tells_one_thing_once(landed: tuple[WorktreeProject, CliResul
         for line in lines
     )
     assert f"03-bad: failed: the gate failed with its change · plait logs {batch.id} 03-bad --gate" in lines
-    assert f"batch {batch.id}: its branch is made anew without 03-bad" in lines
+    assert f"batch {batch.id}: rebuilding the batch branch without 03-bad" in lines
     assert f"batch {batch.id}: published, at {head[:10]}" in lines
 
 

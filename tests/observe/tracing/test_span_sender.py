@@ -101,7 +101,7 @@ def test_a_refusal_is_said_once_and_what_was_refused_is_sent_again(desk: Desk, l
     until(lambda: desk.arrived[-1:] == [2])
     assert line.got == [100_000, 200_000]
     assert [text.partition(",")[0] for text in desk.said] == [
-        "warning: traces can't be sent",
+        "warning: can't send traces",
         "traces can be sent again",
     ]
 
@@ -127,7 +127,7 @@ def test_no_more_wait_than_there_is_room_for(desk: Desk, line: Line) -> None:
     line.open.set()
     until(desk.rests)
     assert {span // 100_000 for span in line.got} == {1, 4, 5}
-    assert len([text for text in desk.said if "given up" in text]) == 1
+    assert len([text for text in desk.said if "dropping the oldest" in text]) == 1
 
 
 def test_they_are_sent_in_portions(desk: Desk, line: Line) -> None:
@@ -175,7 +175,7 @@ def test_whatever_goes_wrong_in_a_channel_is_a_warning(line: Line) -> None:
     desk = Desk(broken)
     desk.sender.put(parcel(1))
     until(desk.rests)
-    assert desk.said == ["warning: traces can't be sent: no such certificate"]
+    assert desk.said == ["warning: can't send traces: no such certificate"]
     desk.sender.put(parcel(2))
     assert desk.rests()
     desk.sender.close()

@@ -227,9 +227,9 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
     if engine is not None:
         page.add_line((f"engine {engine.pid}, since {format_date(engine.since)}", "dim"))
         if engine.trouble:
-            page.add_line((f"it can't go on: {engine.trouble}", "yellow"))
+            page.add_line((f"the engine is stuck: {engine.trouble}", "yellow"))
     elif _is_engine_needed(state):
-        page.add_line(("no engine is at work, and something is to be done: plait run --resume", "yellow"))
+        page.add_line(("work is pending but no engine is running: plait run --resume", "yellow"))
 
 
 def _is_engine_needed(state: State) -> bool:

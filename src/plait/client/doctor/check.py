@@ -1,4 +1,4 @@
-"""Check: one thing that was looked at, how it is, and the way out."""
+"""The result of one check, and helpers for its text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 
 _MAX_NAMES = 4
+_MAX_FILES = 200_000  # the rest isn't counted, to save time
 
 
 class CheckStatus(StrEnum):
@@ -40,7 +41,6 @@ def problem(topic: str, said: str, hint: str = "") -> DoctorCheck:
 
 
 def format_bytes(count: int) -> str:
-    """Bytes, for people."""
     for unit, worth in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= worth:
             return f"{count / worth:.1f} {unit}"
@@ -57,21 +57,18 @@ def format_names(found: Iterable[str]) -> str:
     return ", ".join(shown[:_MAX_NAMES]) + more
 
 
-_MAX_FILES = 200_000  # files that are counted; nobody waits for more
-
-
 def find_write_problem(folder: Path) -> str:
-    """Why nothing can be written there; a folder that is not there yet is made in the nearest one that is."""
+    """Why nothing can be written there; for a folder that doesn't exist, its nearest parent counts."""
     for each in (folder, *folder.parents):
         if os.path.lexists(each):
             if not each.is_dir():
-                return "it is no folder" if each == folder else f"{each} is no folder"
+                return "it isn't a folder" if each == folder else f"{each} isn't a folder"
             return "" if os.access(each, os.W_OK | os.X_OK) else "it can't be written to"
     return ""
 
 
 def measure_disk_use(paths: Sequence[str]) -> tuple[int, bool]:
-    """What they take on disk, and whether that is all: a transcript may have a hole in it, and nobody waits for ever."""
+    """Their disk usage (transcripts may have holes), and whether everything was counted."""
     total, waiting, seen = 0, list(paths), 0
     while waiting and seen < _MAX_FILES:
         seen += 1

@@ -1,7 +1,4 @@
-"""The remote that batch branches go to, and whether a pull request could be opened there. Nobody is asked over a network.
-
-Worktrees: where they lie, how much disk they take of what they may, and which of them nobody needs any more.
-"""
+"""Check the remote, without using the network, and the worktrees."""
 
 from __future__ import annotations
 
@@ -24,18 +21,20 @@ from plait.client.doctor.check import (
 from plait.forges.forge import Forge
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
-_REMOTE = "remote"
+_REMOTE, _WORKTREES, _LEFTOVERS = "remote", "worktrees", "leftovers"
+_GC_HINT = "See and remove what isn't needed: plait gc."
+_MIN_AGE_SECONDS = 600.0  # a younger worktree may be in the making
 
 
 def report_missing_remote(name: str) -> DoctorCheck:
-    said = f"none is called {name}: batches are merged into a branch here, and can't be published"
-    return DoctorCheck(_REMOTE, CheckStatus.OK, said, "git remote add makes one; pr.remote names another.")
+    text = f"no remote named {name}: batches stay on a local branch"
+    return DoctorCheck(_REMOTE, CheckStatus.OK, text, "Add one with git remote add, or set pr.remote.")
 
 
 def report_unknown_forge(name: str, why: str) -> DoctorCheck:
-    """A bare repository on a disk is a good remote."""
-    said = f"{name}: branches can be pushed, pull requests not opened: {why}"
-    return DoctorCheck(_REMOTE, CheckStatus.OK, said)
+    """Not a problem: a bare repository on a disk is a good remote."""
+    text = f"{name}: branches can be pushed, but not proposed as pull requests: {why}"
+    return DoctorCheck(_REMOTE, CheckStatus.OK, text)
 
 
 def report_invalid_token(name: str, why: str) -> DoctorCheck:
@@ -43,22 +42,13 @@ def report_invalid_token(name: str, why: str) -> DoctorCheck:
 
 
 def report_forge(name: str, host: str, forge: Forge, source: str | None, variables: Sequence[str]) -> DoctorCheck:
-    """`source` is where a token was found, and None where there is none; `variables` may hold one."""
+    """`source` is where a token was found, or None; `variables` may hold one."""
     if source is not None:
         return ok(_REMOTE, f"{name} at {host} ({forge.kind}), with a token from {source}")
-    said = f"{name} at {host} ({forge.kind}): no token was found, so pull requests are opened by hand"
+    text = f"{name} at {host} ({forge.kind}): no token found, so pull requests have to be opened by hand"
     ways = [f"set {' or '.join(variables)}", *([f"log in: {forge.login_command}"] if forge.login_command else [])]
-    told = ", or ".join(ways)
-    return DoctorCheck(_REMOTE, CheckStatus.OK, said, f"{told[:1].upper()}{told[1:]}.")
-
-
-_WORKTREES, _LEFTOVERS = "worktrees", "leftovers"
-
-
-_GC_HINT = "plait gc shows what can go, and removes it."
-
-
-_MIN_AGE_SECONDS = 600.0  # seconds: what is younger may be on its way
+    hint = ", or ".join(ways)
+    return DoctorCheck(_REMOTE, CheckStatus.OK, text, f"{hint[:1].upper()}{hint[1:]}.")
 
 
 def check_worktrees(root: Path, cap: int) -> DoctorCheck:
@@ -82,7 +72,7 @@ def check_worktrees(root: Path, cap: int) -> DoctorCheck:
 
 
 def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: bool) -> Iterator[DoctorCheck]:
-    """`batches` are those that the journal knows, with whether each has ended. An engine clears up by itself."""
+    """`batches` are those in the journal, with whether each has ended. A running engine removes them itself."""
     if engine:
         return
     layout = WorkspaceLayout(root)
@@ -95,8 +85,8 @@ def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: 
     ):
         found = [each for folder in folders for each in list_children(folder) if _is_old(each)]
         if found:
-            said = f"{format_count(len(found), 'worktree')} {words}: {format_names(_format_relative(each, root) for each in found)}"
-            yield warning(_LEFTOVERS, said, _GC_HINT)
+            text = f"{format_count(len(found), 'worktree')} {words}: {format_names(_format_relative(each, root) for each in found)}"
+            yield warning(_LEFTOVERS, text, _GC_HINT)
 
 
 def _list_batch_folders(layout: WorkspaceLayout) -> list[Path]:

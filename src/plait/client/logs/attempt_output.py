@@ -1,11 +1,4 @@
-"""Which attempt is meant, and who understands what it printed.
-
-What an attempt printed, from its beginning, piece by piece: however long it is, no more than a piece is in memory.
-
-What an attempt printed, as people read it: of a tool that prints an object per line, what it says and does.
-
-What tools print, made harmless for a terminal, in pieces of any size: colours go, and nothing moves a cursor.
-"""
+"""Choose an attempt, read what it printed piece by piece, and render it safely for a terminal."""
 
 from __future__ import annotations
 
@@ -34,16 +27,15 @@ from plait.store.interfaces import JournalMissingError
 
 
 def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
-    """The newest one, or the one of this number. Raises WorldError or UserError if there is none."""
+    """The newest one, or the one with this number. Raises WorldError or UserError if there is none."""
     newest = task.attempt_counts.get(step, 0)
     if not newest:
         raise WorldError(
-            f"{task.task.id} has made no attempt to {step.value} yet: there is nothing to read",
+            f"{task.task.id} has no {step.value} attempt yet: nothing to read",
             hint=f"{explain_in_words(state, batch, task)}.",
         )
     if number is not None and not 1 <= number <= newest:
-        made = "one" if newest == 1 else f"{newest}"
-        raise UserError(f"{task.task.id} has no attempt {number} to {step.value}", hint=f"It has made {made}.")
+        raise UserError(f"{task.task.id} has no {step.value} attempt {number}", hint=f"It has {newest}.")
     return Attempt(batch.id, task.task.id, step, number or newest)
 
 
@@ -55,17 +47,17 @@ def is_attempt_running(state: State, attempt: Attempt) -> bool:
 
 
 def find_parser(place: RepoLocation, attempt: Attempt) -> OutputParser | None:
-    """That of the agent which made the attempt, by what the journal tells."""
+    """The output parser of the agent that made the attempt, found in the journal."""
     try:
         with closing(project_files.open_project_journal(place)) as reader:
-            made = read_history(reader.read(), attempt.batch).list_attempts(attempt.task)
+            attempts = read_history(reader.read(), attempt.batch).list_attempts(attempt.task)
     except JournalMissingError:
         return None
-    return load_parser(place, attempt, made)
+    return load_parser(place, attempt, attempts)
 
 
 def load_parser(place: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
-    """That of the agent which made the attempt; of a check and a gate, nobody's."""
+    """The output parser of the agent that made the attempt; None for checks and gates."""
     agent = next((each.agent for each in attempts if each.attempt == attempt), None)
     if agent is None or attempt.is_gate or attempt.step is Step.VERIFY:
         return None
@@ -75,7 +67,10 @@ def load_parser(place: RepoLocation, attempt: Attempt, attempts: Sequence[PastAt
         return None
 
 
-OUTPUT_CHUNK_BYTES = 64 << 10  # bytes
+OUTPUT_CHUNK_BYTES = 64 << 10
+
+_MAX_LINE_BYTES = 1 << 20  # the rest of a longer line is dropped
+_REMEMBERED_LINES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ class OutputChunk:
 
 @dataclass(frozen=True, slots=True)
 class OutputGap:
-    """So many bytes from `offset` on are gone: the transcript grew past its cap."""
+    """`size` bytes at `offset` are gone: the transcript exceeded its cap."""
 
     offset: int
     size: int
@@ -98,7 +93,7 @@ class OutputReader:
         self._offset = 0
 
     def read_new(self) -> Iterator[OutputChunk | OutputGap]:
-        """What is there now and was not told yet."""
+        """What was printed since the last call."""
         while True:
             piece = self._transcript.read(self._offset, OUTPUT_CHUNK_BYTES)
             if not piece.data:
@@ -109,18 +104,12 @@ class OutputReader:
             self._offset = piece.end
 
 
-# Who hears an attempt; None: what it printed is read as it is.
+# The parser of an attempt's output; None: it is shown as it is.
 AttemptParserFactory = Callable[[Attempt], OutputParser | None]
 
 
-_MAX_LINE_BYTES = 1 << 20  # bytes; of a longer one, the end is lost
-
-
-_REMEMBERED_LINES = 100  # lines that are remembered
-
-
 class OutputRenderer(Protocol):
-    """Bytes in, text out, without secrets and without what could steer a terminal."""
+    """Bytes in, text out, without secrets and terminal control sequences."""
 
     def feed(self, data: bytes) -> str: ...
 
@@ -144,7 +133,7 @@ class RawRenderer:
 
 
 class ActivityRenderer:
-    """A line for each thing that it does; at the end its last message as a whole, and what it says went wrong."""
+    """A line for each activity; at the end the whole last message and the error, if any."""
 
     def __init__(self, parser: JsonLinesParser, hide: Redactor) -> None:
         self._parser = parser
@@ -154,31 +143,31 @@ class ActivityRenderer:
 
     def feed(self, data: bytes) -> str:
         *whole, rest = data.split(b"\n")
-        told = []
+        rendered = []
         for line in whole:
-            told += [*self._render_line((self._partial_line + line)[:_MAX_LINE_BYTES])]
+            rendered += [*self._render_line((self._partial_line + line)[:_MAX_LINE_BYTES])]
             self._partial_line = b""
         self._partial_line = (self._partial_line + rest)[:_MAX_LINE_BYTES]
-        return "".join(told)
+        return "".join(rendered)
 
     def end(self) -> str:
-        told = [*self._render_line(self._partial_line)] if self._partial_line else []
+        rendered = [*self._render_line(self._partial_line)] if self._partial_line else []
         self._partial_line = b""
         error = self._parser.error
-        for words in (self._parser.last_message, error.message if error is not None else ""):
-            whole = strip_ansi(words).strip()
+        for text in (self._parser.last_message, error.message if error is not None else ""):
+            whole = strip_ansi(text).strip()
             if whole and self._is_new(whole):
-                told.append(f"\n{whole}\n")
-        return "".join(told)
+                rendered.append(f"\n{whole}\n")
+        return "".join(rendered)
 
     def _render_line(self, line: bytes) -> Iterator[str]:
         for signal in self._parser.feed(self._hide(line.decode("utf-8", "replace"))):
             match signal:
                 case Activity():
-                    said = strip_ansi(signal.text).strip()
-                    if not self._shown or said != self._shown[-1]:
-                        self._shown.append(said)
-                        yield f"{said}\n"
+                    text = strip_ansi(signal.text).strip()
+                    if not self._shown or text != self._shown[-1]:
+                        self._shown.append(text)
+                        yield f"{text}\n"
                 case PhaseStarted():
                     yield f"── {strip_ansi(signal.name).strip()}\n"
                 case QuestionAsked():
@@ -187,13 +176,13 @@ class ActivityRenderer:
                     pass
 
     def _is_new(self, whole: str) -> bool:
-        """It was not shown already, in a line of its own."""
+        """Whether it wasn't shown as a line already."""
         known = whole in self._shown
         self._shown.append(whole)
         return not known
 
 
-# A sequence that is longer than this is none.
+# A longer sequence is text.
 _ANSI_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]"  # colours, cursors
     r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # titles, links
@@ -211,7 +200,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 class AnsiStripper:
-    """Bytes in, text out. What could be half of a sequence is held back until its other half comes."""
+    """Bytes in, text out. The start of a sequence is held back until the rest arrives."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -230,13 +219,13 @@ class AnsiStripper:
 
 
 def strip_ansi(text: str) -> str:
-    """The same of a text that is whole."""
-    whole = AnsiStripper()
-    return whole.feed(text.encode("utf-8", "replace")) + whole.end()
+    """Remove colours and other terminal control sequences."""
+    stripper = AnsiStripper()
+    return stripper.feed(text.encode("utf-8", "replace")) + stripper.end()
 
 
 def _strip_controls(text: str) -> str:
-    """A line that draws itself anew (a progress bar) is a line each time."""
+    """Each redraw of a line (a progress bar) becomes a line."""
     if text.isascii() and text.isprintable():
         return text
     text = _ANSI_SEQUENCE.sub("", text).replace("\r\n", "\n").replace("\r", "\n")

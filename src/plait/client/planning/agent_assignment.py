@@ -12,7 +12,7 @@ from dataclasses import replace
 from plait.agents import table
 from plait.agents.interface import AgentSpec, CostReporting
 from plait.agents.prices import find_price
-from plait.agents.table import AGENTS_BY_NAME
+from plait.agents.table import AGENTS
 from plait.client.agent_specs import explain_missing
 from plait.client.planning.plan_preview import PlanPreview
 from plait.config.agent_keys import AgentsConfig, is_dotted_path
@@ -25,18 +25,18 @@ _SHELL = "shell"
 
 
 _RUN_HINT = (
-    "Give it a `run:` in its front matter, or say who works it: --agent with a coding tool that is installed "
+    "Give it a `run:` in its front matter, or choose an agent: --agent with an installed coding tool "
     "(plait agents lists them), or --agent-command 'tool {task_file}'."
 )
 
 
 _INSTALL_HINT = (
-    "Install one (plait agents tells how), or say who works it: --agent-command 'tool {task_file}'. "
-    "plait demo shows plait at work without any."
+    "Install one (see plait agents), or choose one: --agent-command 'tool {task_file}'. "
+    "plait demo works without any."
 )
 
 
-_NO_AGENT = "has nobody to work it: no coding tool is installed here, and it has no `run:` of its own"
+_NO_AGENT = "has no agent: no coding tool is installed, and the task has no `run:`"
 
 
 # Why an agent can't take a task, and the way out.
@@ -66,13 +66,13 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
     """Settings of agents that there are not. A permission that nobody has would be one that somebody lacks."""
     found: list[Problem] = []
     for name in agents.configured_agents:
-        if name in table.AGENTS or is_dotted_path(name):
+        if name in AGENTS or is_dotted_path(name):
             continue
         try:
             table.load_agent(AgentSpec(name))
         except PlaitError as error:
             severity = Severity.ERROR if name in dict(agents.permissions) else Severity.WARNING
-            told = f"the settings under [agents] are also for {name}, but {error.message}"
+            told = f"[agents] configures {name}, but {error.message}"
             found.append(Problem(severity, told, hint=error.hint))
     return found
 
@@ -110,14 +110,14 @@ class _AgentAssigner:
             )
             refusal = (why, "Name another agent: --fallback.") if why is not None else self._check_loadable(name)
             if refusal is not None:
-                told = f"{name} can't stand in: {refusal[0]}"
+                told = f"{name} can't be a fallback: {refusal[0]}"
                 found.append(Problem(Severity.ERROR, told, hint=refusal[1]))
         return found
 
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
         """Whose limits everybody runs into who may be given a task, now or by a person later."""
         # A module for which something is set is named by nobody yet: loading it would run it.
-        known = (name for name in (*self._specs, *AGENTS_BY_NAME) if not is_dotted_path(name))
+        known = (name for name in (*self._specs, *AGENTS) if not is_dotted_path(name))
         found: dict[str, str] = {}
         for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *known)):
             with suppress(PlaitError):  # who can't be loaded is given no task
@@ -161,7 +161,7 @@ def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[Ag
     if not budgets:
         return []
     if any(0 in {budget.microusd, budget.tokens} for budget in budgets):
-        return [_budget_error("a budget of nothing lets nothing start", "Name an amount: 20usd, 500ktok.")]
+        return [_budget_error("a budget of 0 lets no task start", "Name an amount: 20usd, 500ktok.")]
     specs = {spec.name: spec for spec in agents}
     found = (
         _check_agent_budget(budgets, specs.get(name, AgentSpec(name)), sorted(models))
@@ -190,19 +190,19 @@ def _check_agent_budget(budgets: Sequence[Budget], spec: AgentSpec, models: Sequ
     money = any(budget.microusd is not None for budget in budgets)
     if reports is CostReporting.NOTHING:
         return _budget_error(
-            f"a budget can't be kept with the agent {spec.name}, which does not tell what it spends",
-            "Leave the budget out, or give the tasks to agents that tell it.",
+            f"a budget can't be enforced with the agent {spec.name}, which doesn't report its cost",
+            "Leave the budget out, or use agents that report it.",
         )
     if reports is not CostReporting.TOKENS or not money:
         return None
     unpriced = next((model for model in models if find_price(spec.prices, model) is None), None)
     if unpriced is None:
         return None
-    what = f"nobody says what {unpriced} costs" if unpriced else "nobody says which model it uses"
-    model = "" if unpriced else f'Say which model it uses (under [agents.models]: {spec.name} = "…"), and its price. '
+    what = f"no price is set for {unpriced}" if unpriced else "its model isn't set"
+    model = "" if unpriced else f'Set its model (under [agents.models]: {spec.name} = "…"), and its price. '
     return _budget_error(
-        f"a budget in money can't be kept with the agent {spec.name}: it tells only its tokens, and {what}",
-        f'{model}Prices stand under [agents.prices]: "{unpriced or "model*"}" = [dollars per million tokens read, written]. '
+        f"a budget in money can't be enforced with the agent {spec.name}: it reports only tokens, and {what}",
+        f'{model}Prices are set under [agents.prices]: "{unpriced or "model*"}" = [dollars per million tokens read, written]. '
         "Or give the budget in tokens: 500ktok.",
     )
 

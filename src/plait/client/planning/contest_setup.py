@@ -38,18 +38,18 @@ def _find_decider(config: Config) -> tuple[str | None, str | None]:
     if stronger == 0:
         raise UserError(
             f"a contest is decided by a judge or by a score, not by both: {given[0]}, {given[1]}",
-            hint="Say --judge or --score: a flag counts more than a file.",
+            hint="Pass --judge or --score: an option overrides a file.",
         )
     return (judge, None) if stronger > 0 else (None, score)
 
 
 def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     if name == _SHELL:
-        raise UserError("shell runs scripts of tasks, and judges nothing", hint="Name a coding tool: --judge.")
+        raise UserError("shell runs scripts of tasks and can't judge", hint="Name a coding tool: --judge.")
     spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
     refused = explain_missing(spec)
     if refused is not None:
-        raise UserError(f"the judge can't be asked: {refused[0]}", hint=refused[1])
+        raise UserError(f"the judge isn't available: {refused[0]}", hint=refused[1])
     return spec
 
 
@@ -75,11 +75,11 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
     if found.settings.isolation is Isolation.IN_PLACE:
         raise UserError(
             "a contest needs worktrees: in place, the entrants of a task would change the same files",
-            hint="Leave --isolation in-place out; a folder that is no git repository has no contests.",
+            hint="Leave --isolation in-place out; contests need a git repository.",
         )
     if contest.size < 2:
         raise UserError(
-            f"{contest.agents[0]} alone is no contest",
+            f"a contest needs at least two entrants",
             hint="Name several agents (--contest claude,codex), or let it try several times (-n 2).",
         )
     if contest.size > MAX_ENTRANTS:
@@ -88,7 +88,7 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
             hint="Name fewer agents, or a smaller -n.",
         )
     if _SHELL in contest.agents:
-        raise UserError("shell runs a task's own script, and enters no contest", hint="Name coding tools: --contest.")
+        raise UserError("shell runs a task's own script and can't take part in a contest", hint="Name coding tools: --contest.")
     if not any(can_be_contested(task) for task in plan.tasks):
         raise UserError(
             "there is nothing to contest: every task has a script or a model job of its own",

@@ -1,9 +1,4 @@
-"""Everything that stands between a look at the sources and a batch: who works, where, and in which contest.
-
-The engine's limit follows the batches: where nobody has set one, whoever says `-p 8` gets eight.
-
-Submitting a batch: nobody else's batch has its tasks, and two who submit at once take turns.
-"""
+"""Prepare and submit a batch."""
 
 from __future__ import annotations
 
@@ -29,19 +24,22 @@ from plait.store.batch_inputs import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
 from plait.system.locks import hold_lock
 
+_LIMIT_FIELD = "parallel_limit"
+_LOCK_NAME = "submit"
+
 
 def select_agents(seen: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
-    """Who may be called, and in a contest who decides. Raises UserError or ConfigError."""
+    """The agents of the batch and, in a contest, the referee. Raises UserError or ConfigError."""
     agents = build_agent_specs(seen.config)
     if not contest:
         return agents
-    from plait.client.planning.contest_setup import add_referee  # few batches have one
+    from plait.client.planning.contest_setup import add_referee
 
     return add_referee(seen.config, agents)
 
 
 def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int | None = None) -> PlanPreview:
-    """The plan as it would be submitted, or the problems in its way; `times`: in a contest, how often each agent tries."""
+    """The plan as it would be submitted, or its problems; `repeats`: in a contest, how often each agent tries."""
     found = assign_plan_agents(found, agents)
     if found.planned.plan is None:
         return found
@@ -53,14 +51,11 @@ def prepare_plan(found: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int
     return add_contest_entrants(found, agents, repeats)
 
 
-_LIMIT_FIELD = "parallel_limit"
-
-
 def make_limit_request(config: Config, state: State, wanted: int, *, batch: str = "") -> ChangeEngineSettings | None:
-    """What to ask for before a batch runs that wants `own` at once; None: it is so, or somebody has set it.
+    """The request that lets a batch run `wanted` attempts at once; None: the limit suffices, or the user set it.
 
-    No open batch gets less than it wants, and after the last that wanted more it is as before. `batch` is the one that
-    is about to change.
+    Without a limit in the settings, it follows the open batches, and falls back after the last one that needed more.
+    `batch` is about to change, so its own setting doesn't count.
     """
     if config.origins[f"engine.{_LIMIT_FIELD}"].layer is not Layer.DEFAULT:
         return None
@@ -72,12 +67,9 @@ def make_limit_request(config: Config, state: State, wanted: int, *, batch: str 
 
 
 def derive_parallel_limit(widths: Iterable[int]) -> int:
-    """The limit that nobody has set, where batches want so many at once."""
+    """The engine's limit if none is set: the largest that a batch wants."""
     wanted = (EngineSettings().parallel_limit, *widths)
     return 0 if 0 in wanted else max(wanted)
-
-
-_LOCK_NAME = "submit"
 
 
 def submit_plan(
@@ -87,7 +79,7 @@ def submit_plan(
     agents: Sequence[AgentSpec],
     on_problems: Callable[[Sequence[Problem]], None],
 ) -> str:
-    """The batch's id. What happens from here on is told; `tell` is told what a person should know before."""
+    """Submit and return the batch's id; events are collected from here on. `on_problems` gets warnings first."""
     submission, minor = build_submission(desk.place, found, plan, agents)
     on_problems(minor)
     with lock_submission(desk.place):
@@ -102,7 +94,7 @@ def submit_plan(
 def build_submission(
     place: RepoLocation, found: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
 ) -> tuple[Submission, list[Problem]]:
-    """What is submitted, and what a person should know of it. Raises UserError or ConfigError where it can't be run here."""
+    """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
     config = found.survey.config
     isolated = found.settings.isolation is Isolation.WORKTREE
     base = resolve_base_commit(place, config.run.base) if isolated else ""
@@ -116,7 +108,7 @@ def build_submission(
 
 
 def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
-    """What has to be asked for first, if anything. Raises UserError if an open batch has tasks of this plan."""
+    """A request to send first, if any. Raises UserError if an open batch has tasks of this plan."""
     refuse_duplicates(state, found, plan)
     return make_limit_request(found.survey.config, state, found.settings.max_parallel)
 

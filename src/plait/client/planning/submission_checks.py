@@ -1,4 +1,4 @@
-"""What must hold before a batch is submitted, besides a sound plan."""
+"""Checks before a batch is submitted, besides those of the plan."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from plait.sources.source_set import SourceAddress, SourceSet, make_source_names
 
 _MAX_NAMES = 4
 
-# One task of one source, whatever else was in the batch: the file that told of it, and its own id.
+# Identifies a task across batches: the file that declares it, and its id there.
 TaskKey = tuple[str, str]
 
 
 def resolve_isolation(settings: Settings, config: Config, place: RepoLocation) -> Settings:
-    """Each task in a worktree of its own; where there can be none, in the checkout, unless somebody said otherwise."""
+    """Worktrees, or the checkout itself where there is no repository, unless the user chose worktrees."""
     if settings.isolation is Isolation.WORKTREE and not place.repository:
         given = config.origins["run.isolation"]
         if given.layer is not Layer.DEFAULT:
             raise UserError(
-                f"{given}: {place.top} is no git repository, and worktrees belong to one",
-                hint="Make one with git init and a first commit, or say --isolation in-place.",
+                f"{given}: worktrees need a git repository, and {place.top} isn't one",
+                hint="Run git init and make a first commit, or use --isolation in-place.",
             )
         settings = replace(settings, isolation=Isolation.IN_PLACE)
     if settings.isolation is Isolation.IN_PLACE:
@@ -43,22 +43,22 @@ def _refuse_merge_settings(settings: Settings, config: Config) -> None:
     if settings.gate is not None:
         raise ConfigError(
             f"{config.origins['run.gate']}: a gate runs on the merged result, and in place nothing is merged",
-            hint="Take it out; --verify checks each task.",
+            hint="Remove it; --verify checks each task.",
         )
     if config.origins["run.base"].layer is Layer.FLAG:
         raise UserError(
-            "in place there is no other base than what is checked out",
-            hint="Leave --base out, or have worktrees: --isolation worktree.",
+            "in place, the base is always what is checked out",
+            hint="Leave --base out, or use --isolation worktree.",
         )
     if settings.publish is not Publish.OFF and config.origins["pr.when_done"].layer is Layer.FLAG:
         raise UserError(
             "in place nothing is merged, so there is no branch to push",
-            hint="Leave --pr, --draft and --push out, or have worktrees: --isolation worktree.",
+            hint="Leave --pr, --draft and --push out, or use --isolation worktree.",
         )
 
 
 def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
-    """A task that an open batch has not finished is not begun a second time beside it."""
+    """Raise StateError if an open batch hasn't finished a task of this plan."""
     wanted = {name: task.id for name, task in iter_task_keys(plan.tasks, _list_sources(found.survey.pile))}
     for batch in state.open.values():
         left = (task.task for task in batch.tasks if task.status is None)
@@ -69,12 +69,12 @@ def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
             raise StateError(
                 f"batch {batch.id} has not finished with {shown}{more}",
                 state=find_batch_status(batch)[0].value,
-                hint=f"Go on with it: plait run --resume. Or give it up first: plait cancel {batch.id}.",
+                hint=f"Continue it: plait run --resume. Or cancel it: plait cancel {batch.id}.",
             )
 
 
 def find_open_batch(state: State, pile: SourceSet) -> BatchState | None:
-    """The newest unfinished batch that has a source of these."""
+    """The newest unfinished batch with one of these sources."""
     mine = set(_list_sources(pile))
     return max(
         (batch for batch in state.open.values() if mine & set(batch.sources)),
@@ -84,7 +84,7 @@ def find_open_batch(state: State, pile: SourceSet) -> BatchState | None:
 
 
 def iter_task_keys(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tuple[TaskKey, Task]]:
-    """Ids are told apart by their source only where they clash, so the same task may go by two ids."""
+    """Ids have their source's name only where they clash, so a task may have two ids."""
     short = make_source_names([SourceAddress.parse(source).path for source in sources])
     for task in tasks:
         source, _, own = task.id.partition(":")
