@@ -214,9 +214,7 @@ class TestFrontMatter:
 
     def test_recipes_are_noted(self) -> None:
         reading = read({"a.md": "---\nrecipe: review\n---\n# A\n"})
-        assert format_problems(reading, Severity.INFO) == [
-            "tasks/a.md:2: recipes are not supported yet; ignored"
-        ]
+        assert format_problems(reading, Severity.INFO) == ["tasks/a.md:2: recipes are not supported yet; ignored"]
 
     def test_front_matter_that_cannot_be_read_leaves_the_name_known(self) -> None:
         reading = read({"a.md": "---\ntitle: a: b: c\nid: other\n---\n# A\n", "b.md": "# B\n"})

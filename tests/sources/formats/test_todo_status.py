@@ -348,7 +348,9 @@ def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
     changes = [change("9", SourceStatus.DONE, "Gone"), change("1", SourceStatus.PARTIAL, "One")]
     rewritten = rewrite("### 1. One\n**Status**: [PLANNED]\n", changes)
     assert rewritten.text == "### 1. One\n**Status**: [PARTIAL]\n"
-    assert [problem.message.startswith("9 was removed from the file or is ambiguous") for problem in rewritten.problems] == [True]
+    assert [
+        problem.message.startswith("9 was removed from the file or is ambiguous") for problem in rewritten.problems
+    ] == [True]
 
 
 def test_changes_that_lead_to_one_task_are_no_clash() -> None:

@@ -20,7 +20,7 @@ from plait.config.keys import KEYS_BY_NAME
 from plait.config.loading import PLAIT_TOML, PYPROJECT
 from plait.config.reference import render_config_template
 from plait.config.toml_file import format_toml
-from plait.config.value_types import InvalidValue
+from plait.config.value_types import InvalidValueError
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
@@ -96,7 +96,7 @@ def _write_config(top: Path, text: str, *, force: bool) -> None:
         write = replace_file if force else create_file
         write(top / PLAIT_TOML, text.encode(), mode=0o666, durable=True)
     except FileExistsError:
-        raise _make_exists_error(f"somebody else has just made a {PLAIT_TOML}: it stays as it is") from None
+        raise _make_exists_error(f"another process has just created {PLAIT_TOML}: it was not changed") from None
     except OSError as error:
         said = error.strerror or str(error)
         hint = _HINT_BY_ERRNO.get(error.errno or 0, _PERMISSION_HINT)
@@ -177,7 +177,7 @@ def ask_choice(ask: Prompt, out: Console, place: RepoLocation, found: RepoScan) 
         names = tuple(filter(None, map(str.strip, said.split(","))))
         for seen in (examine_source(place, name) for name in names):
             if seen.problem:
-                raise InvalidValue(quote_unprintable(f"{seen.path}: {seen.problem}"))
+                raise InvalidValueError(quote_unprintable(f"{seen.path}: {seen.problem}"))
         return names
 
     kept = ", ".join(first.sources)
@@ -193,8 +193,8 @@ def _check_value(key: str, value: str) -> str:
     kind = KEYS_BY_NAME[key].value_type
     try:
         kind.read(value)
-    except InvalidValue:
-        raise InvalidValue(f"this must be {kind.allowed}") from None
+    except InvalidValueError:
+        raise InvalidValueError(f"this must be {kind.allowed}") from None
     return value
 
 
@@ -206,7 +206,7 @@ def _ask_until_valid(ask: Prompt, out: Console, label: str, default: str | None,
             return None
         try:
             return read(answer)
-        except InvalidValue as unfit:
+        except InvalidValueError as unfit:
             print_line(out, f"  {unfit}", "yellow")
 
 
