@@ -36,7 +36,7 @@ def test_nobody_waits_for_the_head_of_what_has_no_end(served: RunningServer) -> 
 @pytest.mark.parametrize("path", ["/api/batches/", "/api/batches/x/cancel/", "/api", "/", "/api/nothing"])
 def test_an_address_is_spelt_in_one_way(served: RunningServer, path: str) -> None:
     answer = served.client.get(path)
-    assert served.check_status(answer, 404)["hint"] == "GET /api/docs lists what there is."
+    assert served.check_status(answer, 404)["hint"] == "GET /api/docs lists all routes."
 
 
 def test_no_other_origin_is_let_in(served: RunningServer) -> None:
@@ -57,16 +57,16 @@ def test_where_no_body_is_needed_none_is_asked_for(served: RunningServer) -> Non
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
 def test_a_body_that_is_not_called_json_is_not_read(served: RunningServer, headers: dict[str, str]) -> None:
     told = served.check_status(served.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422)
-    assert told["error"] == "the body has to be JSON, sent with Content-Type: application/json"
+    assert told["error"] == "the body must be JSON, sent with Content-Type: application/json"
     assert told["field"] == "body"
 
 
 def test_what_is_wrong_with_a_body_is_told_plainly(served: RunningServer) -> None:
     json_type = {"Content-Type": "application/json; charset=utf-8"}
-    said = {b"": "missing", b"[]": "has to be a JSON object", b"{": "no JSON", b"null": "JSON object"}
+    said = {b"": "missing", b"[]": "must be a JSON object", b"{": "no JSON", b"null": "JSON object"}
     for body, words in said.items():
         told = served.check_status(served.client.post("/api/bulk", content=body, headers=json_type), 422)
         assert words in told["error"]
     assert served.post("/api/bulk", {}, 422)["error"] == "action is missing"
     unknown = served.post("/api/batches", {"taskIds": ["a"], "taskId": 1}, 422)
-    assert (unknown["error"], unknown["field"]) == ("taskId is no field of this body", "taskId")
+    assert (unknown["error"], unknown["field"]) == ("taskId is not a field of this body", "taskId")

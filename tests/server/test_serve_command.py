@@ -175,7 +175,7 @@ def test_another_address_says_who_can_reach_it(yard: TempProject) -> None:
     assert server.end() == 0
     assert server.process.stderr is not None
     told = server.process.stderr.read()
-    assert "whoever reaches this machine" in told
+    assert "can be reached from the network" in told
     assert "no TLS" in told
     port = server.url.rpartition(":")[2]
     assert f"plait token --link --url http://ADDRESS:{port}\n" in told

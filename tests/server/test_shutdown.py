@@ -52,5 +52,5 @@ def test_a_request_without_an_answer_is_told_that_the_server_has_ended(
     caplog.handler.addFilter(is_unexpected)
     answer = asyncio.run(asked())
     assert answer.status_code == 503
-    assert answer.json()["error"] == "the server has ended before this was answered"
+    assert answer.json()["error"] == "the server shut down before it answered"
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []

@@ -104,7 +104,7 @@ def test_what_is_no_page_is_not_there_for_anybody(app: FastAPI, path: str) -> No
     for headers in (BROWSER, {}):
         answer = ask(app, path, **headers)
         assert answer.status_code == 404, answer.text
-        assert answer.json()["error"] == "there is nothing at this address"
+        assert answer.json()["error"] == "not found"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_no_page_is_not_there_for_anybody(app: FastAPI, path: str) -> No
     ["/.vite/manifest.json", "/out", "/../secret", "/%2e%2e/secret", "/nowhere", "/x%00y", f"/{'x' * 9000}"],
 )
 def test_a_program_is_told_that_there_is_nothing_and_nothing_leads_out(app: FastAPI, path: str) -> None:
-    assert ask(app, path).json()["error"] == "there is nothing at this address"
+    assert ask(app, path).json()["error"] == "not found"
     assert ask(app, path, **BROWSER).text != "no"
 
 

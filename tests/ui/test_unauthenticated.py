@@ -78,7 +78,7 @@ def test_a_link_that_is_used_up_says_so_once(browser: Browser, estate: WorktreeP
         asked: list[int] = []
         page.on("response", lambda answer: asked.append(answer.status) if "/login?" in answer.url else None)
         page.get_by_text("go").click()
-        expect(page.get_by_role("heading")).to_have_text("This link was used already: links are good once.")
+        expect(page.get_by_role("heading")).to_have_text("This link was already used: links are valid once.")
         page.wait_for_load_state("networkidle")
         assert asked == [410, 410]
         first.close()

@@ -96,7 +96,7 @@ def test_who_may_look_may_not_change(
     assert caller(tiny) == Caller(Access.READ, AuthMethod.TOKEN)
     for method in ("POST", "PATCH", "PUT", "DELETE", "OPTIONS", "get"):
         said = visitor.request(door, method, "/api/batches", read)
-        assert (said.status, said.json()["error"]) == (403, "this token lets you look, and change nothing")
+        assert (said.status, said.json()["error"]) == (403, "this token is read-only")
     assert len(tiny.reached) == 1
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, Clock, Reply, TinyApp
 
 OWN = "http://127.0.0.1:3001"
-ANOTHER = b"Get another one, where plait runs: plait token --link\n"
+ANOTHER = b"Get a new one on the server's machine: plait token --link\n"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_used_link_says_how_to_get_another(door: ASGIApp, visitor: AsgiClient,
     visitor.request(door, "GET", link)
     said = visitor.request(door, "GET", link)
     assert (said.status, said.header("set-cookie")) == (410, None)
-    assert said.body == b"This link was used already: links are good once.\n" + ANOTHER
+    assert said.body == b"This link was already used: links are valid once.\n" + ANOTHER
     assert said.header("content-type") == "text/plain; charset=utf-8"
     assert (said.header("content-security-policy") or "").startswith("default-src 'none'")
 
@@ -78,7 +78,7 @@ def test_a_person_is_told_so_on_a_page(door: ASGIApp, visitor: AsgiClient, link:
     headers = {**OPENS, "sec-fetch-site": "none", "host": "localhost:4000"}
     said = visitor.request(door, "GET", link, headers)
     assert (said.status, said.header("content-type")) == (410, "text/html; charset=utf-8")
-    assert b"<h1>This link was used already: links are good once.</h1>" in said.body
+    assert b"<h1>This link was already used: links are valid once.</h1>" in said.body
     assert b"<code>plait token --link --url http://localhost:4000</code>" in said.body
     assert b"http-equiv" not in said.body
     # From another site the cookie does not come along, and the person may be logged in all the same.

@@ -67,5 +67,5 @@ def test_what_breaks_is_told_in_the_shape_of_all_errors_and_nothing_of_it_leaks(
     with pytest.raises(RuntimeError):  # for the server's own log
         asyncio.run(SecurityHeadersMiddleware(broken)(visitor.scope("GET", "/api/batches"), receive, send))
     assert got[0]["status"] == 500
-    assert got[1]["body"].startswith(b'{"error": "this is a bug in plait')
+    assert got[1]["body"].startswith(b'{"error":"this is a bug in plait')
     assert b"secret" not in got[1]["body"]

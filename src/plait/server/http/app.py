@@ -1,7 +1,4 @@
-"""The app: all routes, and everything that goes wrong in one shape. Who may come in is the guard's to say, around it.
-
-HEAD: whoever may GET something may ask for its headers alone. The server that sends them leaves the body out.
-"""
+"""The FastAPI app: all routes, and one format for errors. Authentication is in the middleware around it."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plait import __version__
 from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
-from plait.server.http.responses import make_error_response, respond_with_error
+from plait.server.http.responses import error_json, make_error_response, respond_with_error
 from plait.server.http.routes import actions, batches, docs, events, inspection, projects, settings, tasks
 from plait.server.http.routes.dependencies import JSON_MEDIA_TYPE
 from plait.server.http.schema.events import OpenApiSchemas, build_event_schemas
@@ -29,10 +26,11 @@ from plait.server.session_pool import SessionPool
 _ROUTE_MODULES = (projects, tasks, batches, actions, inspection, settings, events, docs)
 
 
-GZIP_MIN_BYTES = 1 << 10  # bytes; what is shorter goes as it is
+GZIP_MIN_BYTES = 1 << 10
+EVENTS_PATH = "/api/events"  # never ends, so HEAD is not answered
 
 
-_VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is no field of this body"}
+_VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is not a field of this body"}
 
 
 _API_DESCRIPTION = (
@@ -56,7 +54,7 @@ def create_app(sessions: SessionPool) -> FastAPI:
 
 
 def create_bare_app() -> FastAPI:
-    """All routes, and nobody behind them: what can be asked for is known without a server."""
+    """All routes, without sessions: enough for the OpenAPI document."""
     app = _App(
         title="plait",
         summary="Many agents, one pull request.",
@@ -83,30 +81,30 @@ def create_bare_app() -> FastAPI:
 async def _handle_plait_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, PlaitError)
     if error.fault is Fault.BUG:
-        _log_traceback(error)
+        traceback.print_exception(error, file=sys.stderr)
     return respond_with_error(error)
 
 
 async def _handle_os_error(_: Request, error: Exception) -> Response:
-    return respond_with_error(WorldError(str(error), hint="See who may write there, and whether the disk has room."))
+    return respond_with_error(WorldError(str(error), hint="Check permissions and free disk space."))
 
 
 async def _handle_unexpected_error(_: Request, error: Exception) -> Response:
-    """Starlette raises it once more after that, and whoever runs the server writes it to the log."""
+    """Starlette raises it again afterwards, and uvicorn logs it."""
     return respond_with_error(Bug(describe_error(error)))
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    messages = {404: "there is nothing at this address", 405: "this address has no such method"}
-    hint = "GET /api/docs lists what there is." if error.status_code in messages else ""
+    messages = {404: "not found", 405: "method not allowed"}
+    hint = "GET /api/docs lists all routes." if error.status_code in messages else ""
     message = messages.get(error.status_code, str(error.detail))
     headers = {"Allow": ", ".join(_allowed_methods(request))} if error.status_code == 405 else error.headers
-    return make_error_response(error.status_code, message, hint=hint, headers=headers)
+    return make_error_response(error.status_code, error_json(message, hint=hint), headers)
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """All that this address has, whichever routes they belong to."""
+    """Of all routes with this path."""
     routes = (route for module in _ROUTE_MODULES for route in module.router.routes)
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in matching for method in getattr(route, "methods", None) or ()}
@@ -114,7 +112,7 @@ def _allowed_methods(request: Request) -> list[str]:
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    """The first thing that is wrong: what was sent is not sent back."""
+    """The first error, without the value that was sent."""
     assert isinstance(error, RequestValidationError)
     first: Mapping[str, object] = next(iter(error.errors()), {})
     location = first.get("loc", ())
@@ -124,29 +122,24 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
         return _body_error_response(request, kind)
     message = str(first.get("msg", "can't be so"))
     detail = _VALIDATION_MESSAGES.get(kind) or f": {message[:1].lower()}{message[1:]}"
-    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, field + detail, field=field)
+    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, error_json(field + detail, field=field))
 
 
 def _body_error_response(request: Request, kind: str) -> Response:
-    """Of what is sent as something else, nothing is read: no form of another page's is taken for JSON."""
+    """A body with another content type is not parsed, so that no form of a foreign page is taken for JSON."""
     content_type = request.headers.get("Content-Type", "")
     if kind == "missing":
         message = "the body is missing: a JSON object"
     elif JSON_MEDIA_TYPE not in content_type:
-        message = f"the body has to be JSON, sent with Content-Type: {JSON_MEDIA_TYPE}"
+        message = f"the body must be JSON, sent with Content-Type: {JSON_MEDIA_TYPE}"
     else:
-        message = "the body is no JSON" if kind == "json_invalid" else "the body has to be a JSON object"
-    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, message, field="body")
-
-
-def _log_traceback(error: PlaitError) -> None:
-    traceback.print_exception(error, file=sys.stderr)
-
-
-EVENTS_PATH = "/api/events"  # nobody waits for the end of its body
+        message = "the body is not valid JSON" if kind == "json_invalid" else "the body must be a JSON object"
+    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, error_json(message, field="body"))
 
 
 class HeadRequestMiddleware:
+    """Answer HEAD like GET, which FastAPI's routes don't do; uvicorn leaves the body out."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

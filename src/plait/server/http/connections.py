@@ -1,15 +1,11 @@
-"""Connections: who says nothing, or says it slowly, does not stay.
+"""Limits on slow and unauthenticated connections.
 
-uvicorn's own bound on connections counts everybody, so that those who listen to events would shut the person out. Here only
-strangers are bounded.
-
-Strangers: connections on which nobody was let in yet. Only so many of them stay.
+uvicorn's own limit counts all connections, so that event streams could lock the user out.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any, Protocol
 
 import h11
@@ -17,13 +13,18 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from plait.client.json_encoding import encode_json
 from plait.server.http.middleware.security_headers import SECURITY_HEADERS
+from plait.server.http.responses import error_json
 
 HEADER_SECONDS = 10.0
+MAX_UNAUTHENTICATED = 64
+AUTHENTICATION_SECONDS = 2.0  # in which a client has sent its token
+HARD_LIMIT = 1024
 
 
 class BoundedProtocol(H11Protocol):
-    """A class of its own for every server, by `guarded_protocol`: what it counts is the server's."""
+    """`create_protocol` makes a class for every server, which holds the server's counts."""
 
     header_seconds = HEADER_SECONDS
     unauthenticated: UnauthenticatedConnections
@@ -51,7 +52,7 @@ class BoundedProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if not self.is_responding():
-            self._start_deadline()  # it was no whole head
+            self._start_deadline()  # the head is not complete yet
 
     def handle_events(self) -> None:
         super().handle_events()
@@ -59,7 +60,7 @@ class BoundedProtocol(H11Protocol):
             self._cancel_deadline()
 
     def mark_authenticated(self) -> None:
-        """Somebody was let in on this connection."""
+        """A request on this connection was authenticated."""
         self.unauthenticated.remove(self)
 
     def disconnect(self) -> None:
@@ -71,7 +72,7 @@ class BoundedProtocol(H11Protocol):
         return cycle is not None and not cycle.response_complete
 
     def _start_deadline(self) -> None:
-        """The deadline is not put off by another byte."""
+        """More bytes don't extend the deadline."""
         if self._deadline is None and not self.transport.is_closing():
             self._deadline = self.loop.call_later(self.header_seconds, self.disconnect)
 
@@ -81,7 +82,7 @@ class BoundedProtocol(H11Protocol):
             self._deadline = None
 
     def send_400_response(self, msg: str) -> None:
-        """In the shape of all errors. In the midst of an answer there is nothing left to say."""
+        """In the format of all errors, unless a response is being sent."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             self.transport.write(b"".join(map(self._encode, _bad_request_events(msg))))
         self.transport.close()
@@ -93,14 +94,13 @@ class BoundedProtocol(H11Protocol):
 def create_protocol(
     header_seconds: float = HEADER_SECONDS, unauthenticated: UnauthenticatedConnections | None = None
 ) -> type[BoundedProtocol]:
-    """For `uvicorn.Config(http=…)`: a head is whole within so many seconds, and only so many strangers stay."""
+    """For `uvicorn.Config(http=…)`: limits the time for a head, and the number of unauthenticated connections."""
     own = {"header_seconds": header_seconds, "unauthenticated": unauthenticated or UnauthenticatedConnections()}
     return type("Protocol", (BoundedProtocol,), own)
 
 
 def _bad_request_events(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
-    said = {"error": why, "hint": None, "field": None, "state": None, "problems": None}
-    body = json.dumps(said).encode("ascii")
+    body = encode_json(error_json(why))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode("ascii")),
@@ -112,25 +112,16 @@ def _bad_request_events(why: str) -> list[h11.Response | h11.Data | h11.EndOfMes
     return [response, h11.Data(data=body), h11.EndOfMessage()]
 
 
-MAX_UNAUTHENTICATED = 64
-
-
-AUTHENTICATION_SECONDS = 2.0  # seconds in which whoever has a token has shown it
-
-
-HARD_LIMIT = 1024
-
-
 class UnauthenticatedConnection(Protocol):
     def is_responding(self) -> bool:
-        """Whether a request of theirs is being answered: that shows in a moment who they are."""
+        """Whether a request is being answered, which may authenticate it."""
 
     def disconnect(self) -> None: ...
 
 
 class UnauthenticatedConnections:
-    """`most` stay. Everybody has a moment to show a token: when a server is back, all its clients come at once. Then the
-    oldest makes room, and in a crowd at once.
+    """Up to `limit` stay. Above it, the oldest are closed after `grace_seconds`: when a server restarts, all clients connect
+    at once. Above `hard_limit`, they are closed immediately.
     """
 
     def __init__(
@@ -150,7 +141,7 @@ class UnauthenticatedConnections:
         self._close_oldest(loop)
 
     def remove(self, connection: UnauthenticatedConnection) -> None:
-        """They left, or are none any more."""
+        """It was closed or authenticated."""
         self._since.pop(connection, None)
 
     def _close_oldest(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,4 +1,4 @@
-"""Answers as they go out: JSON of whatever texts, and errors in one shape."""
+"""JSON responses, and errors in one format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plait.server.service.batch_spec import PlanError, translate_hint, translate
 
 CURSOR_HEADER = "Plait-Mark"
 
-# What is wrong, and with which field, if one is to blame.
+# A problem, and the field that it is about, if any.
 FieldProblem = tuple[str | None, Problem]
 
 _STATUS = {
@@ -27,7 +27,7 @@ _STATUS = {
     Fault.WORLD: HTTPStatus.SERVICE_UNAVAILABLE,
     Fault.BUG: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
-_BUG_MESSAGE = "something went wrong in the server; it is written to its log, and nothing else has changed"
+_BUG_MESSAGE = "internal error; see the server log"
 
 
 def make_response(body: object, status: int = HTTPStatus.OK, *, cursor: str | None = None) -> Response:
@@ -35,38 +35,40 @@ def make_response(body: object, status: int = HTTPStatus.OK, *, cursor: str | No
     return Response(encode_json(body), status, headers, "application/json")
 
 
-def make_error_response(  # noqa: PLR0913 - the shape of an error
-    status: int,
+def error_json(
     error: str,
     *,
     hint: str = "",
     field: str | None = None,
     state: str | None = None,
     problems: Sequence[FieldProblem] = (),
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    body = {
+) -> dict[str, object]:
+    """The body of every error, also of those that middleware answers."""
+    return {
         "error": error,
         "hint": translate_hint(hint) or None,
         "field": field,
         "state": state,
         "problems": [problem_json(translate_problem(problem)) | {"field": name} for name, problem in problems] or None,
     }
+
+
+def make_error_response(status: int, body: Mapping[str, object], headers: Mapping[str, str] | None = None) -> Response:
     return Response(encode_json(body), status, headers, "application/json")
 
 
 def respond_with_error(error: PlaitError) -> Response:
-    """Of a bug, nothing is told but that it is one: what it says is about the program, not for its callers."""
+    """The message of a bug is about the program, and not sent to callers."""
     if error.fault is Fault.BUG:
-        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, _BUG_MESSAGE)
-    return make_error_response(
-        choose_status(error),
+        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, error_json(_BUG_MESSAGE))
+    body = error_json(
         error.message,
         hint=error.hint,
         field=error.field if isinstance(error, FieldError) else None,
         state=error.state if isinstance(error, StateError) else None,
         problems=_list_problems(error),
     )
+    return make_error_response(choose_status(error), body)
 
 
 def choose_status(error: PlaitError) -> HTTPStatus:

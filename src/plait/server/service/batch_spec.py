@@ -14,7 +14,7 @@ from types import MappingProxyType
 from plait.client.api_errors import FieldError, NotFoundError
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, find_similar
-from plait.config.value_types import InvalidValue
+from plait.config.value_types import InvalidValueError
 from plait.core.contest import Contest
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
@@ -88,7 +88,7 @@ def _check_value(name: str, value: object) -> object:
         return None
     try:
         kind.read(kind.parse_text(value) if isinstance(value, str) else value)
-    except InvalidValue as unfit:
+    except InvalidValueError as unfit:
         raise FieldError(f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(unfit)) from None
     return value
 

@@ -1,8 +1,6 @@
-"""Who asks: told by a token, or by the cookie of a login. Nobody gets further without being told.
+"""Authentication by token or session cookie, rate limiting of failures, and read-only access.
 
-A stream ends with the key that opened it: who listens must not go on listening after a rotation.
-
-How often each address was wrong of late. Whoever is right is never counted, and never kept waiting.
+Event streams end when the credentials that opened them are revoked.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from plait.core.errors import WorldError
 from plait.server.auth import SESSION_COOKIE, Access, Authenticator, Caller
 from plait.server.http.middleware.origin_checks import SAFE_METHODS, get_request_host
 from plait.server.http.middleware.policy import RequestPolicy
-from plait.server.http.middleware.rejections import Rejection, get_headers, get_path, has_body, reject
+from plait.server.http.middleware.rejections import CheckMiddleware, Rejection, get_headers, get_path, has_body, reject
 
 HEALTH_PATH = "/health"
 
@@ -39,33 +37,27 @@ _BEARER_CHALLENGE = ((b"www-authenticate", b"Bearer"),)
 _MISSING_TOKEN = Rejection(
     401,
     "this needs a token",
-    hint="Programs send Authorization: Bearer, with what `plait token` prints. A browser is let in by the link that "
+    hint="Programs send Authorization: Bearer with the output of `plait token`. Browsers log in by the link that "
     "`plait token --link` prints.",
     headers=_BEARER_CHALLENGE,
     unauthenticated=True,
 )
 
 
-_WRONG_TOKEN = Rejection(
-    401, "this is not the token", hint="The one that holds: plait token.", headers=_BEARER_CHALLENGE
-)
+_WRONG_TOKEN = Rejection(401, "wrong token", hint="Print the current one: plait token.", headers=_BEARER_CHALLENGE)
 
 
-_READ_ONLY_TOKEN = Rejection(
-    403, "this token lets you look, and change nothing", hint="What may change things: plait token."
-)
+_READ_ONLY_TOKEN = Rejection(403, "this token is read-only", hint="Print the one for changes: plait token.")
 
 
-TOKEN_UNREADABLE = Rejection(
-    503, "the server can't read its token, so nobody is let in", hint="On the server's machine: plait token."
-)
+TOKEN_UNREADABLE = Rejection(503, "the server can't read its token", hint="Run on the server's machine: plait token.")
 
 
 CallerCheck = Callable[[], Caller | None]
 
 
 class AuthenticationMiddleware:
-    """Puts the Caller into `scope["state"]["caller"]`. Only whether the server lives may be asked by everybody."""
+    """Puts the Caller into `scope["state"]["caller"]`. Only the health check needs no authentication."""
 
     def __init__(
         self,
@@ -103,62 +95,58 @@ class AuthenticationMiddleware:
         caller = check()
         if caller is not None:
             return caller
-        if not get_headers(scope, b"authorization"):  # a stale cookie is no guess: browsers send it by themselves
+        if not get_headers(scope, b"authorization"):  # browsers send stale cookies by themselves
             return replace(_MISSING_TOKEN, person=describe_missing_login(scope, self._policy))
         return self._rate_limiter.record_failure(scope) or _WRONG_TOKEN
 
 
-class ReadOnlyMiddleware:
-    """Who may only look asks with GET and HEAD; of MCP, which knows no other way, only for tools that change nothing, and
-    that is seen to there. Stands behind who tells the caller.
+class ReadOnlyMiddleware(CheckMiddleware):
+    """Read-only callers may send GET and HEAD, and POST to MCP, which restricts its tools itself.
+
+    Needs the caller of AuthenticationMiddleware.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def check(self, scope: Scope) -> Rejection | None:
         caller: Caller | None = scope.get("state", {}).get("caller")
-        reads = caller is not None and caller.access is Access.READ
-        if reads and scope["method"] not in SAFE_METHODS and get_path(scope) != MCP_PATH:
-            await reject(_READ_ONLY_TOKEN, scope, send)
-        else:
-            await self._app(scope, receive, send)
+        restricted = caller is not None and caller.access is Access.READ
+        allowed = scope["method"] in SAFE_METHODS or get_path(scope) == MCP_PATH
+        return _READ_ONLY_TOKEN if restricted and not allowed else None
 
 
 def describe_missing_login(scope: Scope, policy: RequestPolicy) -> tuple[str, str]:
     return (
         "this browser is not logged in",
-        f"Run this where plait runs, and open the link that it prints: {format_link_command(scope, policy)}",
+        f"Run this on the server's machine, and open the link that it prints: {format_link_command(scope, policy)}",
     )
 
 
 def format_link_command(scope: Scope, policy: RequestPolicy) -> str:
-    """The one that makes a link to where the person is."""
+    """The command that prints a login link for this URL."""
     place = get_request_host(scope)
     here = DEFAULT_URL if place is None else place.to_origin("https" if is_secure(scope, policy) else "http")
     return f"`plait token --link{'' if here == DEFAULT_URL else f' --url {here}'}`"
 
 
 def is_secure(scope: Scope, policy: RequestPolicy) -> bool:
-    """Here, or at somebody before us who speaks TLS for us."""
+    """TLS here, or at a configured reverse proxy."""
     place = get_request_host(scope)
     return scope["scheme"] == "https" or (place is not None and place.to_origin("https") in policy.origins)
 
 
 def _is_health_check(scope: Scope) -> bool:
-    """And sends nothing along: of strangers nothing is read."""
+    """Without a body: none is read before authentication."""
     return get_path(scope) == HEALTH_PATH and scope["method"] in SAFE_METHODS and not has_body(scope)
 
 
 def set_caller(scope: Scope, caller: Caller) -> None:
     state = scope.setdefault("state", {})
     state["caller"] = caller
-    if connection := state.get("connection"):  # see protocol: it is not closed to make room
+    if connection := state.get("connection"):  # then it doesn't count as unauthenticated
         connection.mark_authenticated()
 
 
 def find_cookie_caller(scope: Scope, authenticator: Authenticator) -> Caller | None:
-    """By any of the cookies of that name: another server of this host may have set one."""
+    """By any cookie of that name: another server of this host may have set one too."""
     pairs = (
         pair.strip().partition("=")
         for line in get_headers(scope, b"cookie")
@@ -169,7 +157,7 @@ def find_cookie_caller(scope: Scope, authenticator: Authenticator) -> Caller | N
 
 
 def _make_caller_check(scope: Scope, authenticator: Authenticator) -> CallerCheck:
-    """What was brought along, to be asked again: it may be good now and not later. A token goes before a cookie."""
+    """A check of the presented credentials that can be repeated. A token takes precedence over a cookie."""
     headers = get_headers(scope, b"authorization")
     if not headers:
         return lambda: find_cookie_caller(scope, authenticator)
@@ -179,8 +167,8 @@ def _make_caller_check(scope: Scope, authenticator: Authenticator) -> CallerChec
 
 
 def end_when_revoked(send: Send, is_valid: Callable[[], object], seconds: float, now: Callable[[], float]) -> Send:
-    """`send`, until what was presented is good no more. The response ends then as if it were complete, so that the app
-    hears of a disconnect and the client comes back, to be asked again. One of a known length is always sent whole.
+    """`send` until the credentials are revoked. A stream then ends as if complete, so that the client reconnects; a
+    response with a known length is always sent completely.
     """
     streams, over, looked = False, False, now()
 
@@ -205,17 +193,19 @@ def _is_still_valid(is_valid: Callable[[], object]) -> bool:
         return False
 
 
-_MAX_ADDRESSES = 1024  # remembered at once; the one that was wrong longest ago is forgotten first
+_MAX_ADDRESSES = 1024  # the one with the oldest failure is forgotten first
 
 
 class AuthRateLimiter:
+    """Counts failures by address. Valid credentials are never delayed."""
+
     def __init__(self, policy: RequestPolicy, now: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._seconds = policy.max_auth_failures, policy.auth_failure_seconds
         self._now = now
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()
 
     def record_failure(self, scope: Scope) -> Rejection | None:
-        """Somebody was wrong. Too often by now: how long they have to leave it."""
+        """The rejection, if there were too many failures."""
         address, now = _client_address(scope), self._now()
         times = self._failures.setdefault(address, deque())
         self._failures.move_to_end(address)
@@ -242,6 +232,6 @@ def _too_many_failures(seconds: float) -> Rejection:
     return Rejection(
         429,
         "too many wrong tokens came from this address",
-        hint=f"Wait {wait} s. The right one is let in at any time: plait token.",
+        hint=f"Wait {wait} s. A valid token is accepted at any time: plait token.",
         headers=((b"retry-after", str(wait).encode("ascii")),),
     )

@@ -1,4 +1,4 @@
-"""A browser is logged in by a link that is good once, and logged out again."""
+"""Log a browser in by a one-time link, and out again."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from plait.server.http.middleware.rejections import (
 )
 
 LOGOUT_PATH = "/logout"
-_NEW_LINK = "Get another one, where plait runs"
+_NEW_LINK = "Get a new one on the server's machine"
 _NEW_LINK_HINT = f"{_NEW_LINK}: plait token --link"
-_ONLY_GET = Rejection(405, "a link is opened, and nothing else", headers=((b"allow", b"GET"),))
-_ONLY_POST = Rejection(405, "logging out is a POST", headers=((b"allow", b"POST"),))
-_ONLY_READ = Rejection(405, "this can be looked at, and nothing else", headers=((b"allow", b"GET, HEAD"),))
-_PREFETCHED = Rejection(403, "this link is good once, and not used up ahead of time", hint="Open it.")
+_ONLY_GET = Rejection(405, "login links accept GET only", headers=((b"allow", b"GET"),))
+_ONLY_POST = Rejection(405, "logging out accepts POST only", headers=((b"allow", b"POST"),))
+_ONLY_READ = Rejection(405, "this is read-only", headers=((b"allow", b"GET, HEAD"),))
+_PREFETCHED = Rejection(403, "login links can't be prefetched", hint="Open it in a browser.")
 _EXPIRED = Rejection(
     410,
-    "This link is no longer good: links are good for ten minutes.",
+    "This link has expired: links are valid for ten minutes.",
     hint=_NEW_LINK_HINT,
     unauthenticated=True,
 )
-_USED = Rejection(410, "This link was used already: links are good once.", hint=_NEW_LINK_HINT, unauthenticated=True)
-_UNKNOWN = Rejection(403, "This link is not good, or the token was changed after it was made.", hint=_NEW_LINK_HINT)
+_USED = Rejection(410, "This link was already used: links are valid once.", hint=_NEW_LINK_HINT, unauthenticated=True)
+_UNKNOWN = Rejection(403, "This link is invalid, or the token was changed after it was created.", hint=_NEW_LINK_HINT)
 _LINK_ERRORS = (_EXPIRED, _USED, _UNKNOWN)
 
 
 class LoginMiddleware:
-    """`GET /login?code=…` gives the cookie. The code is in no response and no Referer. The stylesheet of refusals is for
-    everybody: it is the same for all, and tells nothing.
+    """`GET /login?code=…` sets the cookie. The code is in no response and no Referer. The stylesheet of rejection pages needs
+    no login.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class LoginMiddleware:
             return _ONLY_GET
         if _is_prefetch(scope):
             return _PREFETCHED
-        redeemed = await asyncio.to_thread(self._authenticator.redeem_code, _read_code(scope))  # it waits for the disk
+        redeemed = await asyncio.to_thread(self._authenticator.redeem_code, _read_code(scope))
         if isinstance(redeemed, Access):
             return [
                 _cookie_header(
@@ -99,7 +99,7 @@ class LoginMiddleware:
                     secure=is_secure(scope, self._policy),
                 )
             ]
-        if find_cookie_caller(scope, self._authenticator):  # the link again, in the browser that it let in
+        if find_cookie_caller(scope, self._authenticator):  # the link was opened again in the same browser
             return []
         match redeemed:
             case InvalidCode.EXPIRED:
@@ -113,7 +113,7 @@ class LoginMiddleware:
 
 
 class LogoutMiddleware:
-    """`POST /logout` takes the cookie back. Stands behind who tells the caller and the page."""
+    """`POST /logout` deletes the cookie. Comes after authentication and CsrfMiddleware."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app, self._policy = app, policy
@@ -128,7 +128,7 @@ class LogoutMiddleware:
 
 
 async def _send_stylesheet(scope: Scope, send: Send) -> None:
-    if scope["method"] not in SAFE_METHODS or has_body(scope):  # of strangers nothing is read
+    if scope["method"] not in SAFE_METHODS or has_body(scope):  # no body is read before authentication
         await reject(_ONLY_READ, scope, send)
         return
     headers = [
@@ -149,7 +149,7 @@ def _read_code(scope: Scope) -> str:
 
 
 def _is_prefetch(scope: Scope) -> bool:
-    """A browser that fetches ahead of time, or some time, says so in one of these ways."""
+    """Browsers announce prefetching in one of these headers."""
     said = [
         *get_headers(scope, b"sec-purpose"),
         *get_headers(scope, b"purpose"),

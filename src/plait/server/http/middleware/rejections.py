@@ -1,27 +1,25 @@
-"""What is said to whom the guard does not let in: the same shape as all errors of the server.
-
-A refusal as a person sees it who opens a page: a few words, without a script, and with the one stylesheet that everybody
-may have, since it is the same for all and tells nothing.
-"""
+"""Responses to rejected requests: JSON for programs, a small HTML page for people."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from html import escape
 
-from starlette.types import Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from plait.client.json_encoding import encode_json
 from plait.core.fast_dataclass import dataclass
+from plait.server.http.middleware.policy import RequestPolicy
+from plait.server.http.responses import error_json
 
 HeaderList = Sequence[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """`headers` beside those that every refusal has. `close`: nothing more is heard on this connection. `person`: the error
-    and the hint for somebody who opens a page; what stands in backticks is a command. `unknown`: nobody showed who asks.
+    """`close`: close the connection. `person`: error and hint for a person in a browser, with commands in backticks.
+    `unauthenticated`: the request had no credentials.
     """
 
     status: int
@@ -34,9 +32,7 @@ class Rejection:
 
 
 async def reject(rejection: Rejection, scope: Scope, send: Send, *, more_body: bool = False) -> None:
-    """Programs get JSON, a person who opens a page gets one, and whoever looks at a link gets text. `linger`: the caller
-    ends the answer.
-    """
+    """JSON; HTML for page navigation, plain text for the login link. `more_body`: the caller completes the response."""
     kind, body = _render(rejection, scope)
     headers = [
         (b"content-type", kind),
@@ -44,17 +40,32 @@ async def reject(rejection: Rejection, scope: Scope, send: Send, *, more_body: b
         (b"cache-control", b"no-store"),
         *rejection.headers,
     ]
-    # What is left of a body that nobody reads would be taken for the next request, or waited for.
+    # The rest of an unread body would be taken for the next request.
     if rejection.close or has_body(scope):
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": rejection.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": more_body})
 
 
+class CheckMiddleware:
+    """Rejects the HTTP requests that `check` objects to."""
+
+    def __init__(self, app: ASGIApp, policy: RequestPolicy | None = None) -> None:
+        self._app, self._policy = app, policy or RequestPolicy()
+
+    def check(self, scope: Scope) -> Rejection | None:
+        raise NotImplementedError
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        rejection = self.check(scope) if scope["type"] == "http" else None
+        if rejection is None:
+            await self._app(scope, receive, send)
+        else:
+            await reject(rejection, scope, send)
+
+
 def is_navigation(scope: Scope) -> bool:
-    """A person opens a page. A browser says so, unless the address is one that it does not trust with that (no TLS, and
-    another machine): then it asks for HTML.
-    """
+    """Whether a person opens a page. Browsers send Sec-Fetch-Mode except without TLS to another machine; then Accept decides."""
     if get_path(scope).startswith("/api/") or scope["method"] not in {"GET", "HEAD"}:
         return False
     mode = get_header(scope, b"sec-fetch-mode")
@@ -62,7 +73,7 @@ def is_navigation(scope: Scope) -> bool:
 
 
 def get_header(scope: Scope, name: bytes) -> bytes | None:
-    """The value of a header that is there exactly once."""
+    """The value of a header that occurs exactly once."""
     found = get_headers(scope, name)
     return found[0] if len(found) == 1 else None
 
@@ -85,28 +96,17 @@ def _render(rejection: Rejection, scope: Scope) -> tuple[bytes, bytes]:
         return b"text/html; charset=utf-8", _render_html(rejection, scope)
     if get_path(scope) == "/login":
         return b"text/plain; charset=utf-8", _render_text(rejection)
-    return b"application/json", _render_json(rejection)
+    return b"application/json", encode_json(error_json(rejection.error, hint=rejection.hint))
 
 
 def _render_html(rejection: Rejection, scope: Scope) -> bytes:
-    """Where a link on another site leads here, a browser keeps the cookie back. A page of ours that opens the same address
-    again gets it: at once where the browser tells that this is so, else when the person wishes it.
+    """A browser that follows a link from another site doesn't send the cookie. Reloading from our own page does: at once if
+    the browser says so, else by a link.
     """
     site = get_header(scope, b"sec-fetch-site")
     error, hint = rejection.person or (rejection.error, rejection.hint)
     reload = rejection.unauthenticated and site == b"cross-site"
     return render_page(error, hint, reload=reload, offer_reload=rejection.unauthenticated and site is None)
-
-
-def _render_json(rejection: Rejection) -> bytes:
-    body = {
-        "error": rejection.error,
-        "hint": rejection.hint or None,
-        "field": None,
-        "state": None,
-        "problems": None,
-    }
-    return json.dumps(body).encode("ascii")
 
 
 def _render_text(rejection: Rejection) -> bytes:
@@ -140,9 +140,7 @@ a { color: inherit; }
 
 
 def render_page(error: str, hint: str, *, reload: bool = False, offer_reload: bool = False) -> bytes:
-    """What stands in backticks is a command, to be copied whole. `again`: the browser asks once more by itself, this time of
-    its own accord. `offer`: the person may have it do so.
-    """
+    """Text in backticks is a command. `reload`: the browser reloads by itself; `offer_reload`: show a link for that."""
     refresh = '<meta http-equiv="refresh" content="0">' if reload else ""
     reload_link = '<p>Logged in already? <a href="">Open this page again</a>.</p>' if offer_reload else ""
     return (
@@ -154,10 +152,10 @@ def render_page(error: str, hint: str, *, reload: bool = False, offer_reload: bo
 
 
 def _to_sentence(text: str) -> str:
-    told = text[:1].upper() + text[1:]
-    return told if told.endswith(".") else f"{told}."
+    sentence = text[:1].upper() + text[1:]
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 def _to_paragraph(hint: str) -> str:
-    told = _COMMAND.sub(r"<code>\1</code>", escape(hint))
-    return f"<p>{told}</p>" if hint else ""
+    html = _COMMAND.sub(r"<code>\1</code>", escape(hint))
+    return f"<p>{html}</p>" if hint else ""

@@ -1,7 +1,4 @@
-"""Requests whose head is in order: of a bearable size, and without characters that have no place in an address.
-
-A body reaches the app whole, or not at all: one that is too large, or too slow, never does.
-"""
+"""Limits on the size and form of request heads, and on the size and duration of bodies."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import (
+    CheckMiddleware,
     Rejection,
     get_header,
     get_headers,
@@ -24,51 +22,35 @@ from plait.server.http.middleware.rejections import (
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class HeaderLimitMiddleware:
-    """h11 bounds only what it has to wait for: a long head that comes in one piece gets past it."""
-
-    def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
-        self._app = app
-        self._policy = policy
+class HeaderLimitMiddleware(CheckMiddleware):
+    """h11 limits only heads that arrive in pieces: a long one in a single piece passes."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        match scope["type"]:
-            case "http":
-                refusal = _check_head(scope, self._policy)
-                if refusal is None:
-                    await self._app(scope, receive, send)
-                else:
-                    await reject(refusal, scope, send)
-            case "websocket":  # plait has none: events are server-sent
-                await send({"type": "websocket.close", "code": 1008})
-            case _:
-                await self._app(scope, receive, send)
+        if scope["type"] == "websocket":  # there are none: events are server-sent
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await super().__call__(scope, receive, send)
 
-
-def _check_head(scope: Scope, policy: RequestPolicy) -> Rejection | None:
-    raw = scope.get("raw_path") or get_path(scope).encode("utf-8", "surrogatepass")
-    if len(raw) + len(scope.get("query_string", b"")) > policy.max_url_bytes:
-        return Rejection(414, f"the address is longer than {policy.max_url_bytes} bytes", close=True)
-    if not get_path(scope).startswith("/") or _CONTROL.search(get_path(scope)):
-        return Rejection(
-            400,
-            "the address is none of this server's",
-            hint="It begins with a slash and is of printable characters.",
-        )
-    headers = scope["headers"]
-    if (
-        len(headers) > policy.max_header_count
-        or sum(len(name) + len(value) for name, value in headers) > policy.max_header_bytes
-    ):
-        return Rejection(431, "there are too many headers, or they are too long", close=True)
-    if get_headers(scope, b"content-length") and get_headers(scope, b"transfer-encoding"):
-        # A proxy that believes the other one of the two sees other requests than are answered here.
-        return Rejection(400, "the body has two lengths", hint="Leave Content-Length out.", close=True)
-    return None
+    def check(self, scope: Scope) -> Rejection | None:
+        policy, path, headers = self._policy, get_path(scope), scope["headers"]
+        raw = scope.get("raw_path") or path.encode("utf-8", "surrogatepass")
+        if len(raw) + len(scope.get("query_string", b"")) > policy.max_url_bytes:
+            return Rejection(414, f"the URL is longer than {policy.max_url_bytes} bytes", close=True)
+        if not path.startswith("/") or _CONTROL.search(path):
+            return Rejection(
+                400, "invalid request path", hint="It has to start with a slash, without control characters."
+            )
+        size = sum(len(name) + len(value) for name, value in headers)
+        if len(headers) > policy.max_header_count or size > policy.max_header_bytes:
+            return Rejection(431, "there are too many headers, or they are too long", close=True)
+        if get_headers(scope, b"content-length") and get_headers(scope, b"transfer-encoding"):
+            # A proxy that honours the other header would see different requests.
+            return Rejection(400, "the body has two lengths", hint="Omit Content-Length.", close=True)
+        return None
 
 
 class BodyLimitMiddleware:
-    """Stands behind who tells the caller: nothing is kept of what strangers send."""
+    """A body reaches the app completely or not at all. Comes after authentication: others can't fill memory."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app = app
@@ -90,7 +72,7 @@ class BodyLimitMiddleware:
                 await send({"type": "http.response.body", "body": b""})
             case bytes():
                 await self._app(scope, _replay_body(body, receive), send)
-            case None:  # whoever sent it has left
+            case None:  # the client has disconnected
                 return
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes | Rejection | None:
@@ -109,7 +91,7 @@ class BodyLimitMiddleware:
                 return bytes(body)
 
     async def _drain(self, receive: Receive) -> None:
-        """A while, and for nothing: who is cut off in the middle of sending often never reads the answer."""
+        """Read and discard for a while: a client that is cut off while sending often never reads the response."""
         left = self._policy.drain_bytes
         with suppress(TimeoutError):
             async with asyncio.timeout(self._policy.drain_seconds):
@@ -130,7 +112,7 @@ def _body_too_large(limit: int) -> Rejection:
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece; after that, whatever there is to hear."""
+    """The body in one message, then the messages of the server."""
     given = False
 
     async def replayed() -> Message:

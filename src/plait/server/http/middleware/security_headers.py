@@ -1,7 +1,6 @@
-"""What every response carries, whoever made it.
+"""Security headers of every response.
 
-No Strict-Transport-Security: it would hold for the host's name, and so for everything else on localhost, for months, also
-after the certificate is gone.
+No Strict-Transport-Security: it would apply to everything else on localhost, for months.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _UNCACHED_PATHS = ("/api/", "/metrics", "/mcp", "/health")  # everything but the
 
 
 class SecurityHeadersMiddleware:
-    """No route can weaken these, and none can let another origin in. What the app does not answer is answered here."""
+    """Routes can't weaken these headers. Exceptions of the app get an error response here."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -59,7 +58,7 @@ class SecurityHeadersMiddleware:
         except Exception:
             if not started:
                 await reject(_SERVER_ERROR, scope, dressed)
-            raise  # for the log of the server: nobody else is told what went wrong inside
+            raise  # for the server's log
 
 
 def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> list[tuple[bytes, bytes]]:
@@ -74,6 +73,6 @@ def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> list[tuple[by
 
 _SERVER_ERROR = Rejection(
     500,
-    "this is a bug in plait: the server failed at it",
-    hint="The server's own output says more. Please report it.",
+    "this is a bug in plait",
+    hint="Please report it, with the server's output.",
 )

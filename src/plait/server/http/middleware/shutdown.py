@@ -1,4 +1,4 @@
-"""The end of the server: whoever is not answered by then is told so, and nothing of that is an error."""
+"""Shutdown: unanswered requests get an error response, and event streams end cleanly."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.server.http.responses import make_error_response
+from plait.server.http.responses import error_json, make_error_response
 from plait.server.project_session import RequestScope
 
-_SHUTDOWN_ERROR = "the server has ended before this was answered"
+_SHUTDOWN_ERROR = "the server shut down before it answered"
 
 
-_SHUTDOWN_HINT = "Look whether it was done, when the server is back; with an Idempotency-Key, just ask again."
+_SHUTDOWN_HINT = "Check whether it was done when the server is back; with an Idempotency-Key, repeat the request."
 
 
 class ShutdownMiddleware:
-    """Stands around the app. Nobody but the end of the server cancels a request."""
+    """Requests are cancelled by shutdown only."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -37,16 +37,15 @@ class ShutdownMiddleware:
         except asyncio.CancelledError:
             if begun:
                 raise
-            await make_error_response(HTTPStatus.SERVICE_UNAVAILABLE, _SHUTDOWN_ERROR, hint=_SHUTDOWN_HINT)(
-                scope, receive, send
-            )
+            body = error_json(_SHUTDOWN_ERROR, hint=_SHUTDOWN_HINT)
+            await make_error_response(HTTPStatus.SERVICE_UNAVAILABLE, body)(scope, receive, send)
 
 
 _EVENT_STREAM = b"text/event-stream"
 
 
 class RequestScopeMiddleware:
-    """Stands around the app: every request is a visit."""
+    """Every request has a scope, which keeps the sessions that it uses open."""
 
     def __init__(self, app: ASGIApp, open_scope: Callable[[], AbstractContextManager[RequestScope]]) -> None:
         self._app, self._open_scope = app, open_scope
@@ -62,7 +61,7 @@ class RequestScopeMiddleware:
 
 
 class _ScopedExchange:
-    """What the app hears and says. When the visit is over, a stream hears that the reader has gone, and is ended."""
+    """When the scope is closing, an event stream receives a disconnect and is completed."""
 
     def __init__(self, request_scope: RequestScope, receive: Receive, send: Send) -> None:
         self._request_scope, self._receive, self._send = request_scope, receive, send
@@ -94,6 +93,6 @@ class _ScopedExchange:
         await self._send(message)
 
     async def finish(self) -> None:
-        """A stream that was cut short is whole nevertheless: the reader comes back for the rest."""
+        """Complete a stream that was cut short: the reader reconnects for the rest."""
         if self._is_stream:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
