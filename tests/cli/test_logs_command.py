@@ -24,6 +24,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
 from plait.git.location import RepoLocation, find_repo
 from plait.store import project_files
+from plait.store.batch_files import write_batch_files
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
 
@@ -89,9 +90,7 @@ def test_what_is_not_there_is_told(say: Say) -> None:
 @pytest.mark.usefixtures("tried")
 def test_a_task_that_has_not_started_says_why(say: Say) -> None:
     assert str(say("logs", "b")) == (
-        "stderr: plait: b has no write attempt yet: nothing to read\n"
-        "stderr:   b is waiting: needs a.\n"
-        "exit 1\n"
+        "stderr: plait: b has no write attempt yet: nothing to read\nstderr:   b is waiting: needs a.\nexit 1\n"
     )
 
 
@@ -116,7 +115,7 @@ def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
 ) -> None:
     scribe.submit("beef", Task("a", agent="claude"))
     scribe.exit_attempt("a")
-    project_files.save_batch_inputs(place, "beef", BatchInputs(str(place.top), (), ()), {})
+    write_batch_files(project_files.open_state_paths(place), "beef", BatchInputs(str(place.top), (), ()), {})
     bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
     last = "All is well.\n\n- one\n- two"
     said = [

@@ -24,6 +24,7 @@ from plait.core.status import BatchStatus, Category
 from plait.engine.daemon import LOG_FILE
 from plait.git.location import RepoLocation
 from plait.store import batch_files, project_files
+from plait.store.batch_files import has_environment, write_batch_environment
 from plait.store.inbox import open_inbox
 from plait.store.interfaces import InboxError, JournalCorruptError
 from plait.store.journal_writer import open_journal_writer
@@ -292,7 +293,7 @@ def test_who_takes_up_an_ended_batch_hands_over_his_environment(
     monkeypatch.setenv("FRESH", "yes")
     with open_session(place) as desk:
         assert desk.send(Pause("p", "b1")).granted is False
-        assert not project_files.has_batch_environment(place, "b1")
+        assert not has_environment(project_files.open_state_paths(place), "b1")
         assert desk.send(Retry("r", "b1", "a")).granted
     assert batch_files.read_batch_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
 
@@ -302,7 +303,7 @@ def test_who_resumes_a_paused_batch_hands_over_his_environment(
 ) -> None:
     """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
     scribe.submit("b1")
-    project_files.save_batch_environment(place, "b1", {"API_KEY": "wrong"})
+    write_batch_environment(project_files.open_state_paths(place), "b1", {"API_KEY": "wrong"})
     clerk.start_and_wait()
     monkeypatch.setenv("API_KEY", "right")
     folder = StateFolder(place.state)
@@ -318,7 +319,7 @@ def test_an_environment_that_is_still_there_stays(
     place: RepoLocation, scribe: JournalWriter, clerk: StubEngines
 ) -> None:
     scribe.submit("b1")
-    project_files.save_batch_environment(place, "b1", {"OLD": "yes"})
+    write_batch_environment(project_files.open_state_paths(place), "b1", {"OLD": "yes"})
     clerk.start_and_wait()
     with open_session(place) as desk:
         desk.send(Retry("r", "b1", "a"))

@@ -60,7 +60,7 @@ def test_a_full_disk(path: Path) -> None:
             journal.append(make_records(11, 900))
         assert str(full.value) == (
             f"the disk has no room for the journal {path}: nothing was added to it\n"
-            "  free some space and start plait again; it goes on where it stopped"
+            "  free some space and start plait again; plait continues where it stopped"
         )
         assert list(journal.read()) == make_records(1, 10)
 
@@ -132,7 +132,7 @@ def test_a_disk_that_fails(path: Path) -> None:
             journal.append(make_records(3, 4))
         assert str(uncertain.value) == (
             f"the journal {path} had a disk error: whether its last append was kept is not known\n"
-            "  look at the disk and the system's log, then start plait again: it reads what is there"
+            "  check the disk and the system's log, then start plait again: it reads what is there"
         )
     with closing(open_journal_writer(path)) as journal:
         assert list(journal.read()) == make_records(1, 2)

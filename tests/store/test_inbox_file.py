@@ -85,7 +85,7 @@ def test_a_request_that_cant_be_read_costs_itself_only(path: Path) -> None:
         assert "written by a newer plait" in reasons["newer"]
         assert "no record of kind 'sing' is known" in reasons["unknown"]
         assert "can't be read" in reasons["torn"]
-        assert reasons["report"] == "engine-taken is no request"
+        assert reasons["report"] == "engine-taken is not a request"
         assert reasons["damaged"] == "it is damaged; ask again"
 
 
@@ -126,13 +126,13 @@ def by_sql(statement: str) -> Callable[[Path], None]:
     return spoil
 
 
-LEFT = "it was left as it is; move it away"
+LEFT = "the file was not changed; move it away"
 CASES = {
     "empty": (by_bytes(b""), "the inbox {path} is not one of plait's: the file is empty", LEFT),
     "text": (
         by_bytes(b"dear diary\n" * 100),
         "the inbox {path} is damaged (file is not a database)",
-        "move it away: plait makes a new one; then ask again for what was still in it",
+        "move it away: plait creates a new one; then repeat the requests that were in it",
     ),
     "foreign": (
         by_sql("PRAGMA application_id = 7"),

@@ -18,12 +18,12 @@ from plait.store.sqlite_files import find_wal
 from plait.testing.contracts.sample_records import make_records
 
 LEFT = (
-    "it was left as it is; restore it from a backup, or move it and the files named like it away "
+    "the file was not changed; restore it from a backup, or move it and the files named like it away "
     "to begin a new one (batches are forgotten, their branches stay)"
 )
-AWAY = "it was left as it is; move it away, or keep plait's state somewhere else"
+AWAY = "the file was not changed; move it away, or keep plait's state somewhere else"
 BEHIND = "and records that were safe are behind them"
-UPGRADE = "it was left as it is; upgrade plait, or use the version that wrote it"
+UPGRADE = "the file was not changed; upgrade plait, or use the version that wrote it"
 
 Spoil = Callable[[Path], None]
 
@@ -86,7 +86,7 @@ def flipped(data: bytes, place: int) -> bytes:
 CASES: dict[str, tuple[Spoil, str, str]] = {
     "text": (
         by_bytes(b"dear diary\n" * 100),
-        "{path} is not a plait journal: it is no SQLite database",
+        "{path} is not a plait journal: it isn't a SQLite database",
         AWAY,
     ),
     "empty": (by_bytes(b""), "{path} is not a plait journal: it is empty", AWAY),
@@ -136,7 +136,7 @@ CASES: dict[str, tuple[Spoil, str, str]] = {
     ),
     "only a wal": (
         without_the_file,
-        "the journal {path} is damaged: the file itself is gone, only its -wal file is here",
+        "the journal {path} is damaged: the file is gone, and only its -wal file is left",
         LEFT,
     ),
 }
@@ -238,7 +238,7 @@ def test_a_reader_checks_from_where_it_reads(path: Path) -> None:
 def test_no_journal_yet(path: Path) -> None:
     with pytest.raises(JournalMissingError) as missing:
         open_journal_reader(path)
-    assert str(missing.value) == f"there is no journal at {path} yet\n  it is made when the first batch is submitted"
+    assert str(missing.value) == f"there is no journal at {path} yet\n  it is created when the first batch is submitted"
 
 
 def test_a_gap(path: Path) -> None:

@@ -16,6 +16,7 @@ from plait.core.state import State
 from plait.core.task import Task
 from plait.git.location import RepoLocation
 from plait.store import project_files
+from plait.store.batch_files import has_environment, write_batch_environment, write_batch_files
 from plait.store.batch_inputs import BatchInputs, RepoOptions
 from plait.system.atomic_files import make_private_folder
 
@@ -39,7 +40,7 @@ def create_batch_files(place: RepoLocation, state: State, submission: Submission
             submission.template,
         )
         try:
-            project_files.save_batch_inputs(place, batch, kit, environment)
+            write_batch_files(project_files.open_state_paths(place), batch, kit, environment)
         except OSError:
             remove_batch_files(place, batch)
             raise
@@ -82,8 +83,9 @@ def renew_environment(place: RepoLocation, state: State, requests: Sequence[Requ
         batch = state.batches.get(request.batch) if isinstance(request, REOPENING_REQUESTS) else None
         if batch is None:
             continue
-        exists = project_files.has_batch_environment(place, batch.id)
-        if not exists and project_files.is_batch_forgotten(place, batch.id):
+        paths = project_files.open_state_paths(place)
+        exists = has_environment(paths, batch.id)
+        if not exists and os.path.lexists(paths.forgotten_marker(batch.id)):
             raise UserError(
                 f"batch {batch.id} was removed by plait gc",
                 hint="Run its tasks again: plait run.",
@@ -91,7 +93,7 @@ def renew_environment(place: RepoLocation, state: State, requests: Sequence[Requ
         ended = batch.ended is not None  # its environment is about to be deleted
         if not exists or ended or (isinstance(request, Resume) and batch.paused is not None):
             with _wrap_os_errors(place):
-                project_files.save_batch_environment(place, batch.id, os.environ)
+                write_batch_environment(paths, batch.id, os.environ)
 
 
 @contextmanager

@@ -1,7 +1,4 @@
-"""Kits on disk: in the batch's folder, for its owner alone. What is written is there whole or not at all.
-
-What a front must not tell of a batch: the secrets of its own environment, and of the batch's as far as that is there.
-"""
+"""The files of a batch: its inputs and its environment, readable only by their owner, written atomically."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.state_paths import StateFolder
 
 INPUTS_FILE = "kit.json"
-
-
 ENVIRONMENT_FILE = "environment.json"
 
 
@@ -32,7 +27,7 @@ def write_batch_files(folder: StateFolder, batch: str, kit: BatchInputs, environ
 
 
 def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
-    # A variable need not be text: bytes that are none travel as lone surrogates, which JSON can't hold.
+    # As bytes: a variable need not be UTF-8.
     pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
     _write_durably(folder.batch(batch) / ENVIRONMENT_FILE, msgspec.json.encode(pairs))
 
@@ -42,7 +37,7 @@ def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
         return decode_inputs((folder.batch(batch) / INPUTS_FILE).read_bytes())
     except (OSError, BatchInputsError) as error:
         raise BatchInputsError(
-            f"what batch {batch} was submitted with can't be read: {error}",
+            f"can't read the files of batch {batch}: {error}",
             hint="submit its tasks again with plait run",
         ) from error
 
@@ -54,7 +49,7 @@ def read_batch_environment(folder: StateFolder, batch: str) -> dict[str, str]:
     except (OSError, msgspec.DecodeError) as error:
         raise BatchInputsError(
             f"the environment of batch {batch} can't be read: {error}",
-            hint=f"hand over yours with plait resume {batch}",
+            hint=f"use yours with plait resume {batch}",
         ) from error
     return {os.fsdecode(name): os.fsdecode(value) for name, value in pairs}
 
@@ -64,13 +59,13 @@ def has_environment(folder: StateFolder, batch: str) -> bool:
 
 
 def delete_environment(folder: StateFolder, batch: str) -> None:
-    """It holds secrets: when the batch has ended, nobody needs them."""
+    """It holds secrets, which an ended batch doesn't need."""
     (folder.batch(batch) / ENVIRONMENT_FILE).unlink(missing_ok=True)
 
 
 def delete_stale_environments(folder: StateFolder, keep: Collection[str], older: float) -> None:
-    """The environments of batches that nobody waits for, handed over so many seconds ago or more: a front may have died
-    before it asked, or have asked in vain. What was handed over just now may be about to be asked for.
+    """Delete environments older than `older` seconds, except of the batches `keep`: their submission failed or was never
+    sent. A newer one may be about to be submitted.
     """
     kept = {folder.batch(batch) for batch in keep}
     for path in folder.batches.glob(f"*/{ENVIRONMENT_FILE}"):
@@ -85,7 +80,7 @@ def _write_durably(path: Path, data: bytes) -> None:
 
 
 def load_redactor(folder: StateFolder, batch: str) -> Redactor:
-    """Of a batch that has ended, the environment is gone: then what its tasks set is known, and the shapes of secrets."""
+    """Redacts secrets of this process's environment, and of the batch's as long as it exists."""
     tasks: tuple[Task, ...] = ()
     environment: Mapping[str, str] = {}
     with suppress(BatchInputsError):

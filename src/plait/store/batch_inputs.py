@@ -1,8 +1,6 @@
-"""The kit: what a front hands over with a batch, outside the journal.
+"""What is submitted with a batch besides the journal's records: task texts, agents, and options of the repository.
 
-The journal keeps what decisions need. The tasks' texts, and how agents are called, are needed where attempts start; they
-lie in the batch's own folder until the batch is forgotten. The environment lies there too, in a file of its own that is
-removed when the batch ends: it holds secrets.
+The journal has only what decisions need. These inputs stay in the batch's folder until gc removes it.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class BatchInputsError(WorldError):
-    """A batch's kit is missing or can't be read; its tasks can't start."""
+    """A batch's inputs are missing or can't be read, so its tasks can't start."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishTarget:
-    """Where a batch goes: the remote, the branch it is for ("": the remote's default one), and how it is announced."""
+    """Where a batch is published: the remote and its target branch ("": the default branch)."""
 
     remote: str = "origin"
     target: str = ""
@@ -41,9 +39,8 @@ class PublishTarget:
 
 @dataclass(frozen=True, slots=True)
 class RepoOptions:
-    """What batches with worktrees go by. `hooks`: commits of results run the repository's hooks.
-
-    No file of a result may be larger than `largest_file` bytes; 0: any may.
+    """Options for batches with worktrees. `hooks`: commits run the repository's hooks. `largest_file`: limit in bytes
+    for each file of a result; 0: none.
     """
 
     outfit: WorkspaceSetup = WorkspaceSetup()
@@ -66,7 +63,7 @@ class RepoOptions:
 
 @dataclass(frozen=True)
 class BatchInputs:
-    """`top` is the checkout that the batch was submitted from, `sources` are what its tasks were read from."""
+    """`top` is the checkout that the batch was submitted from; its tasks were read from `sources`."""
 
     top: str
     tasks: tuple[Task, ...]

@@ -1,4 +1,4 @@
-"""From what SQLite and the operating system say to what a person should be told."""
+"""Turn errors of SQLite and the operating system into messages for people."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _CODE_BY_ERRNO = {
 
 
 def get_primary_code(error: sqlite3.Error) -> int:
-    """The result code without its extension, 0 where the Python module itself complains."""
+    """The result code without its extension; 0 for errors of the Python module itself."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def build_corrupt_error(path: Path, what: str) -> JournalCorruptError:
     return JournalCorruptError(
         f"the journal {path} is damaged: {what}",
-        hint="it was left as it is; restore it from a backup, or move it and the files named like it away "
+        hint="the file was not changed; restore it from a backup, or move it and the files named like it away "
         "to begin a new one (batches are forgotten, their branches stay)",
     )
 
@@ -51,21 +51,21 @@ def build_corrupt_error(path: Path, what: str) -> JournalCorruptError:
 def build_foreign_error(path: Path, what: str) -> JournalCorruptError:
     return JournalCorruptError(
         f"{path} is not a plait journal: {what}",
-        hint="it was left as it is; move it away, or keep plait's state somewhere else",
+        hint="the file was not changed; move it away, or keep plait's state somewhere else",
     )
 
 
 def build_newer_error(path: Path, what: str) -> JournalNewerError:
     return JournalNewerError(
         f"the journal {path} was written by a newer plait ({what})",
-        hint="it was left as it is; upgrade plait, or use the version that wrote it",
+        hint="the file was not changed; upgrade plait, or use the version that wrote it",
     )
 
 
 def build_full_error(path: Path) -> JournalFullError:
     return JournalFullError(
         f"the disk has no room for the journal {path}: nothing was added to it",
-        hint="free some space and start plait again; it goes on where it stopped",
+        hint="free some space and start plait again; plait continues where it stopped",
     )
 
 
@@ -78,7 +78,7 @@ def build_read_only_error(path: Path, what: str) -> JournalReadOnlyError:
 
 @contextmanager
 def map_read_errors(path: Path) -> Iterator[None]:
-    """Whatever a read brings up is damage, except where the file can't be reached at all."""
+    """Every read error is damage, unless the file can't be reached at all."""
     try:
         yield
     except sqlite3.Error as error:
@@ -116,7 +116,7 @@ def map_inbox_errors(path: Path) -> Iterator[None]:
             raise
         raise _map_inbox_error(path, get_primary_code(error), error) from error
     except UnicodeEncodeError as error:
-        raise InboxError(f"the request was not left in the inbox {path}: {_describe_invalid_text(error)}") from error
+        raise InboxError(f"the request was not added to the inbox {path}: {_describe_invalid_text(error)}") from error
     except OSError as error:
         raise _map_inbox_error(path, _CODE_BY_ERRNO.get(error.errno or 0, sqlite3.SQLITE_IOERR), error) from error
 
@@ -126,7 +126,7 @@ def _map_read_error(path: Path, error: sqlite3.Error) -> JournalError:
     if code in _BUSY_CODES:
         return _build_busy_error(path, error)
     if code == sqlite3.SQLITE_NOTADB:
-        return build_foreign_error(path, "it is no SQLite database")
+        return build_foreign_error(path, "it isn't a SQLite database")
     too_short = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ
     if code in _READ_ONLY_CODES:
         return JournalReadOnlyError(
@@ -169,17 +169,17 @@ def _map_inbox_error(path: Path, code: int, error: Exception) -> InboxError:
     elif code in _BUSY_CODES:
         what, hint = "stayed locked", "close whatever else has it open (a database browser?) and ask again"
     elif code == sqlite3.SQLITE_IOERR:
-        what, hint = "can't be used", "look at the disk and the system's log, then ask again"
+        what, hint = "can't be used", "check the disk and the system's log, then ask again"
     else:
         what, hint = (
             "is damaged",
-            "move it away: plait makes a new one; then ask again for what was still in it",
+            "move it away: plait creates a new one; then repeat the requests that were in it",
         )
     return InboxError(f"the inbox {path} {what} ({error})", hint=hint)
 
 
 def _describe_invalid_text(error: UnicodeEncodeError) -> str:
-    return f"{error.object[max(0, error.start - 20) : error.end + 20]!r} is no valid text ({error.reason})"
+    return f"{error.object[max(0, error.start - 20) : error.end + 20]!r} isn't valid text ({error.reason})"
 
 
 def _build_malformed_error(path: Path) -> JournalCorruptError:
@@ -197,5 +197,5 @@ def _build_busy_error(path: Path, error: Exception) -> JournalBusyError:
 def _build_io_error(path: Path, error: Exception) -> JournalError:
     return JournalError(
         f"the journal {path} can't be used: {error}",
-        hint="look at the disk and the system's log, then try again",
+        hint="check the disk and the system's log, then try again",
     )

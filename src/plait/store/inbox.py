@@ -129,7 +129,7 @@ def _decode_row(row: RequestRow) -> tuple[str, Request | str]:
         found = codec.decode_event(kind, body, version)
     except (codec.NewerFormatError, codec.UnreadableEventError) as error:
         return id_, str(error)
-    return id_, found if isinstance(found, Request) else f"{kind} is no request"
+    return id_, found if isinstance(found, Request) else f"{kind} is not a request"
 
 
 def _verify_identity(path: Path, connection: sqlite_files.Connection) -> None:
@@ -145,4 +145,4 @@ def _verify_identity(path: Path, connection: sqlite_files.Connection) -> None:
 
 
 def _build_foreign_error(path: Path, what: str) -> InboxError:
-    return InboxError(f"the inbox {path} {what}", hint="it was left as it is; move it away")
+    return InboxError(f"the inbox {path} {what}", hint="the file was not changed; move it away")

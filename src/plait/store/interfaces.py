@@ -1,4 +1,4 @@
-"""What the engine asks of the world, as protocols. Adapters implement them; `plait.testing.contracts` checks them."""
+"""The journal and the inbox as protocols; `plait.testing.contracts` checks implementations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.core.requests import Request
 
 
 class JournalError(WorldError):
-    """Something stands between plait and its journal."""
+    """The journal can't be used."""
 
 
 class JournalMissingError(JournalError):
@@ -23,15 +23,15 @@ class JournalBusyError(JournalError):
 
 
 class JournalNewerError(JournalError):
-    """The journal was written by a newer plait and is left as it is."""
+    """The journal was written by a newer plait; it is not changed."""
 
 
 class JournalCorruptError(JournalError):
-    """The journal does not hold what was written to it and is left as it is."""
+    """The journal is damaged; it is not changed."""
 
 
 class JournalFullError(JournalError):
-    """The disk has no room; nothing of the last append was kept."""
+    """The disk is full; nothing of the last append was kept."""
 
 
 class JournalReadOnlyError(JournalError):
@@ -43,60 +43,60 @@ class JournalGapError(JournalError):
 
 
 class InboxError(WorldError):
-    """Something stands between a front and the inbox; the request was not left there."""
+    """The inbox can't be used; the request was not added."""
 
 
 class JournalReader(Protocol):
-    """The list of facts, for whoever shows them. It belongs to the thread that opened it.
+    """Reads records. Used by the thread that opened it.
 
     In a process that also writes, the writer is opened first.
     """
 
     @property
     def id(self) -> str:
-        """Made once, at the journal's birth: a cursor is only worth something together with it."""
+        """Created with the journal; cursors are valid only for the same id."""
 
     def last(self) -> int:
         """The seq of the newest record, 0 when there is none."""
 
     def read(self, after: int = 0) -> Iterator[Record]:
-        """Every record with a greater seq that is durable now, in order; what comes later, a later call reads."""
+        """All durable records with a greater seq, in order, as of now."""
 
     def wait(self, after: int, timeout: float) -> bool:
-        """Return True as soon as there is a record with a greater seq, False when the time is over."""
+        """Return True as soon as there is a record with a greater seq, False after the timeout."""
 
     def settings(self) -> Mapping[str, str]:
-        """What was saved through the page or the API, as JSON texts by name."""
+        """Settings saved through the page or the API, as JSON by name."""
 
     def close(self) -> None: ...
 
 
 class Journal(JournalReader, Protocol):
-    """The list of facts, for its one writer."""
+    """The journal of its one writer."""
 
     def append(self, records: Sequence[Record]) -> None:
-        """All or nothing, and durable on return. One call is one commit: bring many records at once."""
+        """All or nothing, and durable on return. One call is one commit, so batch records."""
 
     def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
-        """Set the named ones; None forgets one. In one commit with the records that say so."""
+        """Change saved settings (None deletes one) and append records in one commit."""
 
 
 class Inbox(Protocol):
-    """Requests on their way to the engine: any front puts, the engine takes."""
+    """Requests to the engine, from any process."""
 
     def put(self, request: Request) -> None:
         """Durable on return. A second copy (the same id) is ignored, even after the first was taken."""
 
     def pending(self) -> Sequence[Request]:
-        """What has not been taken yet, in the order it arrived; one that can't be read costs itself only."""
+        """Requests that are not taken yet, in order, without unreadable ones."""
 
     def unreadable(self) -> Mapping[str, str]:
         """Why some requests, by id, can't be read (damaged, or from a newer plait). They are kept, and skipped."""
 
     def mark_taken(self, ids: Sequence[str]) -> None:
-        """These are in the journal now (or, set aside, not wanted any more): forget them, but know their ids."""
+        """These are in the journal now, or rejected: remove them, but remember their ids."""
 
     def wait(self, timeout: float) -> bool:
-        """Return True as soon as something is pending that can be read, False when the time is over."""
+        """Return True as soon as something is pending that can be read, False after the timeout."""
 
     def close(self) -> None: ...

@@ -23,7 +23,7 @@ def open_journal_reader(path: Path) -> SqliteJournalReader:
         verification.verify_presence(path)
         if not path.exists():
             raise JournalMissingError(
-                f"there is no journal at {path} yet", hint="it is made when the first batch is submitted"
+                f"there is no journal at {path} yet", hint="it is created when the first batch is submitted"
             )
         _verify_if_idle(path)
         connection = sqlite_files.connect(path, "mode=ro")

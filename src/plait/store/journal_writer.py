@@ -92,7 +92,7 @@ def _build_lost_lock_error(path: Path) -> JournalBusyError:
 
 def _build_stuck_reader_error(path: Path) -> JournalBusyError:
     return JournalBusyError(
-        f"somebody has been reading the journal {path} for seconds and does not let go",
+        f"another process has been reading the journal {path} for seconds",
         hint="look for a plait process that is stopped, or a database browser, and end it",
     )
 
@@ -198,5 +198,5 @@ class SqliteJournal(SqliteJournalReader):
     def _build_uncertain_error(self) -> JournalError:
         return JournalError(
             f"the journal {self._path} had a disk error: whether its last append was kept is not known",
-            hint="look at the disk and the system's log, then start plait again: it reads what is there",
+            hint="check the disk and the system's log, then start plait again: it reads what is there",
         )

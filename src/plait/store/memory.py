@@ -1,7 +1,6 @@
-"""A journal and an inbox that last as long as the process: for the simulator and for users' own tests.
+"""A journal and an inbox in memory, for the simulator and for users' tests.
 
-Both are safe to share between threads. What was appended survives `close`, so a test can let an engine die and
-another one go on with the same object.
+Both are thread-safe. Records survive `close`, so a test can let one engine die and another continue with the same object.
 """
 
 from __future__ import annotations
@@ -60,11 +59,11 @@ class MemoryJournal:
             self._settings = {name: value for name, value in merged.items() if value is not None}
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
 
 class MemoryInbox:
-    """An Inbox. Whatever is in it can be read, so nothing is ever set aside."""
+    """An Inbox in which every request is readable."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, Request] = {}
@@ -95,4 +94,4 @@ class MemoryInbox:
             return self._arrived.wait_for(lambda: bool(self._waiting), timeout)
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""

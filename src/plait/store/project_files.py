@@ -1,11 +1,8 @@
-"""The only modules that name concrete adapters. This one has what every front needs; the others are for those who read
-sources, are the engine, or look after things.
-"""
+"""Open a project's journal, inbox and batch files. Imports are lazy: `plait status` starts with this module."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from plait.git.location import RepoLocation
@@ -17,20 +14,16 @@ if TYPE_CHECKING:
 
 
 JOURNAL_FILE = "journal.db"
-
-
 INBOX_FILE = "inbox.db"
-
-
 LOCKS_FOLDER = "locks"
 
 
 def has_journal(place: RepoLocation) -> bool:
-    return os.path.exists(place.state / JOURNAL_FILE)  # noqa: PTH110 - it never raises
+    return os.path.lexists(place.state / JOURNAL_FILE)
 
 
 def open_project_journal(place: RepoLocation) -> JournalReader:
-    """Raises JournalMissingError where nothing was ever submitted."""
+    """Raises JournalMissingError if nothing was ever submitted."""
     from plait.store.journal_reader import open_journal_reader
 
     return open_journal_reader(place.state / JOURNAL_FILE)
@@ -48,30 +41,8 @@ def open_state_paths(place: RepoLocation) -> StateFolder:
     return Folder(place.state)
 
 
-def save_batch_inputs(place: RepoLocation, batch: str, kit: BatchInputs, environment: Mapping[str, str]) -> None:
-    from plait.store import batch_files
-
-    batch_files.write_batch_files(open_state_paths(place), batch, kit, environment)
-
-
 def load_batch_inputs(place: RepoLocation, batch: str) -> BatchInputs:
-    """Raises KitError."""
+    """Raises BatchInputsError."""
     from plait.store import batch_files
 
     return batch_files.read_batch_inputs(open_state_paths(place), batch)
-
-
-def is_batch_forgotten(place: RepoLocation, batch: str) -> bool:
-    return os.path.lexists(open_state_paths(place).forgotten_marker(batch))
-
-
-def has_batch_environment(place: RepoLocation, batch: str) -> bool:
-    from plait.store import batch_files
-
-    return batch_files.has_environment(open_state_paths(place), batch)
-
-
-def save_batch_environment(place: RepoLocation, batch: str, environment: Mapping[str, str]) -> None:
-    from plait.store import batch_files
-
-    batch_files.write_batch_environment(open_state_paths(place), batch, environment)

@@ -30,7 +30,7 @@ CREATE TABLE records (
   version INTEGER NOT NULL,  -- codec.VERSION when it was written
   kind    TEXT    NOT NULL,
   event   BLOB    NOT NULL,  -- JSON
-  "check" BLOB    NOT NULL   -- see chain.py
+  "check" BLOB    NOT NULL   -- see checksums.py
 ) STRICT;
 
 -- What was saved through the page or the API, as JSON texts.

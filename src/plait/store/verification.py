@@ -56,7 +56,7 @@ def verify_presence(path: Path) -> None:
     """Birth is atomic, so no crash leaves an empty file, or a WAL without its journal."""
     if not path.exists():
         if sqlite_files.measure_file(sqlite_files.find_wal(path)):
-            raise error_mapping.build_corrupt_error(path, "the file itself is gone, only its -wal file is here")
+            raise error_mapping.build_corrupt_error(path, "the file is gone, and only its -wal file is left")
     elif not path.is_file():
         raise error_mapping.build_foreign_error(path, "it is no file")
     elif not sqlite_files.measure_file(path):
@@ -67,7 +67,7 @@ def verify_wal(path: Path) -> None:
     found = wal.scan_wal(sqlite_files.find_wal(path))
     if found.is_damaged:
         where = f"after frame {found.kept}" if found.has_valid_header else "in the head"
-        what = f"bytes have changed {where} of its -wal file, and records that were safe are behind them"
+        what = f"bytes have changed {where} of its -wal file, before records that were committed"
         raise error_mapping.build_corrupt_error(path, what)
 
 
@@ -101,7 +101,7 @@ def _verify_header(path: Path) -> None:
     with path.open("rb") as file:
         data = file.read(_FILE_HEADER.size)
     if not data.startswith(_MAGIC) or len(data) < _FILE_HEADER.size:
-        raise error_mapping.build_foreign_error(path, "it is no SQLite database")
+        raise error_mapping.build_foreign_error(path, "it isn't a SQLite database")
     *fixed, version, application = _FILE_HEADER.unpack(data)
     _verify_identity(path, application, version)
     if tuple(fixed) != _EXPECTED_HEADER:
