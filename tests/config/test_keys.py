@@ -22,7 +22,7 @@ from plait.config.keys import (
     SourcesConfig,
 )
 from plait.config.layers import merge_layers
-from plait.config.value_types import InvalidValue
+from plait.config.value_types import InvalidValueError
 from plait.core.settings import (
     Budget,
     EngineSettings,
@@ -82,7 +82,7 @@ def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
     "said", [b"x", ..., [1], {"a": [["b"]]}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
 )
 def test_nonsense_is_unfit_and_nothing_else(key: AnyKey, said: object) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidValueError):
         key.value_type.read(said)
 
 
@@ -252,7 +252,7 @@ def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None
 )
 def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
     kind = KEYS_BY_NAME[name].value_type
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidValueError):
         kind.read(kind.parse_text(said))
 
 
@@ -275,7 +275,7 @@ def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
     ],
 )
 def test_a_file_means_what_it_says(name: str, said: object) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidValueError):
         KEYS_BY_NAME[name].value_type.read(said)
 
 

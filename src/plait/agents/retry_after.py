@@ -1,7 +1,4 @@
-"""How long a provider asks to wait, as its tools tell it.
-
-Times of day at which a provider takes work again: "resets at 3pm (Europe/Berlin)", as the next such instant.
-"""
+"""How long a provider asks to wait: durations, timestamps, and times of day such as "resets at 3pm (Europe/Berlin)"."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 
-_MAX_WAIT_SECONDS = 40 * 86400.0  # seconds; more is no wait
+_MAX_WAIT_SECONDS = 40 * 86400.0
 _HTTP_DATE_FORMAT = "%a, %d %b %Y %H:%M:%S GMT"
 _EPOCH_RANGE = (1_500_000_000.0, 5_000_000_000.0)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -24,7 +21,7 @@ _DURATION_PART = pattern(
     re.IGNORECASE,
 )
 
-# What announces a length of time; "retrying in" tells of a wait that is over.
+# What precedes a duration; "retrying in" is about a wait that is over.
 _DURATION_PREFIX = pattern(
     r"(?:try(?:ing)? again|retry|wait|resets?|available(?: again)?)"
     r" (?:in|after|for)(?: about| approximately| another)? (?=\d)"
@@ -56,7 +53,7 @@ _RESET_ISO = pattern(
 
 @dataclass(frozen=True, slots=True)
 class RetryAfter:
-    """`after` counts in seconds from when it was said, `at` is an instant."""
+    """`after` is in seconds from when it was printed, `at` a timestamp."""
 
     after: float | None = None
     at: float | None = None
@@ -69,15 +66,13 @@ NO_RETRY_AFTER = RetryAfter()
 
 
 def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
-    """What this text asks for: of several lengths the longest. `said_at` is when; without it, no time of day is read."""
-    said = " ".join(text.split())
-    lengths = [
-        length for length in (*_find_durations(said), *_find_header_delays(said)) if 0 < length <= _MAX_WAIT_SECONDS
-    ]
-    at = _find_timestamp(said)
+    """The longest of several durations, and a timestamp. Without `printed_at`, times of day are ignored."""
+    line = " ".join(text.split())
+    delays = [delay for delay in (*_find_durations(line), *_find_header_delays(line)) if 0 < delay <= _MAX_WAIT_SECONDS]
+    at = _find_timestamp(line)
     if at is None and printed_at is not None:
-        at = find_time_of_day(said, printed_at)
-    return RetryAfter(max(lengths, default=None), at)
+        at = find_time_of_day(line, printed_at)
+    return RetryAfter(max(delays, default=None), at)
 
 
 def _find_durations(text: str) -> list[float]:
@@ -95,8 +90,8 @@ def _parse_duration(text: str, place: int) -> float:
 
 
 def _find_header_delays(text: str) -> list[float]:
-    told = [float(found["number"]) * (0.001 if found["ms"] else 1.0) for found in _RETRY_AFTER_HEADER.finditer(text)]
-    return told + [float(found["number"]) * 0.001 for found in _RETRY_DELAY_MS.finditer(text)]
+    headers = [float(match["number"]) * (0.001 if match["ms"] else 1.0) for match in _RETRY_AFTER_HEADER.finditer(text)]
+    return headers + [float(match["number"]) * 0.001 for match in _RETRY_DELAY_MS.finditer(text)]
 
 
 def _find_timestamp(text: str) -> float | None:
@@ -114,14 +109,14 @@ def _find_timestamp(text: str) -> float | None:
     return at if _EPOCH_RANGE[0] < at < _EPOCH_RANGE[1] else None
 
 
-MAX_AHEAD_SECONDS = 8 * 86_400.0  # seconds; a time of day is never further away
-JUST_PASSED_SECONDS = 15 * 60.0  # seconds; what is past by so little is meant as now
+MAX_AHEAD_SECONDS = 8 * 86_400.0  # a time of day is never further away
+JUST_PASSED_SECONDS = 15 * 60.0  # a time that passed this recently means now
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NAMED_TIMES = {"noon": time(12), "midnight": time(0)}
 _NOON_HOUR = 12
 
-# Abbreviations that mean one thing, in hours from UTC; of those that mean several, nobody knows which.
+# Unambiguous abbreviations, in hours from UTC.
 _ZONE_OFFSET_HOURS = {
     name: hours
     for hours, names in (
@@ -162,7 +157,7 @@ _HOUR_END = pattern(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
 
 
 def find_time_of_day(text: str, printed_at: float) -> float | None:
-    """The next time that is meant, never before `said_at`; None: none is told. In no zone, it is the local one's."""
+    """The next such time, never before `printed_at`; None if there is none. Without a zone, it is local time."""
     for match in _TIME_OF_DAY.finditer(text):
         at = _next_occurrence(match, text, printed_at)
         if at is not None:
@@ -202,7 +197,7 @@ def _parse_clock(match: re.Match[str], text: str) -> time | None:
 
 
 def _is_bare_hour(match: re.Match[str], text: str) -> bool:
-    """A number alone is an hour where nothing follows that it could count."""
+    """A number alone is an hour if nothing follows that it could count."""
     told = (match["zone"] or "").strip(" (")
     return bool(_HOUR_END.match(text, match.end() if told and _parse_zone(told) is not None else match.end("hour")))
 
@@ -225,7 +220,7 @@ def _candidate_days(match: re.Match[str], today: date) -> Iterator[date]:
 
 
 def _timestamps(day: date, clock: time, zone: tzinfo | None) -> Iterator[float]:
-    """When clocks are set back, a time comes twice; one that is left out when they are set forward, comes after that."""
+    """A time occurs twice when clocks are set back."""
     first, second = (datetime.combine(day, clock.replace(fold=fold), zone).timestamp() for fold in (0, 1))
     yield first
     if second > first:
@@ -233,7 +228,7 @@ def _timestamps(day: date, clock: time, zone: tzinfo | None) -> Iterator[float]:
 
 
 def _parse_zone(name: str) -> tzinfo | None:
-    """None: the local one, also for a name that nobody knows."""
+    """None for the local zone, and for unknown names."""
     offset = _OFFSET.fullmatch(name)
     if offset is not None:
         minutes = int(offset["hours"]) * 60 + int(offset["minutes"] or 0)
@@ -243,7 +238,7 @@ def _parse_zone(name: str) -> tzinfo | None:
         return timezone(timedelta(hours=_ZONE_OFFSET_HOURS[name.lower()]))
     if "/" not in name:
         return None
-    from zoneinfo import ZoneInfo  # few refusals name a zone
+    from zoneinfo import ZoneInfo  # rarely needed
 
     try:
         return ZoneInfo(name)

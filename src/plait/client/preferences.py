@@ -34,7 +34,7 @@ from plait.config.keys import (
 from plait.config.layers import SettingsError, saved_origin
 from plait.config.loading import load_config
 from plait.config.toml_file import format_short
-from plait.config.value_types import InvalidValue
+from plait.config.value_types import InvalidValueError
 from plait.core import settings as saving
 from plait.core.contest import REFEREE
 from plait.core.errors import PlaitError
@@ -197,7 +197,7 @@ def _encode_value(saved: Mapping[str, str], name: str, said: object) -> str | No
         )
     try:
         text = msgspec.json.encode(key.value_type.plain(key.value_type.read(said))).decode()
-    except InvalidValue as unfit:
+    except InvalidValueError as unfit:
         raise _SettingError(f"{name} must be {key.value_type.allowed}, not {format_short(said)}", str(unfit)) from None
     if len(text) > saving.MAX_SAVED_TEXT_CHARS:
         raise _SettingError(

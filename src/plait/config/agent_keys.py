@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from plait.config.key import ConfigTable, Key
 from plait.config.value_types import (
-    InvalidValue,
+    InvalidValueError,
     ValueType,
     args_table,
     boolean,
@@ -57,9 +57,9 @@ def server_url() -> ValueType[str]:
         url = required_text("").read(value).rstrip("/")
         parts = split_http_url(url)
         if parts.username is not None or parts.password is not None:
-            raise InvalidValue("A key goes into a variable, which model.key names.")
+            raise InvalidValueError("A key goes into a variable, which model.key names.")
         if parts.query or parts.fragment:
-            raise InvalidValue
+            raise InvalidValueError
         return url
 
     return ValueType('the address of a server, such as "http://localhost:11434/v1"', read)

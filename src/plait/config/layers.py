@@ -11,7 +11,7 @@ from plait.config.config import COMMAND_AGENT, Config, Layer, ValueOrigin
 from plait.config.key import ENV_PREFIX, AnyKey
 from plait.config.keys import CONFIG_TABLES, KEYS, KEYS_BY_JSON_NAME, KEYS_BY_NAME, KEYS_BY_VARIABLE, find_similar
 from plait.config.toml_file import format_short
-from plait.config.value_types import InvalidValue
+from plait.config.value_types import InvalidValueError
 from plait.core.errors import ConfigError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
@@ -54,7 +54,7 @@ class LayerValues:
         kind = key.value_type
         try:
             value = kind.read(kind.parse_text(raw) if from_text and isinstance(raw, str) else raw)
-        except InvalidValue as error:
+        except InvalidValueError as error:
             shown = "its value" if key.is_secret else format_short(raw)
             self.add_error(f"{key.name} must be {kind.allowed}, not {shown}", at, str(error))
         else:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from plait.config.key import ConfigTable, Key
 from plait.config.value_types import (
-    InvalidValue,
+    InvalidValueError,
     ValueKind,
     ValueType,
     absolute_path,
@@ -30,7 +30,7 @@ def apprise_urls() -> ValueType[tuple[str, ...]]:
     def read(value: object) -> tuple[str, ...]:
         urls = texts.read(value)
         if not all(_SCHEME.match(url) and url.isprintable() for url in urls):
-            raise InvalidValue('Each begins with its service, such as "slack://" or "mailto://".')
+            raise InvalidValueError('Each begins with its service, such as "slack://" or "mailto://".')
         return urls
 
     def parse_text(text: str) -> object:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_NAME, TABLES, list_table_keys
 from plait.config.toml_file import format_short, format_toml
-from plait.config.value_types import InvalidValue, join_choices
+from plait.config.value_types import InvalidValueError, join_choices
 from plait.core.errors import UserError
 
 _TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows all values and their origins."
@@ -43,7 +43,7 @@ def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
         return format_toml(key.value_type.format_for_file(key.default))
     try:
         return format_toml(key.value_type.format_for_file(key.value_type.read(values[key.name])))
-    except InvalidValue:
+    except InvalidValueError:
         message = f"{key.name} must be {key.value_type.allowed}, not {format_short(values[key.name])}"
         raise UserError(message) from None
 

@@ -38,7 +38,7 @@ _TRUE_WORDS = {"true", "yes", "on", "1"}
 _FALSE_WORDS = {"false", "no", "off", "0"}
 
 
-class InvalidValue(ValueError):  # noqa: N818 - a verdict on a value; the caller knows the place and raises the error
+class InvalidValueError(ValueError):
     """The value does not fit the type; the text is a hint, or empty."""
 
 
@@ -81,7 +81,7 @@ class ValueType(Generic[T]):
 def whole_number() -> ValueType[int]:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_NUMBER:
-            raise InvalidValue
+            raise InvalidValueError
         return value
 
     allowed = f"a whole number from 0 to {MAX_NUMBER}"
@@ -127,7 +127,7 @@ def optional_number(most: float) -> ValueType[float | None]:
 def boolean() -> ValueType[bool]:
     def read(value: object) -> bool:
         if not isinstance(value, bool):
-            raise InvalidValue
+            raise InvalidValueError
         return value
 
     def parse_text(text: str) -> object:
@@ -143,7 +143,7 @@ def choice(of: type[E]) -> ValueType[E]:
     def read(value: object) -> E:
         if not isinstance(value, str) or value not in names:
             near = get_close_matches(value, names, n=1) if isinstance(value, str) else ()
-            raise InvalidValue(f"Did you mean {near[0]}?" if near else "")
+            raise InvalidValueError(f"Did you mean {near[0]}?" if near else "")
         return of(value)
 
     return ValueType(join_choices(names), read, lambda value: value.value, choices=tuple(names), kind=ValueKind.CHOICE)
@@ -185,7 +185,7 @@ def text_list(what: str, *, split: bool = False) -> ValueType[tuple[str, ...]]:
         if isinstance(value, str):
             value = _split_commas(value) if split else [value]
         if not isinstance(value, Sequence) or isinstance(value, bytes):
-            raise InvalidValue
+            raise InvalidValueError
         return tuple(map(_require_nonempty, value))
 
     return ValueType(what, read, list, _split_commas, kind=ValueKind.LIST, json_type=list[str])
@@ -198,7 +198,7 @@ def absolute_path() -> ValueType[str | None]:
     def read(value: object) -> str | None:
         path = text.read(value)
         if path is not None and not path.startswith(("/", "~/")):
-            raise InvalidValue("Write the absolute path; ~/ is your home folder.")
+            raise InvalidValueError("Write the absolute path; ~/ is your home folder.")
         return path
 
     return ValueType('the absolute path of a file, or "" for none', read, format_value=text.format_value)
@@ -218,14 +218,14 @@ def http_url() -> ValueType[str | None]:
 
 
 def split_http_url(url: str) -> SplitResult:
-    """The parts of an http(s) address with a host; raises InvalidValue for anything else."""
+    """The parts of an http(s) address with a host; raises InvalidValueError for anything else."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise InvalidValue from None
+        raise InvalidValueError from None
     if not valid or not url.isprintable() or " " in url:
-        raise InvalidValue
+        raise InvalidValueError
     return parts
 
 
@@ -233,9 +233,9 @@ def duration() -> ValueType[float]:
     def read(value: object) -> float:
         seconds = units.parse_duration_setting(value) if isinstance(value, str) else value
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-            raise InvalidValue
+            raise InvalidValueError
         if not 0 < seconds <= units.MAX_SECONDS:
-            raise InvalidValue
+            raise InvalidValueError
         return float(seconds)
 
     return ValueType(
@@ -252,7 +252,7 @@ def size(least: int = _MIN_SIZE_BYTES) -> ValueType[int]:
     def read(value: object) -> int:
         count = units.parse_size_setting(value) if isinstance(value, str) else value
         if isinstance(count, bool) or not isinstance(count, int) or not least <= count <= _MAX_SIZE_BYTES:
-            raise InvalidValue
+            raise InvalidValueError
         return count
 
     return ValueType(
@@ -312,9 +312,9 @@ def args_table(what: str) -> ValueType[tuple[tuple[str, tuple[str, ...]], ...]]:
         try:
             args = shlex.split(value) if isinstance(value, str) else value
         except ValueError:
-            raise InvalidValue("Check its quotes.") from None
+            raise InvalidValueError("Check its quotes.") from None
         if not isinstance(args, Sequence) or isinstance(args, str | bytes):
-            raise InvalidValue
+            raise InvalidValueError
         return tuple(map(_require_text, args))
 
     return _table_of(
@@ -331,7 +331,7 @@ def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
         if isinstance(value, str):
             value = [_parse_number(part) for part in value.split("/")]
         if not isinstance(value, Sequence) or len(value) not in {2, 3}:
-            raise InvalidValue
+            raise InvalidValueError
         return tuple(map(_read_number(0), value))
 
     each = "dollars per million tokens read, written and (optional) read from the cache, such as [1.25, 10, 0.125]"
@@ -354,7 +354,7 @@ def _table_of(
 
     def read(value: object) -> tuple[tuple[str, T], ...]:
         if not isinstance(value, Mapping):
-            raise InvalidValue
+            raise InvalidValueError
         return tuple((_require_nonempty(name), read_value(one)) for name, one in value.items())
 
     return ValueType(
@@ -375,9 +375,9 @@ def join_choices(words: Sequence[str]) -> str:
 def _read_number(least: float, most: float | None = None) -> Callable[[object], float]:
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InvalidValue
+            raise InvalidValueError
         if not value >= least or (most is not None and value > most):  # also rejects NaN
-            raise InvalidValue
+            raise InvalidValueError
         return float(value)
 
     return read
@@ -410,13 +410,13 @@ def _parse_pair(text: str) -> dict[str, str]:
 
 
 def _reject() -> NoReturn:
-    raise InvalidValue
+    raise InvalidValueError
 
 
 def _require_text(value: object) -> str:
     """A text that a file can hold and a command line can carry."""
     if not isinstance(value, str) or "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        raise InvalidValue
+        raise InvalidValueError
     return value
 
 

@@ -1,7 +1,4 @@
-"""An order: the batch that somebody asks for, in the words of the HTTP interface.
-
-Hints for those who ask over HTTP: what the command line has a flag for has a name in a body.
-"""
+"""The batch that an API client asks for, and hints with the API's names instead of flags."""
 
 from __future__ import annotations
 
@@ -24,16 +21,14 @@ from plait.sources.planning import PlanOptions
 from plait.sources.source_set import SourceSet
 
 PER_BATCH: Mapping[str, AnyKey] = MappingProxyType({key.json_name: key for key in KEYS if key.per_batch})
-
-
 _MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSpec:
-    """`ids` are exact ids of tasks; none: all that are not complete. `settings` are by the names of the API.
+    """`ids` are exact task ids; empty: all incomplete tasks. `settings` have the names of the API.
 
-    A contest without agents is one between those of the settings.
+    A contest without agents uses those of the settings.
     """
 
     ids: tuple[str, ...] = ()
@@ -49,32 +44,32 @@ class BatchSpec:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The same for the same order, and for no other."""
+        """Equal only for equal specs."""
         needs, contest = [self.with_needs, self.ignore_needs], str(self.contest)
         encoded = json.dumps([self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str)
         return ("submit", encoded)
 
     def to_flags(self) -> dict[str, object]:
-        """By key, as the command line would give them. Raises FieldError for a name or a value that can't be."""
+        """By key, as from the command line. Raises FieldError for an unknown name or an invalid value."""
         given = {_find_key(name).name: _check_value(name, value) for name, value in self.settings.items()}
         if self.contest is not None and self.contest.agents:
             given |= {"run.agent": list(self.contest.agents)}
         return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
 
     def check_task_ids(self, pile: SourceSet | None) -> None:
-        """Raises UnknownError if a task is not there; without a `pile`, none is."""
+        """Raises NotFoundError for unknown tasks; without sources, all are unknown."""
         missing = [name for name in self.ids if pile is None or name not in pile.by_id]
         if missing:
             shown = ", ".join(missing[:_MAX_NAMED])
             more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
-            raise NotFoundError(f"there is no task {shown}{more}", hint="List the tasks to see those that are there.")
+            raise NotFoundError(f"there is no task {shown}{more}", hint="List the tasks to see their ids.")
 
 
 def _find_key(name: str) -> AnyKey:
     if name not in PER_BATCH:
         alike = find_similar(name, PER_BATCH)
         raise FieldError(
-            f"{name} is no setting of a batch",
+            f"{name} is not a setting of a batch",
             field=f"settings.{name}",
             hint=f"Did you mean {alike}?" if alike else "",
         )
@@ -82,7 +77,7 @@ def _find_key(name: str) -> AnyKey:
 
 
 def _check_value(name: str, value: object) -> object:
-    """Null is a setting not given."""
+    """Null: the setting is not given."""
     kind = _find_key(name).value_type
     if value is None:
         return None
@@ -103,13 +98,12 @@ _API_NAMES = {key.flag: key.json_name for key in KEYS if key.flag} | {
     "--push": "whenDone",
 }
 
-
 _FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-n\b)")
 
 
 def translate_hint(hint: str) -> str:
-    """A flag that nobody knows by another name stays: it belongs to a command that is told whole."""
-    return _FLAG.sub(lambda found: f"`{name}`" if (name := _API_NAMES.get(found[0])) else found[0], hint)
+    """Replace flags by field names; a flag without one is part of a full command, and stays."""
+    return _FLAG.sub(lambda match: f"`{name}`" if (name := _API_NAMES.get(match[0])) else match[0], hint)
 
 
 def translate_problem(problem: Problem) -> Problem:
