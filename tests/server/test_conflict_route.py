@@ -69,7 +69,7 @@ def test_why_a_task_is_conflicted_names_the_files(
 def test_what_is_in_no_conflict_says_what_it_is(served_estate: RunningServer, torn: tuple[str, str, str]) -> None:
     batch, won, lost = torn
     refused = served_estate.get(f"/api/batches/{batch}/tasks/{won}/conflict", 409)
-    assert (refused["state"], refused["error"]) == ("done", f"{won} is in no conflict")
+    assert (refused["state"], refused["error"]) == ("done", f"{won} has no conflict")
     served_estate.get(f"/api/batches/{batch}/tasks/none/conflict", 404)
     served_estate.post(f"/api/batches/{batch}/tasks/{lost}/drop")
     served_estate.wait_for_task(batch, lost, "skipped")

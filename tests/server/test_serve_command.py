@@ -142,7 +142,7 @@ def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: Temp
     port = server.url.rpartition(":")[2]
     told = yard.plait("serve", "--port", port)
     assert (told.code, told.out) == (2, "")
-    assert f"port {port} is taken" in told.err
+    assert f"port {port} is in use" in told.err
     assert "--port 0" in told.err
     if sys.platform == "linux":
         assert f"by another plait serve (process {server.pid})" in told.err
@@ -151,12 +151,12 @@ def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: Temp
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--host", "203.0.113.7"], "is no address of this machine"),
-        (["--host", "no such host"], "is no host"),
+        (["--host", "203.0.113.7"], "is not an address of this machine"),
+        (["--host", "no such host"], "is not a host"),
         (["--port", "70000"], "70000"),
         (["--keyfile", "key.pem"], "--certfile"),
         (["--certfile", "nowhere.pem"], "can't be read"),
-        (["--allow-host", "ftp://x"], "is no host"),
+        (["--allow-host", "ftp://x"], "is not a host"),
     ],
 )
 def test_what_can_t_be_listened_at_is_refused_before_anything_starts(

@@ -26,7 +26,6 @@ from plait.store.batch_inputs import BatchInputsError
 
 T = TypeVar("T")
 
-
 # The journal's id, new events, and the sequence number of the last record.
 EventCallback = Callable[[str, Sequence[BufferedEvent], int], object]
 LogCallback = Callable[[Sequence[StreamEvent]], object]

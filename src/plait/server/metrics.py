@@ -39,20 +39,19 @@ from plait.store import project_files
 T = TypeVar("T")
 LabelValue = TypeVar("LabelValue", bound=str)
 
-# The values of the labels, but for the project's, and the number.
+# The values of the labels besides the project, and the number.
 Sample = tuple[tuple[str, ...], float]
 
-
-# How many batches, how many tasks, and how many of those wait on what.
+# Batches by status, tasks by status, and waiting tasks by cause.
 StatusTotals = tuple[Mapping[BatchStatus, int], Mapping[TaskStatus, int], Mapping[Waiting, int]]
 
-# SQLite keeps what was written last beside the journal.
+# SQLite writes to the WAL first.
 _JOURNAL_FILES = (project_files.JOURNAL_FILE, f"{project_files.JOURNAL_FILE}-wal")
 
 
 @dataclass(frozen=True, slots=True)
 class DurationBuckets:
-    """How many took how long, in the order of the tally's bounds, and all their seconds together."""
+    """Counts in the order of DURATION_BOUNDS_SECONDS, and the sum of all durations."""
 
     counts: tuple[int, ...]
     seconds: float
@@ -60,7 +59,7 @@ class DurationBuckets:
 
 @dataclass(frozen=True, slots=True)
 class CurrentMetrics:
-    """What is so at this moment. `silence`: seconds since the last record, while something is at work."""
+    """The current state. `silence`: seconds since the last record while attempts run."""
 
     batches: Mapping[BatchStatus, int]
     tasks: Mapping[TaskStatus, int]
@@ -77,7 +76,7 @@ class CurrentMetrics:
 
 @dataclass(frozen=True, slots=True)
 class TotalMetrics:
-    """What has happened since the journal's beginning, as the tally has it."""
+    """Totals since the journal's beginning."""
 
     attempts: Mapping[tuple[str, Step, Category], int]
     durations: Mapping[tuple[str, Step], DurationBuckets]
@@ -94,7 +93,7 @@ class TotalMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ProjectMetrics:
-    """`now` and `so_far` are None together: the project's journal can't be read."""
+    """`current` and `totals` are None together: the journal can't be read."""
 
     project: str
     current: CurrentMetrics | None = None
@@ -102,8 +101,8 @@ class ProjectMetrics:
 
 
 class MetricsReader:
-    """Reads one project's figures, in the client's thread. It remembers since when each request was seen to wait, and where
-    everything stood at the last record: of thousands of open tasks, that takes a while to say.
+    """Reads one project's metrics, in the session's thread. Status counts are cached until the next record: they take a
+    while with thousands of open tasks.
     """
 
     def __init__(self) -> None:
@@ -111,7 +110,7 @@ class MetricsReader:
         self._cached_totals: tuple[tuple[str | None, int], StatusTotals] | None = None
 
     def read(self, project: str, client: Session, counters: JournalCounters, *, clients: int = 0) -> ProjectMetrics:
-        if client.journal_id is None:  # what was counted was another history
+        if client.journal_id is None:  # the counters are of a removed journal
             counters = JournalCounters()
         return ProjectMetrics(
             project, self._read_current(client, counters, clients), build_totals(client.state, counters)
@@ -143,7 +142,7 @@ class MetricsReader:
         return self._cached_totals[1]
 
     def _oldest_wait_seconds(self, pending: Iterable[str], now: float) -> float:
-        """The inbox does not say since when: from the first time that somebody looked."""
+        """Since the first scrape that saw the request: the inbox has no times."""
         self._first_seen = {name: self._first_seen.get(name, now) for name in pending}
         return now - min(self._first_seen.values(), default=now)
 
@@ -178,7 +177,7 @@ def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
 
 
 def _breaker_seconds(state: State, counters: JournalCounters, at: float) -> Mapping[str, float]:
-    """Providers that share a name here are as closed as the one that is closed the longest."""
+    """Of providers that share a label, the longest time counts."""
     found = dict[str, float]()
     for provider, breaker in state.breakers.items():
         name, until = counters.get_provider_label(provider), breaker.until
@@ -196,7 +195,7 @@ def _journal_bytes(place: RepoLocation) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MetricFamily(Generic[T]):
-    """A metric: its name, what it says, its labels beside the project, and where its numbers come from."""
+    """A metric, its labels besides the project, and how its samples are computed."""
 
     name: str
     description: str
@@ -205,7 +204,7 @@ class MetricFamily(Generic[T]):
 
 
 def _count_all(labels: Iterable[LabelValue], counts: Mapping[LabelValue, int]) -> list[Sample]:
-    """Also those of which there are none: a series that comes and goes is hard to watch."""
+    """Including zeros: a series that comes and goes is hard to monitor."""
     return [((str(word),), counts.get(word, 0)) for word in labels]
 
 
@@ -333,7 +332,7 @@ COUNTERS: tuple[MetricFamily[TotalMetrics], ...] = (
 
 
 class ServerMetrics:
-    """The metrics of a server. It belongs to the loop of its offices."""
+    """Used from one event loop."""
 
     def __init__(self) -> None:
         self._readers = WeakKeyDictionary[ProjectSession, MetricsReader]()
@@ -341,9 +340,7 @@ class ServerMetrics:
     async def scrape(
         self, sessions: Iterable[ProjectSession], accept: str = "", *, down: Iterable[str] = ()
     ) -> tuple[bytes, str]:
-        """The exposition in the format that the `Accept` header asks for, and its content type. `down` are the projects of
-        offices that can't be opened.
-        """
+        """The exposition for this `Accept` header, and its content type. `down`: projects that can't be opened."""
         projects = [await self._read_project(session) for session in sessions]
         return render_metrics([*projects, *map(ProjectMetrics, down)], accept)
 
@@ -359,7 +356,7 @@ class ServerMetrics:
 
 
 def render_metrics(projects: Sequence[ProjectMetrics], accept: str = "") -> tuple[bytes, str]:
-    """The text and its content type; the process's own memory and time are in it, where the system tells them."""
+    """The text and its content type, with the process's memory and CPU time where available."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(_ProjectsCollector(projects))

@@ -1,7 +1,4 @@
-"""`plait serve`: the app behind its guard, from the first word to the last.
-
-Where the server listens: the socket is bound before anything else is done, so that what is wrong with it is told first.
-"""
+"""`plait serve`: bind the socket, assemble the app with its middleware, and run uvicorn."""
 
 from __future__ import annotations
 
@@ -39,20 +36,14 @@ from plait.server.projects import Project, open_project_store
 from plait.server.session_pool import SessionPool
 
 SHUTDOWN_GRACE_SECONDS = 5  # seconds for requests that are being answered when the server ends
-
-
 MAX_CONNECTIONS = 8192  # connections
-
-
 EXIT_OK, EXIT_INTERRUPTED = 0, 130
-
-
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What was said to `plait serve`; `names` are those that it is known by besides its address."""
+    """The options of `plait serve`; `host_names` are allowed besides its address."""
 
     directory: Path
     host: str = "127.0.0.1"
@@ -64,7 +55,7 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """`link` logs a browser in, once. `more`: so many projects besides. `private`: no other machine reaches it."""
+    """`link` logs a browser in, once."""
 
     url: str
     link: str
@@ -75,8 +66,9 @@ class ServerInfo:
 
 
 def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: Callable[[str], None]) -> int:
-    """Until it is told to end; the exit code. `ready` is called as soon as it answers, `tell` with what a person should
-    know later. Raises PlaitError, and then nothing was started.
+    """Serve until stopped; the exit code. `on_ready` is called as soon as it answers, `warn` with later messages.
+
+    Raises PlaitError if nothing was started.
     """
     if options.tls is not None and (problem := check_tls_files(options.tls.certfile, options.tls.keyfile)):
         raise problem
@@ -99,9 +91,7 @@ def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: C
 
 
 def find_default_location(directory: Path) -> RepoLocation | None:
-    """The project of a server that is started here. None: nobody's home folder is one, unless it is a repository. Raises
-    UserError.
-    """
+    """The project in this folder. None in the home or root folder, unless it is a repository. Raises UserError."""
     place = find_repo(directory)
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - it never raises
     excluded = {Path(place.top.anchor), home}
@@ -114,7 +104,7 @@ def _describe_server(
     tls = options.tls is not None
     url = base_url(options.host, listener.getsockname()[1], tls=tls)
     known: list[Project] = []
-    with suppress(PlaitError):  # told as soon as they are opened
+    with suppress(PlaitError):  # reported when they are opened
         known = sessions.list_projects()
     own = next((project for project in known if project.default), None)
     more = len(known) - (own is not None)
@@ -148,7 +138,7 @@ async def _run_server(sessions: SessionPool, server: _Server, listener: socket.s
 
 
 class _Server(uvicorn.Server):
-    """That of uvicorn, which says when it answers, does not wait for those who listen, and ends by returning."""
+    """Calls `on_ready` when it listens, ends event streams at shutdown, and returns instead of raising signals again."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None], on_shutdown: Callable[[], None]) -> None:
         super().__init__(config)
@@ -169,7 +159,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """They end it, and that is all: otherwise it would send them to itself once more, and die of them."""
+        """Uvicorn would raise captured signals again, and die of them."""
         before = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
         try:
             yield
@@ -179,16 +169,16 @@ class _Server(uvicorn.Server):
 
 
 def _raise_file_limit() -> None:
-    """A connection is an open file, and many systems begin with a few hundred of them."""
+    """Connections are open files, which many systems limit to a few hundred."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY:
         most = MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, MAX_CONNECTIONS)
-        with suppress(OSError, ValueError):  # then there is room for fewer
+        with suppress(OSError, ValueError):  # then fewer connections are possible
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def _configure_logging() -> None:
-    """What nobody expects, and nothing else; on stderr."""
+    """Unexpected errors only, on stderr."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("plait: %(message)s"))
     handler.addFilter(is_unexpected)
@@ -202,15 +192,15 @@ _WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognis
 
 
 def bind_listener(host: str, port: int) -> socket.socket:
-    """Raises UserError. Port 0: one that is free."""
+    """Raises UserError. Port 0: any free port."""
     family, address = _resolve_host(host, port)
-    # Named, since asyncio sends small answers at once only through what says to be TCP.
+    # Named, since asyncio sets TCP_NODELAY only on sockets with this protocol.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        # A server that was killed leaves connections behind, and is started again on its port.
+        # So that a killed server can be restarted on its port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(1024)  # somebody else may bind it otherwise, and both would think it theirs
+        listener.listen(1024)  # otherwise another process could bind it too
     except OSError as error:
         listener.close()
         raise _bind_error(host, port, error) from error
@@ -218,13 +208,13 @@ def bind_listener(host: str, port: int) -> socket.socket:
 
 
 def base_url(host: str, port: int, *, tls: bool) -> str:
-    """As a browser on this machine names it."""
+    """For a browser on this machine."""
     name = _WILDCARD_HOSTS.get(host, host)
     return f"{'https' if tls else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine reaches it."""
+    """Whether only this machine can reach it."""
     return ipaddress.ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 
@@ -233,8 +223,8 @@ def _resolve_host(host: str, port: int) -> tuple[int, tuple[object, ...]]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise UserError(
-            f"--host {host} is no address of this machine",
-            hint="Say 127.0.0.1 to be reached from here alone, 0.0.0.0 from everywhere.",
+            f"--host {host} is not an address of this machine",
+            hint="Use 127.0.0.1 for this machine only, 0.0.0.0 for all interfaces.",
         ) from error
     family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
     return family, address
@@ -244,26 +234,26 @@ def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
     match error.errno:
         case errno.EADDRINUSE:
             return UserError(
-                f"port {port} is taken{_describe_port_owner(port)}",
-                hint="Say another one: --port N, or --port 0 for any that is free.",
+                f"port {port} is in use{_describe_port_owner(port)}",
+                hint="Use another one: --port N, or --port 0 for any free port.",
             )
         case errno.EACCES:
             return UserError(
-                f"port {port} is not for everybody: {os.strerror(errno.EACCES)}",
-                hint="Say one above 1023: --port 3001.",
+                f"no permission to listen on port {port}",
+                hint="Use one above 1023: --port 3001.",
             )
         case errno.EADDRNOTAVAIL:
             return UserError(
-                f"--host {host} is no address of this machine",
-                hint="Say 127.0.0.1 to be reached from here alone, 0.0.0.0 from everywhere.",
+                f"--host {host} is not an address of this machine",
+                hint="Use 127.0.0.1 for this machine only, 0.0.0.0 for all interfaces.",
             )
         case _:
-            return UserError(f"nobody can listen at {host}, port {port}: {error.strerror}")
+            return UserError(f"can't listen on {host}:{port}: {error.strerror}")
 
 
 def _describe_port_owner(port: int) -> str:
-    """Whose it is, where the system tells: not of others' processes, and on some systems of none."""
-    import psutil  # only where something is wrong
+    """The process that listens there, if the system reveals it."""
+    import psutil  # only for this error
 
     with suppress(psutil.Error, OSError):
         for each in psutil.net_connections("tcp"):
@@ -276,6 +266,6 @@ def _describe_port_owner(port: int) -> str:
 
 
 def is_unexpected(record: logging.LogRecord) -> bool:
-    """Whether somebody should read it: uvicorn's error for what it cuts short at its end is none."""
+    """Requests that uvicorn cancels at shutdown are expected."""
     cause = record.exc_info[1] if record.exc_info else None
     return not isinstance(cause, asyncio.CancelledError) and not str(record.msg).startswith("Cancel %s")

@@ -1,7 +1,4 @@
-"""Replay: events from the journal itself, for those who are further behind than the story reaches.
-
-Live events: one stream per reader, from any mark on, without a gap or a repeat. Who reads slowly is waited for.
-"""
+"""Event streams: live from the buffer, and from the journal for readers that are further behind."""
 
 from __future__ import annotations
 
@@ -27,20 +24,22 @@ from plait.server.project_session import ProjectSession
 from plait.store import project_files
 from plait.store.interfaces import JournalMissingError
 
-REPLAY_IDLE_SECONDS = 5.0  # seconds that a portion may lie before whoever waits for a turn gets this one
+RETRY_MILLISECONDS = 1000  # until a disconnected client reconnects
+HEARTBEAT_COMMENT = b":\n\n"
+SSE_MEDIA_TYPE = "text/event-stream"
+REPLAY_IDLE_SECONDS = 5.0  # a reader that leaves a chunk this long loses its slot
+REPLAY_RETRY_SECONDS = 1.0  # until a failed replay is tried again
 
-
-# What is told next, and the mark of who has heard it.
+# The next events, and the cursor after them.
 ReplayChunk = tuple[list[BufferedEvent], EventCursor]
 
 
 def replay_events(
     place: RepoLocation, cursor: EventCursor, is_stopped: Callable[[], bool] = lambda: False
 ) -> Generator[ReplayChunk, None, None]:
-    """All that is durable now after this mark, in bounded portions. `over`: nobody wants to hear it any more.
+    """The events after this cursor that are in the journal now, in chunks; nothing if it is another journal.
 
-    It is told from the journal's beginning, as it was told before, so that the same records give the same events. Nothing
-    comes of a journal that is not the mark's.
+    Reading starts at the journal's beginning, so that the same records give the same events.
     """
     try:
         reader = project_files.open_project_journal(place)
@@ -57,9 +56,9 @@ def replay_events(
             if record.seq < cursor.seq:
                 continue
             reached = EventCursor(reader.id, record.seq)
-            fresh = [piece for piece in encode_events(reader.id, record.seq, events) if _is_after(piece, cursor)]
+            fresh = [event for event in encode_events(reader.id, record.seq, events) if _is_after(event, cursor)]
             ready += fresh
-            size += sum(len(piece.data) for piece in fresh)
+            size += sum(len(event.data) for event in fresh)
             if size >= SSE_CHUNK_BYTES:
                 yield ready, reached
                 ready, size = [], 0
@@ -71,8 +70,8 @@ def _is_after(event: BufferedEvent, cursor: EventCursor) -> bool:
 
 
 class ReplayReader:
-    """One reader's, in a thread of its own: a journal is read by the thread that opened it. There are few turns, and this has
-    one until its thread is done. Who leaves a portion lying loses its turn, and begins anew from its mark.
+    """One reader's replay, in its own thread: a journal is read by the thread that opened it. Slots are few; a reader that
+    leaves a chunk lying loses its slot, and starts over from its cursor.
     """
 
     def __init__(self, slots: asyncio.Semaphore, place: RepoLocation, cursor: EventCursor) -> None:
@@ -92,7 +91,7 @@ class ReplayReader:
         self._stop()
 
     async def read_chunk(self) -> ReplayChunk | None:
-        """None: that was all, or the turn is lost. Raises PlaitError where the journal can't be read."""
+        """None: the end, or the slot is lost. Raises PlaitError if the journal can't be read."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         if self._stopped.is_set():
@@ -114,20 +113,8 @@ class ReplayReader:
             self._loop.call_soon_threadsafe(self._slots.release)
 
 
-RETRY_MILLISECONDS = 1000  # milliseconds until a client that was cut off comes back
-
-
-HEARTBEAT_COMMENT = b":\n\n"
-
-
-SSE_MEDIA_TYPE = "text/event-stream"
-
-
-REPLAY_RETRY_SECONDS = 1.0  # seconds until a journal that could not be replayed is tried again
-
-
 class SseStream:
-    """`heard` is how far the reader has heard; None: it wants what happens from now on. `batch`: and nothing of others."""
+    """Events after the cursor (None: from now on), without a gap or a repeat. `batch`: only this one's."""
 
     def __init__(
         self,
@@ -139,11 +126,9 @@ class SseStream:
     ) -> None:
         self._session, self._batch, self._logs = session, batch, logs
         self._cursor = cursor or session.buffer.cursor
-        self._sent_cursor = self._cursor  # the last mark that the reader was given
+        self._sent_cursor = self._cursor  # the last one that the reader received
         self._heartbeats_seen = session.heartbeats
-        self._first_log_position = (
-            session.buffer.end_position
-        )  # what was said beside the journal before that is not for this reader
+        self._first_log_position = session.buffer.end_position  # earlier agent output is not for this reader
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
         self._session.readers += 1
@@ -164,17 +149,17 @@ class SseStream:
             self._session.log_readers -= self._logs
 
     def _cursor_event(self) -> bytes:
-        """An event without data: it only says how far one has heard."""
+        """An event without data, which only sets the reader's `Last-Event-ID`."""
         return f"id: {self._cursor}\n\n".encode()
 
     async def _check_reset(self) -> bytes | None:
-        """What to say to somebody who comes from another journal: everything they know is void."""
+        """The event for a reader of another journal, who has to load everything again."""
         if self._cursor.journal == self._session.buffer.journal and self._cursor.seq > self._session.buffer.seq:
-            await self._session.query(lambda _: None)  # it may have heard more than this server has read
+            await self._session.query(lambda _: None)  # the reader may be ahead of this server
         buffer, cursor = self._session.buffer, self._cursor
         if cursor.journal == buffer.journal and cursor.seq <= buffer.seq:
             return None
-        if not cursor.journal:  # there was none before: it begins
+        if not cursor.journal:  # there was no journal before
             self._cursor = EventCursor(buffer.journal, 0)
             return None
         self._cursor = self._sent_cursor = buffer.cursor
@@ -184,7 +169,7 @@ class SseStream:
         return f"id: {self._cursor}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
 
     async def _stream_live(self, position: int) -> AsyncGenerator[bytes]:
-        """Until it is too far behind, or the journal is another one."""
+        """Until the reader is too far behind, or the journal is replaced."""
         buffer = self._session.buffer
         while buffer is self._session.buffer:
             events = buffer.read(position)
@@ -193,7 +178,7 @@ class SseStream:
             if not events:
                 self._cursor = buffer.cursor
                 if (heartbeat := self._take_heartbeat()) is not None:
-                    yield heartbeat  # something may have happened meanwhile
+                    yield heartbeat
                 else:
                     await self._session.wait_for_change()
                 continue
@@ -208,7 +193,7 @@ class SseStream:
     def _select_data(self, position: int, events: Sequence[BufferedEvent]) -> bytes:
         if self._batch is None and self._logs and position >= self._first_log_position:
             return self._session.buffer.join(position, events)
-        return b"".join(piece.data for number, piece in enumerate(events, position) if self._wants(piece, number))
+        return b"".join(event.data for number, event in enumerate(events, position) if self._wants(event, number))
 
     def _wants(self, event: BufferedEvent, position: int) -> bool:
         if event.transient and not (self._logs and position >= self._first_log_position):
@@ -216,7 +201,7 @@ class SseStream:
         return self._batch is None or event.batch is None or event.batch == self._batch
 
     def _take_heartbeat(self) -> bytes | None:
-        """With a mark, where much has happened that the reader did not want to hear."""
+        """With a cursor, if events were filtered out since the last one."""
         if self._heartbeats_seen == self._session.heartbeats:
             return None
         self._heartbeats_seen = self._session.heartbeats
@@ -226,22 +211,22 @@ class SseStream:
         return HEARTBEAT_COMMENT + self._cursor_event()
 
     async def _stream_replay(self) -> AsyncGenerator[bytes]:
-        """Until it has all that is durable, or loses its turn."""
+        """Until the end of the journal, or the slot is lost."""
         before = self._cursor
-        with suppress(PlaitError):  # then it is tried again
+        with suppress(PlaitError):  # tried again below
             async with ReplayReader(self._session.replay_slots, self._session.place, before) as replay:
                 while (chunk := await replay.read_chunk()) is not None:
                     events, self._cursor = chunk
-                    data = b"".join(piece.data for piece in events if self._wants(piece, 0))
+                    data = b"".join(event.data for event in events if self._wants(event, 0))
                     if data:
                         self._sent_cursor = self._cursor
                         yield data
-        if self._cursor == before:  # it can't be read now, or it is being replaced
+        if self._cursor == before:  # unreadable, or being replaced
             await self._session.sleep_until_change(REPLAY_RETRY_SECONDS)
 
 
 class SseResponse(StreamingResponse):
-    """As soon as the reader has gone, nothing is kept for it."""
+    """Releases the stream as soon as the reader disconnects."""
 
     media_type = SSE_MEDIA_TYPE
 

@@ -134,9 +134,9 @@ def test_the_names_that_it_was_given(  # noqa: PLR0913, PLR0917 - a row of the t
 
 @pytest.mark.parametrize("allowed", ["", "a b", "ftp://a", "*", "http://", "https://a/b", "a:b:c", "-"])
 def test_what_is_no_host_is_told(allowed: str) -> None:
-    with pytest.raises(UserError, match="is no host"):
+    with pytest.raises(UserError, match="is not a host"):
         create_policy("127.0.0.1", [allowed])
-    with pytest.raises(UserError, match="is no host"):
+    with pytest.raises(UserError, match="is not a host"):
         create_policy(f"{allowed}/")
 
 

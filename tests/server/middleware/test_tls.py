@@ -57,7 +57,7 @@ def test_two_that_do_not_belong_together(tmp_path: Path) -> None:
 def test_a_key_that_others_could_read(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")
     key.chmod(0o644)
-    assert problem(cert, key) == f"the key {key} could be read by others"
+    assert problem(cert, key) == f"the key {key} is readable by others"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert problem(gone, key) == f"--certfile {gone} can't be read: No such file or directory"
     assert problem(cert, gone) == f"--keyfile {gone} can't be read: No such file or directory"
-    assert problem(tmp_path, key) == f"--certfile {tmp_path} is no file"
+    assert problem(tmp_path, key) == f"--certfile {tmp_path} is not a file"
 
 
 def test_a_key_with_a_passphrase_is_not_asked_for_on_a_terminal(tmp_path: Path) -> None:

@@ -24,14 +24,9 @@ from plait.server.metrics import ServerMetrics
 from plait.server.session_pool import SessionPool
 
 _ROUTE_MODULES = (projects, tasks, batches, actions, inspection, settings, events, docs)
-
-
 GZIP_MIN_BYTES = 1 << 10
 EVENTS_PATH = "/api/events"  # never ends, so HEAD is not answered
-
-
 _VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is not a field of this body"}
-
 
 _API_DESCRIPTION = (
     "Everything that the command line can do, for programs and for the web page. Every route but /health needs the token: "

@@ -1,7 +1,4 @@
-"""How uvicorn is told to listen: nothing that the guard relies on is left to its defaults.
-
-Whether a certificate and its key will do, told before anything listens.
-"""
+"""The uvicorn configuration, the order of the middleware, and checks of TLS files."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ class TlsFiles:
     keyfile: Path | None = None
 
 
-def create_uvicorn_config(  # noqa: PLR0913 - each is an option of `plait serve`, or a bound that tests set
+def create_uvicorn_config(  # noqa: PLR0913 - options of `plait serve`, and limits that tests set
     app: ASGIApp,
     policy: RequestPolicy,
     *,
@@ -49,9 +46,7 @@ def create_uvicorn_config(  # noqa: PLR0913 - each is an option of `plait serve`
     header_seconds: float = HEADER_SECONDS,
     unauthenticated: UnauthenticatedConnections | None = None,
 ) -> uvicorn.Config:
-    """No log of requests: the address of a login holds its code. What a client says about its own address, and about TLS
-    (`X-Forwarded-…`), is not believed.
-    """
+    """Without an access log, since login URLs contain codes, and without trust in `X-Forwarded-…` headers."""
     return uvicorn.Config(
         app,
         host=host,
@@ -69,13 +64,13 @@ def create_uvicorn_config(  # noqa: PLR0913 - each is an option of `plait serve`
 
 
 def check_tls_files(certfile: Path, keyfile: Path | None = None) -> UserError | None:
-    """None if the server can be started with these. Without a key file, the key is in the certificate's."""
+    """None if they can be used. Without a key file, the key is in the certificate file."""
     key = keyfile or certfile
     for option, path in (("--certfile", certfile), ("--keyfile", key)):
         if problem := _check_readable(option, path):
             return problem
     if key.stat().st_mode & stat.S_IRWXO:
-        return UserError(f"the key {key} could be read by others", hint=f"chmod 600 {key}")
+        return UserError(f"the key {key} is readable by others", hint=f"chmod 600 {key}")
     return _check_key_pair(certfile, key)
 
 
@@ -83,16 +78,16 @@ def _check_readable(option: str, path: Path) -> UserError | None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
-        return UserError(f"{option} {path} can't be read: {error.strerror}", hint="See that the path is right: ls -l.")
+        return UserError(f"{option} {path} can't be read: {error.strerror}", hint="Check the path: ls -l.")
     try:
         regular = stat.S_ISREG(os.fstat(fd).st_mode)
     finally:
         os.close(fd)
-    return None if regular else UserError(f"{option} {path} is no file", hint="Name the PEM file itself.")
+    return None if regular else UserError(f"{option} {path} is not a file", hint="Name the PEM file itself.")
 
 
 def _check_key_pair(certfile: Path, key: Path) -> UserError | None:
-    def ask() -> str:  # else OpenSSL asks on the terminal, where there may be none
+    def ask() -> str:  # otherwise OpenSSL prompts on the terminal
         raise UserError(
             f"the key {key} is protected by a passphrase",
             hint="Use one without: openssl pkey -in KEY -out PLAIN.",
@@ -105,7 +100,7 @@ def _check_key_pair(certfile: Path, key: Path) -> UserError | None:
     except ssl.SSLError as error:
         return _describe_ssl_error(error, certfile, key)
     except OSError as error:
-        return UserError(f"{certfile} can't be used: {error.strerror}", hint="See that it is a PEM file.")
+        return UserError(f"{certfile} can't be used: {error.strerror}", hint="Check that it is a PEM file.")
     return None
 
 
@@ -113,16 +108,16 @@ def _describe_ssl_error(error: ssl.SSLError, certfile: Path, key: Path) -> UserE
     if error.reason == "KEY_VALUES_MISMATCH":
         return UserError(
             f"the key {key} does not belong to the certificate {certfile}",
-            hint="Name the two that were made together.",
+            hint="Use the key that the certificate was made for.",
         )
     return UserError(
-        f"{certfile} and {key} can't be used: {error.reason or 'they are no PEM files'}",
-        hint="Both have to be PEM files: a certificate (with its chain), and its key.",
+        f"{certfile} and {key} can't be used: {error.reason or 'they are not PEM files'}",
+        hint="Both must be PEM files: a certificate (with its chain), and its key.",
     )
 
 
 def wrap_with_middleware(app: ASGIApp, authenticator: Authenticator, policy: RequestPolicy) -> ASGIApp:
-    """From the inside out: what stands further down is asked first."""
+    """From the inside out: the last one sees a request first."""
     rate_limiter = AuthRateLimiter(policy)
     app = BodyLimitMiddleware(app, policy)
     app = ReadOnlyMiddleware(app)

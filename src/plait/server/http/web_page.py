@@ -1,8 +1,6 @@
-"""What a browser sees: the page that was built, wherever no route answers. It finds its own way by the address.
+"""The built web page, served for every path without a route. Files are read and compressed once.
 
-A program that asks for an address that is not there is told so, and so is whoever asks for a file that the page has not.
-
-The files of the built page, each read and packed once for as long as it stays as it is.
+Programs that ask for an unknown path get 404 instead of the page.
 """
 
 from __future__ import annotations
@@ -25,22 +23,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plait.core.fast_dataclass import dataclass
 from plait.server.http.middleware.rejections import is_navigation
 
-PAGE_FOLDER_VARIABLE = (
-    "PLAIT_PAGE"  # of the environment: another folder than the package's, for whoever works on the page
-)
-
-
+PAGE_FOLDER_VARIABLE = "PLAIT_PAGE"  # environment variable: another folder than the package's, for development
 INDEX_FILE = "index.html"
-
-
-ASSETS_FOLDER = "assets"  # their names change with what they hold
-
-
+ASSETS_FOLDER = "assets"  # file names change with their content
 _NOT_PAGES = frozenset({"api", "metrics", "mcp", "health", ASSETS_FOLDER})
-
-
 _CACHE_FOREVER, _CACHE_REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
-
 
 _NOT_BUILT_HTML = """\
 <!doctype html>
@@ -53,18 +40,18 @@ _NOT_BUILT_HTML = """\
 
 
 def find_built_page() -> Path | None:
-    """The folder of the built page, which is a part of the package; None: it was not built."""
+    """The folder of the built page in the package; None: it was not built."""
     folder = _page_folder()
     return folder if (folder / INDEX_FILE).is_file() else None
 
 
 def add_page(app: FastAPI, folder: Path | None = None) -> None:
-    """The page has whatever all routes leave. It may be built while the server runs."""
+    """Serve the page for all other paths. It may be built while the server runs."""
     app.router.default = PageApp(PageFiles(folder or _page_folder()), app.router.default)
 
 
 def read_page_version(folder: Path | None = None) -> str | None:
-    """Another one than before: another page was built. None: there is none."""
+    """Changes with every build of the page. None: it was not built."""
     found = PageFiles(folder or _page_folder()).find(INDEX_FILE)
     return found.etag.strip('"') if found is not None else None
 
@@ -104,9 +91,9 @@ def _file_response(request: Request, found: PageFile, cache_control: str) -> Res
 
 
 def _matches_etag(request: Request, etag: str) -> bool:
-    """Whoever has it packed has it: a proxy on the way may have made the mark a weak one."""
-    said = request.headers.get("If-None-Match", "").split(",")
-    return any(each.strip().removeprefix("W/") in {etag, "*"} for each in said)
+    """A proxy may have made the tag a weak one."""
+    tags = request.headers.get("If-None-Match", "").split(",")
+    return any(tag.strip().removeprefix("W/") in {etag, "*"} for tag in tags)
 
 
 def _page_folder() -> Path:
@@ -114,14 +101,9 @@ def _page_folder() -> Path:
     return Path(named) if named else Path(str(files("plait"))) / "ui"
 
 
-MAX_CACHED_FILES = 64  # files in memory
-
-
-MAX_FILE_BYTES = 8 << 20  # bytes of one
-
-
-GZIP_FILE_MIN_BYTES = 1 << 10  # what is shorter is not packed
-
+MAX_CACHED_FILES = 64
+MAX_FILE_BYTES = 8 << 20
+GZIP_FILE_MIN_BYTES = 1 << 10
 
 _MEDIA_TYPES = {
     ".css": "text/css",
@@ -136,13 +118,12 @@ _MEDIA_TYPES = {
     ".woff2": "font/woff2",
 }
 
-
 _COMPRESSED_SUFFIXES = frozenset({".png", ".woff2", ".ico"})
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """`small`: gzipped, where that is worth it. `kind` without the character set."""
+    """`gzipped` only if it is worth it; `media_type` without the character set."""
 
     content: bytes
     gzipped: bytes | None
@@ -151,7 +132,7 @@ class PageFile:
 
 
 class PageFiles:
-    """No name leads out of the folder, and none to what is hidden in it."""
+    """No name leads out of the folder, or to a hidden file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -168,14 +149,14 @@ class PageFiles:
             if seen.st_size > MAX_FILE_BYTES:
                 return None
             return _read_page_file(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
-        except (OSError, ValueError):  # it is not there, or no name of a file
+        except (OSError, ValueError):  # missing, or not a valid name
             return None
 
 
 @lru_cache(MAX_CACHED_FILES)
 def _read_page_file(path: Path, _signature: tuple[int, ...]) -> PageFile:
-    whole = path.read_bytes()
-    worth = len(whole) >= GZIP_FILE_MIN_BYTES and path.suffix not in _COMPRESSED_SUFFIXES
-    small = gzip.compress(whole, 9, mtime=0) if worth else None
-    etag = f'"{hashlib.sha256(whole).hexdigest()[:32]}"'
-    return PageFile(whole, small, etag, _MEDIA_TYPES.get(path.suffix, "application/octet-stream"))
+    content = path.read_bytes()
+    compress = len(content) >= GZIP_FILE_MIN_BYTES and path.suffix not in _COMPRESSED_SUFFIXES
+    gzipped = gzip.compress(content, 9, mtime=0) if compress else None
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    return PageFile(content, gzipped, etag, _MEDIA_TYPES.get(path.suffix, "application/octet-stream"))

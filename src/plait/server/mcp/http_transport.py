@@ -1,4 +1,4 @@
-"""The same tools at `/mcp` of the server, behind its guard: who calls is known by then, and how far they reach."""
+"""MCP at `/mcp` of the HTTP server, behind its authentication."""
 
 from __future__ import annotations
 
@@ -11,29 +11,26 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from plait.server.http.middleware.authentication import MCP_PATH
 from plait.server.session_pool import SessionPool, current_scope
 
-if TYPE_CHECKING:  # an extra, and imported by the first who comes
+if TYPE_CHECKING:  # an extra, imported by the first request
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from plait.server.mcp.server import AccessScope, Context
     from plait.server.mcp.tool import Tool, ToolCall
 
-MCP_ROUTE = "/mcp"
 _SDK_MODULES = ("mcp.server.streamable_http_manager", "plait.server.mcp.server")
 
 
 def add_mcp(app: FastAPI, sessions: SessionPool) -> None:
-    """Before anything that answers whatever address is asked for. Without the extra, there is nothing at this one.
-
-    Nobody is told anything unasked, and no session is kept, so that there is nothing to listen to (GET) or to end (DELETE).
-    """
+    """Add the route if the extra is installed. POST only: there are no sessions and no server-initiated messages."""
     if find_spec("mcp") is not None:
-        app.router.routes.append(Route(MCP_ROUTE, endpoint=McpEndpoint(sessions), methods=["POST"]))
+        app.router.routes.append(Route(MCP_PATH, endpoint=McpEndpoint(sessions), methods=["POST"]))
 
 
 class McpEndpoint:
-    """Every request stands for itself: nothing is kept of a caller, so a restart costs nobody anything."""
+    """Stateless: a restart loses nothing."""
 
     def __init__(self, sessions: SessionPool) -> None:
         self._sessions = sessions
@@ -51,10 +48,10 @@ class McpEndpoint:
         return await asyncio.shield(self._manager)
 
     async def _run(self, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
-        """To the end of the loop, in a task of its own: requests come and go."""
+        """The manager runs in its own task, since its task group must not end with a request."""
         try:
             manager = await self._create_manager()
-        except Exception as error:  # noqa: BLE001 - whoever waits for it is told, and whoever comes next tries again
+        except Exception as error:  # noqa: BLE001 - passed to the waiting requests; the next one tries again
             self._manager = None
             ready.set_exception(error)
             return
@@ -63,22 +60,22 @@ class McpEndpoint:
             await asyncio.Event().wait()
 
     async def _create_manager(self) -> StreamableHTTPSessionManager:
-        for name in _SDK_MODULES:  # a second of work, and others wait for the loop
+        for name in _SDK_MODULES:  # takes a second, and must not block the loop
             await asyncio.to_thread(import_module, name)
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from plait.server.mcp.server import create_mcp_server
 
-        # Which names the server goes by is checked by the guard, for all routes alike.
+        # Host names are checked by the middleware.
         return StreamableHTTPSessionManager(create_mcp_server(self._make_call, _caller_scope), stateless=True)
 
     async def _make_call(self, context: Context, tool: Tool) -> ToolCall:
-        """`?project=` as on the other routes."""
+        """`?project=` as for other routes."""
         from plait.server.mcp.tool import ToolCall
 
         assert context.request is not None
         project = context.request.query_params.get("project")
-        fetch = tool.needs_fetch and not _caller_scope(context).denial_reason  # whoever may only read does not fetch
+        fetch = tool.needs_fetch and not _caller_scope(context).denial_reason  # read-only callers don't fetch
         session = await (self._sessions.get_updated(project) if fetch else self._sessions.get(project))
         request_scope = current_scope.get()
         assert request_scope is not None

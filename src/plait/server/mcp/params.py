@@ -1,4 +1,4 @@
-"""What tools are called with. Descriptions are read by agents: each says what is meant, and what is so if it is left out."""
+"""Parameters of tools. Agents read the descriptions: each says what it means, and what the default is."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from pydantic import BeforeValidator, Field
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.server.mcp.tool import ToolParams
 
-DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = (
-    20_000,
-    64 << 10,
-)  # characters of a log or a diff in one answer: what is usual, and the most
-WAIT_TOOL_SECONDS = 45  # seconds: hosts give up on a tool after a minute
+DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = 20_000, 64 << 10  # characters of a log or a diff in one answer
+WAIT_TOOL_SECONDS = 45  # hosts give up on a tool after a minute
 MAX_WAIT_TOOL_SECONDS = 600
 
 
 def _parse_list(value: object) -> object:
-    """Some hosts put a list into a string, and some agents say one id where several are meant."""
+    """Some hosts encode a list as a string, and some agents give one id instead of a list."""
     if not isinstance(value, str):
         return value
     try:
@@ -35,7 +32,7 @@ BatchArg = Annotated[
 ]
 NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
 TaskArg = Annotated[NameArg, Field(description="The task's id, or the beginning of it.")]
-# None of them named is a mistake, where leaving them out means all.
+# An empty list is an error: omitting it means all.
 NamesArg = Annotated[tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)]
 Limit = Annotated[int, Field(description="At most so many tasks in the answer.", ge=1, le=500)]
 Skip = Annotated[int, Field(description="Leave out so many from the beginning, for the next page.", ge=0)]

@@ -1,9 +1,4 @@
-"""The server of the protocol: who may call which tool, and everything that goes wrong as an answer that an agent can use.
-
-The server on standard input and output, for the host that started this process. It ends when its input does.
-
-How far a caller reaches: everything, or only what changes nothing, and why.
-"""
+"""The MCP server: tools by access scope, errors as results, and the stdio transport."""
 
 from __future__ import annotations
 
@@ -41,9 +36,8 @@ from plait.server.project_session import ProjectSession
 TOOLS = (*READ_TOOLS, *ACTION_TOOLS)  # in the order in which an agent meets them
 TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}
 
-# The SDK's contexts are open in what a transport attaches.
+# Any: the SDK's contexts carry what a transport attaches.
 Context = ServerRequestContext[Any, Any]
-
 
 INSTRUCTIONS = """\
 plait runs coding agents on the tasks of a repository, many at a time, each in a worktree of its own, and merges what is good \
@@ -61,7 +55,7 @@ def create_mcp_server(
     *,
     note: str = "",
 ) -> Server[Any]:
-    """`note` is for whoever reads the instructions."""
+    """`note` is added to the instructions."""
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         held = get_scope(context).denial_reason
@@ -75,7 +69,7 @@ def create_mcp_server(
             return _make_error_result(error)
         except OSError as error:
             return _make_error_result(WorldError(describe_error(error)))
-        except Exception as error:  # noqa: BLE001 - an agent gets a sentence, whoever looks for the bug the rest
+        except Exception as error:  # noqa: BLE001 - the agent gets a message, stderr the traceback
             traceback.print_exc()
             return _make_error_result(Bug(describe_error(error)))
 
@@ -96,28 +90,28 @@ def _find_allowed_tool(name: str, scope: AccessScope) -> Tool:
     if scope.denial_reason and not tool.is_read_only:
         raise UserError(
             f"{name} is not offered here: {scope.denial_reason}",
-            hint="Nothing was done. A person can ask for it, with `plait` on the command line.",
+            hint="Nothing was done. A person can do it with `plait` on the command line.",
         )
     return tool
 
 
 def _make_result(answer: Json) -> CallToolResult:
-    """Twice, as the protocol has it: for programs by its schema, and as text for hosts that show only that."""
+    """Twice, as the protocol requires: structured, and as text."""
     text = TextContent(text=msgspec.json.encode(answer).decode())
     return CallToolResult(content=[text], structured_content=answer)
 
 
 def _make_error_result(error: PlaitError) -> CallToolResult:
     problem = add_bug_hint(error)
-    words = replace_surrogates(f"{problem.message}\n{problem.hint}" if problem.hint else problem.message)
-    return CallToolResult(content=[TextContent(text=words)], is_error=True)
+    text = replace_surrogates(f"{problem.message}\n{problem.hint}" if problem.hint else problem.message)
+    return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
 def serve_stdio(place: RepoLocation, scope: AccessScope) -> None:
-    """Batches go on when it ends. Raises PlaitError where the journal can't be read."""
+    """Until standard input ends; batches continue. Raises PlaitError if the journal can't be read."""
     note = "" if scope == FULL_SCOPE else f"Only tools that change nothing are offered: {scope.denial_reason}."
     if note:
-        print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - the output belongs to the protocol
+        print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - stdout belongs to the protocol
     asyncio.run(_serve_session(place, scope, note))
 
 
@@ -135,7 +129,7 @@ async def _serve_session(place: RepoLocation, scope: AccessScope, note: str) -> 
 
 
 async def _run_stdio(server: Server[Any]) -> None:
-    """The SDK keeps the output to itself: what anybody else prints meanwhile goes to the standard error."""
+    """The SDK owns standard output: other prints go to standard error."""
     try:
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
@@ -148,27 +142,20 @@ _ATTEMPT_VARIABLES = ("PLAIT_BATCH", "PLAIT_MARK")
 
 @dataclass(frozen=True, slots=True)
 class AccessScope:
-    """`held` says why nothing may be changed; empty: everything is allowed."""
+    """`denial_reason`: why nothing may be changed; empty: everything is allowed."""
 
     denial_reason: str = ""
 
 
 FULL_SCOPE = AccessScope()
-
-
 READ_ONLY_SCOPE = AccessScope("this server was started with --read-only")
-
-
 READ_TOKEN_SCOPE = AccessScope("this token may only read")
 
-
-NESTED_SCOPE = AccessScope(
-    "it was started inside an attempt of a batch, and a task does not steer the batch that it belongs to"
-)
+NESTED_SCOPE = AccessScope("it was started inside an attempt, and a task must not steer its own batch")
 
 
 def detect_scope(place: RepoLocation, *, read_only: bool, environment: Mapping[str, str] | None = None) -> AccessScope:
-    """Of whoever starts a server here. It keeps an agent from an accident; whoever has a shell has the command line."""
+    """Protects against accidents only: an agent with a shell has the command line."""
     variables = os.environ if environment is None else environment
     if any(variables.get(name) for name in _ATTEMPT_VARIABLES) or _is_task_worktree(place.top):
         return NESTED_SCOPE
@@ -176,9 +163,9 @@ def detect_scope(place: RepoLocation, *, read_only: bool, environment: Mapping[s
 
 
 def _is_task_worktree(top: Path) -> bool:
-    """Whether it is the worktree of a task: agents may start their servers with an environment that tells nothing."""
+    """Whether it is a task's worktree: agents may start servers without our environment variables."""
     try:
-        word, _, said = (top / ".git").read_text("utf-8", "surrogateescape").partition(":")
-    except OSError:  # a checkout of its own has a folder there
+        key, _, git_folder = (top / ".git").read_text("utf-8", "surrogateescape").partition(":")
+    except OSError:  # a main checkout has a folder there
         return False
-    return word == "gitdir" and metadata.read_lease(top / said.strip()) is not None
+    return key == "gitdir" and metadata.read_lease(top / git_folder.strip()) is not None

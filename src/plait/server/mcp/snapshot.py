@@ -1,4 +1,4 @@
-"""The outline of a batch: where everything stands, in little, so that whoever comes back knows whether anything moved."""
+"""A batch's status in short, to detect changes, and polling for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TaskStates = Mapping[str, tuple[str, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
-    """How far a batch is: cheap, however many tasks it has. `person`: it goes no further without one."""
+    """Cheap, however many tasks the batch has. `needs_person`: it waits for a person."""
 
     batch: str
     status: str
@@ -40,7 +40,7 @@ class BatchSummary:
 
 @dataclass(frozen=True, slots=True)
 class BatchSnapshot:
-    """`mark` is the same as long as nothing has moved."""
+    """`fingerprint` is the same as long as nothing has changed."""
 
     summary: BatchSummary
     tasks: TaskStates
@@ -62,7 +62,7 @@ async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummar
 
 
 async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> BatchSnapshot:
-    """None: of the newest batch. Raises UnknownError."""
+    """None: of the newest batch. Raises NotFoundError."""
     return await session.query(
         lambda client: build_batch_snapshot(state := client.preview_state(), resolve_batch(state, batch))
     )
@@ -96,7 +96,7 @@ def build_batch_snapshot(state: State, batch: BatchState) -> BatchSnapshot:
 async def describe_batch(
     session: ProjectSession, batch: str | None
 ) -> tuple[BatchSnapshot, BatchStatusResult, list[Json]]:
-    """One batch as tools tell it, and all of its tasks as the HTTP interface does. Raises UnknownError."""
+    """A batch as a tool result, and its tasks as in the HTTP API. Raises NotFoundError."""
     snapshot = await read_batch_snapshot(session, batch)
     found, _ = await read_batch(session, snapshot.summary.batch)
     tasks = found["tasks"]
@@ -118,19 +118,13 @@ def build_task_results(tasks: Sequence[Json]) -> list[TaskStatusResult]:
 
 
 T = TypeVar("T")
-
-
-MIN_WAIT_POLL_SECONDS = 0.2  # seconds between two looks, however much happens
-
-
-POLL_COST_FACTOR = 4  # times as long as a look took, until the next one: the client has others to answer
-
-
-MAX_WAIT_POLL_SECONDS = 5.0  # the longest between two looks, though nobody says that anything happened
+MIN_WAIT_POLL_SECONDS = 0.2  # between two looks at a busy batch
+POLL_COST_FACTOR = 4  # the pause after a look, in multiples of its duration
+MAX_WAIT_POLL_SECONDS = 5.0  # between two looks at an idle batch
 
 
 async def poll_until(call: ToolCall, look: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float) -> T:
-    """What was seen last: what it holds of, or else what was so when the time was over, or the server about to end."""
+    """Look until `holds`, the time is over, or the server shuts down; what was seen last."""
     deadline = time.monotonic() + seconds
     while True:
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Reading what tasks left: what their attempts and gates printed, what they changed, and why they are where they are."""
+"""Logs, diffs, conflicts and explanations of tasks and gates."""
 
 from __future__ import annotations
 
@@ -46,15 +46,12 @@ from plait.store.batch_files import load_redactor
 
 Json = dict[str, object]
 
-LOG_PART_BYTES = 1 << 20  # bytes of a transcript at a time
+LOG_PART_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class LogPart:
-    """A part of an attempt's transcript: `offset` is where it starts, `next` where the following one does.
-
-    `ended`: the attempt is over, and nothing comes after this part.
-    """
+    """A part of a transcript from `offset` to `next`. `ended`: the attempt is over, and this is the last part."""
 
     attempt: Attempt
     offset: int
@@ -74,10 +71,9 @@ async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
     step: Step = Step.WRITE,
     events: bool = False,
 ) -> LogPart:
-    """What the newest attempt printed, or that of this number, without secrets; `start` < 0: so many bytes before the end.
+    """The output of an attempt (None: the newest), without secrets; `start` < 0: relative to the end.
 
-    `events`: what it said and did, as `execution:log` events, one a line. Raises UnknownError or, before there is any
-    attempt, StateError.
+    `events`: as `execution:log` events, one per line. Raises NotFoundError, or StateError before the first attempt.
     """
 
     def read(client: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
@@ -103,7 +99,7 @@ async def read_gate_log(
     start: int = 0,
     most: int = LOG_PART_BYTES,
 ) -> LogPart:
-    """As `log`, of the batch's newest gate, or that of this number. Raises UnknownError if there is none."""
+    """As `read_log`, of a gate of the batch (None: the newest). Raises NotFoundError if there is none."""
 
     def read(client: Session) -> tuple[Attempt, bool]:
         state = client.preview_state()
@@ -115,14 +111,14 @@ async def read_gate_log(
 
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
-    """Whether what it prints is for programs: then people want to hear what it says and does instead."""
+    """Whether its output is JSON lines, which people read as events."""
     past = await session.query(lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task))
     listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
     return isinstance(listener, JsonLinesParser)
 
 
 async def read_explanation(session: ProjectSession, batch: str | None, task: str) -> Json:
-    """As `explain --json`. Git is asked off the client's thread, which has others to answer."""
+    """As `explain --json`."""
 
     def read(client: Session) -> tuple[Json, TaskResultDetails | None]:
         state = client.preview_state()
@@ -138,7 +134,7 @@ async def read_explanation(session: ProjectSession, batch: str | None, task: str
 async def read_diff(
     session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
 ) -> Json:
-    """As `diff --json`: of a task, of one of its attempts, or of the whole batch. Raises StateError if there is none."""
+    """As `diff --json`, of a task, an attempt or the whole batch. Raises StateError if there is none."""
     name, comparison, state = await find_comparison(session, batch, task, attempt=attempt)
 
     def read() -> Json:
@@ -149,7 +145,7 @@ async def read_diff(
 
 
 async def read_task_conflict(session: ProjectSession, batch: str | None, task: str) -> Json:
-    """With both sides of each file, as git merges them. Raises StateError if it is in none."""
+    """Both sides of each conflicting file. Raises StateError without a conflict."""
 
     def read(client: Session) -> tuple[ConflictView, str]:
         state = client.preview_state()
@@ -157,7 +153,7 @@ async def read_task_conflict(session: ProjectSession, batch: str | None, task: s
         status = make_task_view(state, found, of).status.value
         met = view_conflict(found, of, session.follower.history.get_batch(found.id).find_conflict(of.task.id))
         if met is None:
-            raise StateError(f"{of.task.id} is in no conflict", state=status)
+            raise StateError(f"{of.task.id} has no conflict", state=status)
         return met, status
 
     met, status = await session.query(read)
@@ -172,7 +168,7 @@ async def read_task_conflict(session: ProjectSession, batch: str | None, task: s
 async def find_comparison(
     session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
 ) -> tuple[str, DiffRange, str]:
-    """The batch, what is compared, and the status of what it is the change of."""
+    """The batch's id, the range to compare, and the status of the task or batch."""
 
     def read(client: Session) -> tuple[str, DiffRange, str]:
         state = client.preview_state()
@@ -191,7 +187,7 @@ async def find_comparison(
 
 @contextmanager
 def open_comparison(place: RepoLocation, wanted: DiffRange, state: str) -> Iterator[Diff]:
-    """What is not there to compare is a matter of its state; what git can't do is not."""
+    """Raises StateError if there is nothing to compare yet."""
     with _map_to_state_error(state), compute_diff(place, wanted) as found:
         yield found
 
@@ -225,7 +221,7 @@ def _choose_gate(batch: BatchState, number: int | None) -> Attempt:
 
 @contextmanager
 def _map_to_state_error(state: str) -> Iterator[None]:
-    """What a front calls the world's fault, since a person waits for it, is a state to programs."""
+    """Errors about missing attempts or commits are a matter of the state, except for those of git."""
     try:
         yield
     except GitError:
@@ -244,12 +240,12 @@ def _read_log_part(
     working: bool,
     heard: Sequence[PastAttempt] | None,
 ) -> LogPart:
-    """`heard`: who made it is among these, and it is told as events."""
+    """`heard`: the attempts that tell which parser to use, for events."""
     folder = project_files.open_state_paths(place)
     hide = load_redactor(folder, name.batch)
     found = read_page(open_transcript(folder, name), *part, ended=not working)
     if heard is None:
-        text = hide(strip_ansi(found.redact_text(hide)))  # colours within a secret are gone now
+        text = hide(strip_ansi(found.redact_text(hide)))  # again: colours may have split a secret
     else:
         told = make_log_events(name, found, load_parser(place, name, heard), hide, time.time())
         text = "".join(f"{format_json_line(event)}\n" for event in told)

@@ -1,7 +1,4 @@
-"""The settings: shown with who gave them, saved, and in force at once.
-
-The agents: which are here, and which are logged in.
-"""
+"""Settings and agents: read, and change settings for running batches too."""
 
 from __future__ import annotations
 
@@ -15,39 +12,28 @@ from plait.client.preferences import (
     load_effective_config,
     plan_change,
     preferences_json,
-    preferences_schema,
 )
 from plait.client.project_state import load_settings
 from plait.core.plan import Problem, Severity
-from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
 from plait.server.service.idempotency import ask_or_queue, hold_key
 
 Json = dict[str, object]
-
-
 REFUSED_STATE = "refused"
-
-
-_SETTINGS_LOCK = "settings"  # what changes mean follows from what is in force: one after another
+_SETTINGS_LOCK = "settings"  # a change depends on the current settings
 
 
 async def read_project_settings(session: ProjectSession) -> Json:
-    """Every setting by the name of the API, and under `given` who gave it."""
+    """Every setting by its API name, and under `given` where it comes from."""
     saved = await session.query(lambda client: client.state.saved)
     config = await asyncio.to_thread(load_effective_config, session.place, saved)
     return preferences_json(config, saved)
 
 
-async def describe_settings() -> Json:
-    """What each of them means, and what may be said in its place."""
-    return preferences_schema()
-
-
 async def change_settings(session: ProjectSession, patch: Mapping[str, object]) -> Json:
-    """The settings as they are then, and in `notes` which open batches keep what they have; null forgets what was saved.
+    """The new settings, and in `notes` which open batches keep the old ones; null removes a saved value.
 
-    `accepted`: it is safe, and no engine has answered yet. Raises UnfitSettingsError or ConfigError; then nothing was saved.
+    `accepted`: durable, but no engine has answered yet. Raises InvalidSettingsError or ConfigError; then nothing was saved.
     """
     async with hold_key(session, _SETTINGS_LOCK):
         saved = await session.query(lambda client: client.state.saved)
@@ -66,9 +52,6 @@ async def change_settings(session: ProjectSession, patch: Mapping[str, object]) 
 
 
 async def describe_agents(session: ProjectSession) -> Json:
-    """`{"agents"}`, as `agents --json` has them. Tools are asked for their versions, which takes a moment."""
-    return {"agents": await asyncio.to_thread(_read_agents, session.place)}
-
-
-def _read_agents(place: RepoLocation) -> list[Json]:
-    return [agent_json(each) for each in list_agents(load_settings(place.top))]
+    """`{"agents"}` as in `agents --json`. Asking tools for their versions takes a moment."""
+    agents = await asyncio.to_thread(lambda: list_agents(load_settings(session.place.top)))
+    return {"agents": [agent_json(each) for each in agents]}

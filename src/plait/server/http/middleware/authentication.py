@@ -20,19 +20,10 @@ from plait.server.http.middleware.policy import RequestPolicy
 from plait.server.http.middleware.rejections import CheckMiddleware, Rejection, get_headers, get_path, has_body, reject
 
 HEALTH_PATH = "/health"
-
-
 MCP_PATH = "/mcp"
-
-
 DEFAULT_URL = "http://127.0.0.1:3001"
-
-
 _MAX_COOKIES = 8
-
-
 _BEARER_CHALLENGE = ((b"www-authenticate", b"Bearer"),)
-
 
 _MISSING_TOKEN = Rejection(
     401,
@@ -43,16 +34,9 @@ _MISSING_TOKEN = Rejection(
     unauthenticated=True,
 )
 
-
 _WRONG_TOKEN = Rejection(401, "wrong token", hint="Print the current one: plait token.", headers=_BEARER_CHALLENGE)
-
-
 _READ_ONLY_TOKEN = Rejection(403, "this token is read-only", hint="Print the one for changes: plait token.")
-
-
 TOKEN_UNREADABLE = Rejection(503, "the server can't read its token", hint="Run on the server's machine: plait token.")
-
-
 CallerCheck = Callable[[], Caller | None]
 
 

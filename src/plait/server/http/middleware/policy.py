@@ -1,4 +1,4 @@
-"""What the guard goes by: under which names the server is known, and how much anybody may send."""
+"""The names that the server is known by, and limits on requests."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SCHEME_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class RequestPolicy:
-    """`hosts` without ports; `origins` as browsers write them, beside the server's own; `addresses`: any address will do,
-    as no name can be made to point elsewhere by one. Sizes are in bytes.
+    """`hosts` without ports; `origins` as browsers write them, besides the server's own; `allow_any_ip`: IP addresses are safe
+    from DNS rebinding.
     """
 
     hosts: frozenset[str] = LOOPBACK_HOSTS
@@ -26,7 +26,7 @@ class RequestPolicy:
     allow_any_ip: bool = False
     max_body_bytes: int = 1 << 20
     body_seconds: float = 30.0
-    drain_bytes: int = 32 << 20  # bytes of a refused body that are heard out
+    drain_bytes: int = 32 << 20  # of a rejected body that are read and discarded
     drain_seconds: float = 2.0
     max_url_bytes: int = 16 << 10
     max_header_bytes: int = 32 << 10
@@ -34,24 +34,24 @@ class RequestPolicy:
     max_auth_failures: int = 10
     auth_failure_seconds: float = 60.0
     recheck_seconds: float = 1.0
-    """Seconds until a stream looks again whether its caller may still listen."""
+    """Between two checks whether a stream's credentials are still valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """Where a request came to, or from: an IPv6 address in brackets, `port` None where the scheme's own is meant."""
+    """An IPv6 address is in brackets; `port` None: the scheme's default."""
 
     host: str
     port: int | None
 
     def to_origin(self, scheme: str) -> str:
-        """As browsers write origins: the scheme's own port is left out."""
+        """As browsers write origins: without the scheme's default port."""
         plain = self.port is None or self.port == SCHEME_PORTS.get(scheme)
         return f"{scheme}://{self.host}" if plain else f"{scheme}://{self.host}:{self.port}"
 
 
 def parse_host_port(text: str) -> HostPort | None:
-    """None for what is no host; nothing is guessed or repaired."""
+    """None if it is invalid; nothing is guessed or repaired."""
     shape = _HOST_PORT_PATTERN.fullmatch(text.lower())
     if shape is None or int(shape[2] or 1) not in range(1, 65_536):
         return None
@@ -67,8 +67,9 @@ def is_ip_address(host: str) -> bool:
 
 
 def create_policy(host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> RequestPolicy:
-    """For a server that is bound to this host (`--host`) and known by these names (`--allow-host`), each a name, or an
-    origin like https://plait.example.org where somebody before it speaks TLS. Raises UserError for what is neither.
+    """For `--host` and `--allow-host`: names, or origins like https://plait.example.org of a reverse proxy with TLS.
+
+    Raises UserError for an invalid one.
     """
     bound = f"[{host}]" if ":" in host and not host.startswith("[") else host
     names, origins = {_check_bind_host(bound)}, set()
@@ -77,8 +78,8 @@ def create_policy(host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> Reque
         place = parse_host_port(rest)
         if place is None or (mark and scheme not in SCHEME_PORTS):
             raise UserError(
-                f"--allow-host {each} is no host",
-                hint="Say it like plait.example.org, or https://plait.example.org.",
+                f"--allow-host {each} is not a host",
+                hint="Use the form plait.example.org, or https://plait.example.org.",
             )
         names.add(place.host)
         origins |= {place.to_origin(scheme)} if mark else set()
@@ -89,5 +90,5 @@ def create_policy(host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> Reque
 def _check_bind_host(host: str) -> str:
     place = parse_host_port(host)
     if place is None or place.port is not None:
-        raise UserError(f"--host {host} is no host", hint="Say it like 127.0.0.1; the port is --port.")
+        raise UserError(f"--host {host} is not a host", hint="Use the form 127.0.0.1; the port is --port.")
     return place.host

@@ -114,10 +114,7 @@ def _render_text(rejection: Rejection) -> bytes:
 
 
 STYLESHEET_PATH = "/login.css"
-
-
 _COMMAND = re.compile(r"`([^`]+)`")
-
 
 STYLESHEET = b"""\
 :root { color-scheme: light dark; --ground: #fbfbfc; --panel: #ffffff; --line: #e2e3e8; --ink: #1c1d22; --soft: #5d606b; }

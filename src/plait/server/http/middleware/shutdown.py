@@ -13,8 +13,6 @@ from plait.server.http.responses import error_json, make_error_response
 from plait.server.project_session import RequestScope
 
 _SHUTDOWN_ERROR = "the server shut down before it answered"
-
-
 _SHUTDOWN_HINT = "Check whether it was done when the server is back; with an Idempotency-Key, repeat the request."
 
 

@@ -1,4 +1,4 @@
-"""A page that describes the interface, made from its OpenAPI description: plain HTML, without a script and without a host."""
+"""An HTML page made from the OpenAPI document, without scripts or external files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 
 router = APIRouter()
 
-# OpenAPI's own shape, which has no type.
+# Any: OpenAPI objects have no type.
 OpenApiObject = Mapping[str, Any]
 
 _METHODS = ("get", "post", "patch", "put", "delete")

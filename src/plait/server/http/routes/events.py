@@ -1,4 +1,4 @@
-"""Live events, and figures for those who measure."""
+"""The event stream, and metrics."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def metrics(request: Request, accept: Annotated[str, Header(max_length=100
 
 
 async def _open_sessions(pool: SessionPool) -> tuple[list[ProjectSession], list[str]]:
-    """Those that are open, and the projects of those that can't be opened."""
+    """All sessions, and the ids of projects that can't be opened."""
     found, down = list[ProjectSession](), list[str]()
     for project in await asyncio.to_thread(pool.list_projects):
         try:
@@ -102,8 +102,8 @@ def _parse_cursor(text: str | None, field: str) -> EventCursor | None:
     cursor = EventCursor.parse(text)
     if cursor is None:
         raise FieldError(
-            f"{field} is no id of an event of this server",
+            f"{field} is not an event id of this server",
             field=field,
-            hint="Give back the last `id` that was heard, or 0.",
+            hint="Send the last `id` that you received, or 0.",
         )
     return cursor

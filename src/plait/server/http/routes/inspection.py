@@ -1,7 +1,4 @@
-"""Logs, diffs, and why a task is where it is.
-
-The text of a difference, sent as it is read: however long it is, no more than a piece is in memory.
-"""
+"""Logs, diffs, conflicts and explanations."""
 
 from __future__ import annotations
 
@@ -28,14 +25,8 @@ from plait.server.service import batches, inspection
 from plait.server.service.inspection import open_comparison
 
 router = APIRouter(tags=["reading"])
-
-
 _MAX_OFFSET = 1 << 53
-
-
 TEXT_MEDIA_TYPE = "text/plain; charset=utf-8"
-
-
 NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
 
@@ -59,13 +50,8 @@ StartOffset = Annotated[
     ),
 ]
 
-
 AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
-
-
 StepName = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
-
-
 MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
 
 
@@ -74,7 +60,7 @@ def _integer_header(about: str) -> dict[str, object]:
 
 
 def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
-    """`more` are headers that tell whose it is."""
+    """`more`: headers that identify the attempt or gate."""
     headers = {
         "Plait-Offset": _integer_header("Where this part starts: later than asked for, where something was left out"),
         "Plait-Next": _integer_header("Where the next part starts"),
@@ -96,9 +82,7 @@ _LOG_RESPONSES = _log_responses(
     Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
 )
 
-
 _GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("Which gate's it is"))
-
 
 _DIFF_RESPONSES: Responses = {
     200: {
@@ -225,19 +209,16 @@ async def _diff_text_response(
     return await DiffTextResponse.start(session.place, comparison, state, start)
 
 
-_DIFF_MEDIA_TYPE = "text/plain; charset=utf-8"
-
-
 class DiffTextResponse(StreamingResponse):
-    """What it is read from is there until it is sent, or the reader has gone."""
+    """Sends a diff as it is read; its source stays open until the response is complete."""
 
     def __init__(self, pieces: Iterator[bytes], stack: ExitStack) -> None:
-        super().__init__(_iterate_in_thread(pieces), media_type=_DIFF_MEDIA_TYPE)
+        super().__init__(_iterate_in_thread(pieces), media_type=TEXT_MEDIA_TYPE)
         self._stack = stack
 
     @classmethod
     async def start(cls, place: RepoLocation, comparison: DiffRange, state: str, from_byte: int) -> DiffTextResponse:
-        """From this byte on. Raises StateError or WorldError before anything is sent."""
+        """Raises StateError or WorldError before anything is sent."""
         stack = ExitStack()
 
         def begin() -> Iterator[bytes]:

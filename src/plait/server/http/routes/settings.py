@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from plait.client.preferences import preferences_schema
 from plait.server.http.responses import make_response
 from plait.server.http.routes.dependencies import SessionDep
 from plait.server.http.schema.base import document_responses
@@ -43,7 +44,7 @@ async def change(session: SessionDep, body: PreferencesPatch) -> Response:
 @router.get("/api/settings/schema", operation_id="describeSettings", responses=document_responses(PreferencesSchema))
 async def described() -> Response:
     """What each setting means, and what may be said in its place."""
-    return make_response(await settings.describe_settings())
+    return make_response(preferences_schema())
 
 
 @router.get("/api/agents", operation_id="listAgents", responses=document_responses(Agents, 409))

@@ -1,9 +1,4 @@
-"""A shape: an object with camelCase names. More keys may be added to answers; a body with unknown ones is refused.
-
-Links of OpenAPI: which operations what one answers is good for. Programs that explore the interface follow them.
-
-Errors as they go out, and the statuses that every route can give.
-"""
+"""Base classes of bodies and responses, OpenAPI links, and the errors of every route."""
 
 from __future__ import annotations
 
@@ -27,7 +22,6 @@ class ApiBody(BaseModel):
 # OpenAPI's own shape, which has no type.
 Links = dict[str, dict[str, Any]]
 
-
 _BATCH_OPERATIONS = (
     "getBatch",
     "getStanding",
@@ -43,7 +37,6 @@ _BATCH_OPERATIONS = (
     "resumeBatch",
     "publishBatch",
 )
-
 
 _TASK_OPERATIONS = (
     "getLog",
@@ -67,9 +60,7 @@ BATCH_LINKS = _link_operations(_BATCH_OPERATIONS, {"path.batch_id": "id"}) | _li
     _TASK_OPERATIONS, {"path.batch_id": "id", "path.task_id": "tasks/0/taskId"}
 )
 
-
 BATCH_LIST_LINKS = _link_operations(_BATCH_OPERATIONS, {"path.batch_id": "batches/0/id"})
-
 
 TASK_LIST_LINKS = _link_operations(("getTask",), {"path.task_id": "tasks/0/id"}) | {
     name: {
@@ -79,10 +70,7 @@ TASK_LIST_LINKS = _link_operations(("getTask",), {"path.task_id": "tasks/0/id"})
     for name in ("plan", "createBatch")
 }
 
-
 TASK_LINKS = _link_operations(("getTask", "editTask"), {"path.task_id": "id"})
-
-
 PROJECT_LINKS = _link_operations(("removeProject",), {"path.project_id": "id"})
 
 
@@ -106,7 +94,6 @@ class Error(ApiModel):
 # OpenAPI's own shape, which has no type.
 Responses = dict[int | str, dict[str, Any]]
 
-
 _COMMON_ERRORS = {
     400: "It can't be understood",
     401: "No token, or not the token",
@@ -121,13 +108,11 @@ _COMMON_ERRORS = {
     503: "Something outside of plait is in the way: the disk, git, the journal",
 }
 
-
 _ROUTE_ERRORS = {
     404: "It is not there",
     409: "Not in this state; `state` says in which it is",
     422: "It can't be so; `field` says what",
 }
-
 
 # Of readings that one can listen on from.
 CURSOR_HEADERS: Mapping[str, object] = {

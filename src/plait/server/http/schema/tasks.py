@@ -19,16 +19,9 @@ from plait.server.service.batch_spec import BatchSpec
 from plait.sources.source_model import SourceStatus
 
 MAX_TASKS = 10_000  # tasks
-
-
 TaskId = Annotated[str, Field(min_length=1, max_length=10_000)]
-
-
 AgentName = Annotated[str, Field(min_length=1, max_length=200)]
-
-
 TaskIds = Annotated[list[TaskId], Field(min_length=1, max_length=MAX_TASKS)]
-
 
 SettingsGiven = Annotated[
     dict[str, JsonValue],
