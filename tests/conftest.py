@@ -6,7 +6,10 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import settings
+from tests.support.index_check import find_index_errors
 from tests.support.temp_project import remove_agents_from_path
+
+from plait.testing.script import Script
 
 # A shell that starts tests in the background, or nohup, has these signals ignored, and a program that a test starts would
 # inherit that. A handler is not inherited: what is started has the default again, and this process survives as it was to.
@@ -26,3 +29,6 @@ os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / f
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
 # Who serves a batch that names no agent depends on what is installed: for tests nothing is, but what they put there.
 os.environ["PATH"] = remove_agents_from_path(os.environ.get("PATH", os.defpath))
+
+# Every scripted history recounts the indexes of its state after each step.
+Script.checks.append(find_index_errors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from tests.support.index_check import find_index_errors
 
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
@@ -12,7 +13,6 @@ from plait.core.explain import explain_in_words, explain_status
 from plait.core.reducers.dispatch import evolve
 from plait.core.scheduler.rules import list_due
 from plait.core.state import State, copy_state
-from plait.testing.index_check import find_index_errors
 from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 

@@ -1,16 +1,17 @@
-"""A hand-written course of events, for tests that read like a specification.
+"""A scripted history for tests that read like a specification:
 
-    script = Script("a", needs("b", "a"))
-    script.exits("a", Category.TASK)
+    script = Script("a", task_needing("b", "a"))
+    script.exit_attempt("a", Category.TASK)
     assert script.status("b") == "waiting"
 
-Every call is one moment, a second after the last one unless `wait` is used; the indexes are recounted each time.
+Every call is one moment, a second after the last one unless `wait` is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import ClassVar
 
 from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted, RebuildStarted
 from plait.core.events import Event, Record
@@ -34,7 +35,6 @@ from plait.core.settings import Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.testing.index_check import find_index_errors
 
 BATCH = "b1"
 
@@ -44,6 +44,8 @@ def task_needing(name: str, *others: str, kind: NeedKind = NeedKind.NEED) -> Tas
 
 
 class Script:
+    checks: ClassVar[list[Callable[[State], list[str]]]] = []  # each lists what is wrong with the state after a step
+
     def __init__(
         self,
         *tasks: Task | str,
@@ -98,8 +100,8 @@ class Script:
         """The task's running attempt exits; a good one leaves a commit named after the task."""
         task = self.task(name, batch)
         attempt = next(iter(task.alive))
-        told = Outcome(category, tip=f"tip-{name}" if category is Category.OK else None)
-        return self.apply(AttemptExited(attempt, replace(told, **outcome)))  # type: ignore[arg-type]  # a test's own words
+        usual = Outcome(category, tip=f"tip-{name}" if category is Category.OK else None)
+        return self.apply(AttemptExited(attempt, replace(usual, **outcome)))  # type: ignore[arg-type]  # fields of Outcome
 
     def batch(self, name: str = BATCH) -> BatchState:
         return self.state.batches[name]
@@ -125,7 +127,8 @@ class Script:
             self.records += fold_incoming(self.state, incoming, self.now)  # type: ignore[arg-type]  # requests and reports only
             records, _ = decide_due(self.state, self.now)
             self.records += records
-            assert find_index_errors(self.state) == []
+            for check in self.checks:
+                assert check(self.state) == []
             made: list[Decision] = [record.event for record in records]  # type: ignore[misc]  # decide makes decisions
             decided += made
             incoming = [report for decision in made if (report := self._answer_merge(decision)) is not None]

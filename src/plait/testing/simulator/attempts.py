@@ -31,7 +31,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.testing.laws.violation import Violation
 from plait.testing.simulator.event_queue import EventQueue
-from plait.testing.simulator.fault_rates import FaultRates
+from plait.testing.simulator.fault_rates import FaultRates, SimContext
 from plait.testing.simulator.seeded_random import SeededRandom
 
 NEVER = float("inf")
@@ -205,20 +205,11 @@ class SimAttempt:
 class SimExecutor:
     """Starting an attempt twice starts it once; ending one that is over tells its end again."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - all it touches
-        self,
-        time: EventQueue,
-        providers: SimProviders,
-        chance: SeededRandom,
-        weather: FaultRates,
-        send: Callable[[Report], None],
-        commit: Callable[[AttemptStarted], str | None],
+    def __init__(
+        self, sim: SimContext, providers: SimProviders, commit: Callable[[AttemptStarted], str | None]
     ) -> None:
-        self._time = time
+        self._sim = sim
         self._providers = providers
-        self._chance = chance
-        self._weather = weather
-        self._send = send
         self._commit = commit
         self._runs: dict[Attempt, SimAttempt] = {}
         self._alive: dict[tuple[str, str], SimAttempt] = {}
@@ -227,21 +218,21 @@ class SimExecutor:
         run = self._runs.get(order.attempt)
         if run is not None:
             if run.end_report is not None:
-                self._send(run.end_report)
+                self._sim.send(run.end_report)
             return
         place = (order.attempt.batch, order.attempt.task)
         if place in self._alive:
             raise Violation("workspace", f"{order.attempt} started beside {self._alive[place].attempt}")
-        run = SimAttempt(order, make_attempt_script(order, self._chance, self._weather), self._time.now)
+        run = SimAttempt(order, make_attempt_script(order, self._sim.chance, self._sim.rates), self._sim.time.now)
         self._runs[order.attempt] = self._alive[place] = run
-        self._time.schedule_in(run.script.launches_in, lambda: self._launch(run))
+        self._sim.time.schedule_in(run.script.launches_in, lambda: self._launch(run))
 
     def end(self, ending: AttemptEnding) -> None:
         run = self._runs.get(ending.attempt)
         if run is None:
-            self._send(AttemptLost(ending.attempt, "it was never launched"))
+            self._sim.send(AttemptLost(ending.attempt, "it was never launched"))
         elif run.end_report is not None:
-            self._send(run.end_report)
+            self._sim.send(run.end_report)
         else:
             self._signal(run, "hard" if ending.now else "soft")
 
@@ -265,17 +256,17 @@ class SimExecutor:
             self._send_report(run, AttemptSession(run.attempt, f"session-{run.attempt}"))
             if self._call_provider(run):
                 return
-            self._time.schedule_in(run.script.lasts * run.script.recall_share, lambda: self._recall_provider(run))
-            self._time.schedule_in(run.script.asks_at, lambda: self._ask(run))
-        self._time.schedule_in(run.script.lasts, lambda: self._finish(run))
-        self._time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, 1))
+            self._sim.time.schedule_in(run.script.lasts * run.script.recall_share, lambda: self._recall_provider(run))
+            self._sim.time.schedule_in(run.script.asks_at, lambda: self._ask(run))
+        self._sim.time.schedule_in(run.script.lasts, lambda: self._finish(run))
+        self._sim.time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, 1))
 
     def _send_report(self, run: SimAttempt, report: Report) -> None:
         run.reports.append(report)
-        self._send(report)
+        self._sim.send(report)
 
     def _tick(self, run: SimAttempt, number: int) -> None:
-        elapsed = self._time.now - run.started_at
+        elapsed = self._sim.time.now - run.started_at
         if (
             run.end_report is not None
             or run.is_waiting
@@ -290,7 +281,7 @@ class SimExecutor:
             self._send_report(run, AttemptUsed(run.attempt, run.used))
         elif run.order.attempt.step is Step.WRITE:
             self._send_report(run, AttemptPhase(run.attempt, f"Phase {number}"))
-        self._time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, number + 1))
+        self._sim.time.schedule_in(run.order.idle_timeout / 3, lambda: self._tick(run, number + 1))
 
     def _ask(self, run: SimAttempt) -> None:
         if run.end_report is None and not run.signalled:
@@ -308,7 +299,7 @@ class SimExecutor:
         until = self._providers.find_refusal_end(provider, load)
         if until is None:
             return False
-        how = self._chance.stream("refused", run.attempt).choice(("after", "at", "silent"))
+        how = self._sim.chance.stream("refused", run.attempt).choice(("after", "at", "silent"))
         self._exit(
             run,
             Outcome(
@@ -316,8 +307,8 @@ class SimExecutor:
                 1,
                 "429",
                 spend=run.used,
-                retry_after=until - self._time.now if how == "after" else None,
-                retry_at=until + self._time.offset if how == "at" else None,
+                retry_after=until - self._sim.time.now if how == "after" else None,
+                retry_at=until + self._sim.time.offset if how == "at" else None,
                 peak=run.script.peak,
             ),
         )
@@ -327,7 +318,7 @@ class SimExecutor:
         if run.end_report is not None or (run.is_waiting and not run.signalled):
             return
         if run.script.vanishes:
-            self._lose(run, "its process is gone", self._chance.stream("notice", run.attempt).uniform(1, 40))
+            self._lose(run, "its process is gone", self._sim.chance.stream("notice", run.attempt).uniform(1, 40))
             return
         category = run.script.category
         done = category is Category.OK
@@ -351,14 +342,14 @@ class SimExecutor:
 
     def _winner(self, run: SimAttempt) -> str:
         names = [each.task for each in run.order.candidates]
-        return self._chance.stream("winner", run.attempt).choice(names) if names else ""
+        return self._sim.chance.stream("winner", run.attempt).choice(names) if names else ""
 
     def _signal(self, run: SimAttempt, how: str) -> None:
         """The same signal twice does what it did once."""
         if run.signalled in {how, "hard"}:
             return
         run.signalled = how
-        rng = self._chance.stream("ending", run.attempt, how)
+        rng = self._sim.chance.stream("ending", run.attempt, how)
         grace = (
             rng.uniform(0.01, 0.5)
             if how == "hard"
@@ -367,7 +358,7 @@ class SimExecutor:
             else rng.uniform(0.2, 6.0)
         )
         finished = not run.script.ignores_soft_signal and run.script.category is Category.OK and rng.random() < 0.2
-        self._time.schedule_in(grace, lambda: self._die(run, finished=finished))
+        self._sim.time.schedule_in(grace, lambda: self._die(run, finished=finished))
 
     def _die(self, run: SimAttempt, *, finished: bool) -> None:
         if run.end_report is not None:
@@ -380,10 +371,10 @@ class SimExecutor:
     def _exit(self, run: SimAttempt, outcome: Outcome) -> None:
         run.end_report = AttemptExited(run.attempt, outcome)
         del self._alive[run.attempt.batch, run.attempt.task]
-        self._send(run.end_report)
+        self._sim.send(run.end_report)
 
     def _lose(self, run: SimAttempt, why: str, notice: float | None) -> None:
         lost = run.end_report = AttemptLost(run.attempt, why)
         del self._alive[run.attempt.batch, run.attempt.task]
         if notice is not None:
-            self._time.schedule_in(notice, lambda: self._send(lost))
+            self._sim.time.schedule_in(notice, lambda: self._sim.send(lost))

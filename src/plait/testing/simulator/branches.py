@@ -1,11 +1,7 @@
-"""The batch branches: commits that know what is in them, merges, rebuilds and gates. Each job is done once.
-
-The remote and its pull requests: a push that is refused unless the branch is where it is expected, done once each.
-"""
+"""Simulated git and forge: commits that know what is in them, merges, rebuilds, gates and publishing; each job runs once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from plait.core.decisions import (
@@ -30,13 +26,10 @@ from plait.core.reports import (
     RebuildConflict,
     RebuildDone,
     RebuildFailed,
-    Report,
 )
 from plait.core.settings import Publish
 from plait.core.task import Attempt, Step
-from plait.testing.simulator.event_queue import EventQueue
-from plait.testing.simulator.fault_rates import FaultRates
-from plait.testing.simulator.seeded_random import SeededRandom
+from plait.testing.simulator.fault_rates import SimContext
 
 Change = tuple[str, str]  # a task and the tip that it left
 BLOCKED_MERGES = 10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
@@ -53,13 +46,8 @@ class MergeJob:
 class SimBranches:
     """`commits` maps every commit ever made to the changes in it."""
 
-    def __init__(
-        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, send: Callable[[Report], None]
-    ) -> None:
-        self._time = time
-        self._chance = chance
-        self._weather = weather
-        self._send = send
+    def __init__(self, sim: SimContext) -> None:
+        self._sim = sim
         self.commits: dict[str, frozenset[Change]] = {}
         self._lines: dict[str, list[MergedTask]] = {}
         self._bases: dict[str, str] = {}
@@ -91,27 +79,27 @@ class SimBranches:
         job = self._jobs.get(key)
         if job is not None:
             if job.result is not None:
-                self._send(job.result)
+                self._sim.send(job.result)
             return
         job = self._jobs[key] = MergeJob(order)
-        rng = self._chance.stream("job", *key)
+        rng = self._sim.chance.stream("job", *key)
         if isinstance(order, GateStarted):
-            hangs = rng.random() < self._weather.hang / 2 and not self._weather.calm
+            hangs = rng.random() < self._sim.rates.hang / 2 and not self._sim.rates.calm
             lasts = rng.uniform(5, 50)
             if not hangs:
-                self._time.schedule_in(lasts, lambda: self._finish(job))
+                self._sim.time.schedule_in(lasts, lambda: self._finish(job))
         else:
-            self._time.schedule_in(rng.uniform(0.1, 4.0), lambda: self._finish(job))
+            self._sim.time.schedule_in(rng.uniform(0.1, 4.0), lambda: self._finish(job))
 
     def end_gate(self, ending: GateEnding) -> None:
         job = self._jobs.get(("GateStarted", ending.batch, "", ending.n))
         if job is None:
-            self._send(GateLost(ending.batch, ending.n, "it was never started"))
+            self._sim.send(GateLost(ending.batch, ending.n, "it was never started"))
         elif job.result is not None:
-            self._send(job.result)
+            self._sim.send(job.result)
         else:
-            rng = self._chance.stream("gate-ending", ending.batch, ending.n)
-            self._time.schedule_in(rng.uniform(0.2, 8), lambda: self._end_gate_job(job, lost=rng.random() < 0.3))
+            rng = self._sim.chance.stream("gate-ending", ending.batch, ending.n)
+            self._sim.time.schedule_in(rng.uniform(0.2, 8), lambda: self._end_gate_job(job, lost=rng.random() < 0.3))
 
     def probe(self, order: Order | GateEnding) -> BranchReport | None:
         key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _job_key(order)
@@ -123,7 +111,7 @@ class SimBranches:
         for key, job in list(self._jobs.items()):
             if job.result is not None or (isinstance(job.order, GateStarted) and not gates):
                 continue
-            if self._chance.happens(0.5, "interrupted", *key):
+            if self._sim.chance.happens(0.5, "interrupted", *key):
                 self._finish(job)
             else:
                 job.dropped = True
@@ -134,7 +122,7 @@ class SimBranches:
             return
         batch, n = job.order.batch, job.order.n
         job.result = GateLost(batch, n, "killed") if lost else GateDone(batch, n, passed=False, detail="killed")
-        self._send(job.result)
+        self._sim.send(job.result)
 
     def _finish(self, job: MergeJob) -> None:
         if job.result is not None or job.dropped:
@@ -146,7 +134,7 @@ class SimBranches:
                 job.result = self._rebuild(job.order)
             case GateStarted():
                 job.result = self._gate(job.order)
-        self._send(job.result)
+        self._sim.send(job.result)
         if isinstance(job.result, MergeFailed) and isinstance(job.order, MergeStarted):
             self._report_lost_result(job.order)
 
@@ -154,14 +142,14 @@ class SimBranches:
         batch, task, n = order.batch, order.task, order.n
         if order.onto != self.head(batch):
             return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
-        if self._chance.happens(self._weather.merge_fail, "merge-fails", batch, task, n):
+        if self._sim.chance.happens(self._sim.rates.merge_fail, "merge-fails", batch, task, n):
             return MergeFailed(batch, task, n, "the disk is full")
-        if n <= BLOCKED_MERGES and self._chance.happens(self._weather.blocked, "blocked", batch, task):
+        if n <= BLOCKED_MERGES and self._sim.chance.happens(self._sim.rates.blocked, "blocked", batch, task):
             return MergeFailed(batch, task, n, "the branch is checked out")
         if self._is_pruned(order.tip):
             return MergeFailed(batch, task, n, "its result is gone")
-        names = (order.tip,) if self._weather.calm else (order.tip, order.onto)
-        if self._chance.happens(self._weather.conflict, "conflicts", *names):
+        names = (order.tip,) if self._sim.rates.calm else (order.tip, order.onto)
+        if self._sim.chance.happens(self._sim.rates.conflict, "conflicts", *names):
             return MergeConflicted(batch, task, n, ("src/api.py",))
         commit = f"{batch}:{task}:m{n}"
         self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
@@ -172,19 +160,19 @@ class SimBranches:
         """What a failed merge has to say besides."""
         if self._is_pruned(order.tip):
             name = Attempt(order.batch, order.task, Step.MERGE, order.n)
-            self._send(AttemptLost(name, "its result is gone"))
+            self._sim.send(AttemptLost(name, "its result is gone"))
 
     def _is_pruned(self, tip: str) -> bool:
-        return self._chance.happens(self._weather.pruned, "pruned", tip)
+        return self._sim.chance.happens(self._sim.rates.pruned, "pruned", tip)
 
     def _rebuild(self, order: RebuildStarted) -> RebuildDone | RebuildFailed:
         batch, n = order.batch, order.n
-        if self._chance.happens(self._weather.merge_fail, "rebuild-fails", batch, n):
+        if self._sim.chance.happens(self._sim.rates.merge_fail, "rebuild-fails", batch, n):
             return RebuildFailed(batch, n, "the disk is full")
         line: list[MergedTask] = []
         clashes = []
         for change in order.line:
-            if self._chance.happens(self._weather.clash, "clashes", batch, n, change.task):
+            if self._sim.chance.happens(self._sim.rates.clash, "clashes", batch, n, change.task):
                 clashes.append(RebuildConflict(change.task, ("src/db.py",)))
                 continue
             commit = f"{batch}:{change.task}:r{n}"
@@ -196,20 +184,20 @@ class SimBranches:
 
     def _gate(self, order: GateStarted) -> BranchReport:
         batch, n = order.batch, order.n
-        if self._chance.happens(self._weather.lost, "gate-lost", batch, n):
+        if self._sim.chance.happens(self._sim.rates.lost, "gate-lost", batch, n):
             return GateLost(batch, n, "its machine died")
-        if self._chance.happens(self._weather.gate_flaky, "flaky", batch, n):
+        if self._sim.chance.happens(self._sim.rates.gate_flaky, "flaky", batch, n):
             return GateDone(batch, n, passed=False, detail="flaky")
         passed = not self.is_bad_base(batch) and not any(self.is_bad_tip(tip) for _, tip in self.commits[order.commit])
         return GateDone(batch, n, passed=passed, detail="" if passed else "tests fail")
 
     def is_bad_tip(self, tip: str) -> bool:
-        return self._chance.happens(self._weather.bad_tip, "bad", tip)
+        return self._sim.chance.happens(self._sim.rates.bad_tip, "bad", tip)
 
     def is_bad_base(self, batch: str) -> bool:
         """A base that fails its own gate is put right at some time: otherwise nothing could ever be done."""
-        early = self._time.now < self._weather.horizon / 2
-        return early and self._chance.happens(self._weather.bad_base, "bad-base", batch)
+        early = self._sim.time.now < self._sim.rates.horizon / 2
+        return early and self._sim.chance.happens(self._sim.rates.bad_base, "bad-base", batch)
 
 
 def _job_key(order: Order) -> tuple[str, str, str, int]:
@@ -227,13 +215,8 @@ class PublishJob:
 class SimPublisher:
     """`branches` maps each batch to the commit that its remote branch has."""
 
-    def __init__(
-        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, send: Callable[[Report], None]
-    ) -> None:
-        self._time = time
-        self._chance = chance
-        self._weather = weather
-        self._send = send
+    def __init__(self, sim: SimContext) -> None:
+        self._sim = sim
         self.branches: dict[str, str] = {}
         self._jobs: dict[tuple[str, int], PublishJob] = {}
 
@@ -242,10 +225,10 @@ class SimPublisher:
         job = self._jobs.get(key)
         if job is None:
             job = self._jobs[key] = PublishJob(order)
-            lasts = self._chance.stream("publishing", *key).uniform(0.5, 30.0)
-            self._time.schedule_in(lasts, lambda: self._finish(job))
+            lasts = self._sim.chance.stream("publishing", *key).uniform(0.5, 30.0)
+            self._sim.time.schedule_in(lasts, lambda: self._finish(job))
         elif job.result is not None:
-            self._send(job.result)
+            self._sim.send(job.result)
 
     def probe(self, order: PublishStarted) -> PublishDone | PublishFailed | None:
         job = self._jobs.get((order.batch, order.n))
@@ -256,7 +239,7 @@ class SimPublisher:
         for key, job in list(self._jobs.items()):
             if job.result is not None:
                 continue
-            how = self._chance.stream("publishing stopped", *key).choice(("ended", "pushed", "nothing"))
+            how = self._sim.chance.stream("publishing stopped", *key).choice(("ended", "pushed", "nothing"))
             if how == "ended":
                 self._finish(job)
                 continue
@@ -268,12 +251,12 @@ class SimPublisher:
     def _finish(self, job: PublishJob) -> None:
         if job.result is None and not job.dropped:
             job.result = self._publish(job.order)
-            self._send(job.result)
+            self._sim.send(job.result)
 
     def _publish(self, order: PublishStarted) -> PublishDone | PublishFailed:
         batch, n = order.batch, order.n
-        rng = self._chance.stream("publish fails", batch, n)
-        fails = rng.random() < self._weather.publish_fail
+        rng = self._sim.chance.stream("publish fails", batch, n)
+        fails = rng.random() < self._sim.rates.publish_fail
         before = rng.random() < 0.5
         if fails and before:
             return PublishFailed(batch, n, "the network is down", "try again")

@@ -1,10 +1,15 @@
-"""How rough the world is. Each number is a chance (per attempt, merge, gate, report …) or a rate per hour."""
+"""How often things go wrong. Each number is a probability (per attempt, merge, gate, report …) or a rate per hour."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from random import Random
 from typing import Any
+
+from plait.core.reports import Report
+from plait.testing.simulator.event_queue import EventQueue
+from plait.testing.simulator.seeded_random import SeededRandom
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +112,13 @@ def _vary_rate(rng: Random, usual: float) -> float:
 
 _UNVARIED = {"calm", "horizon", "crashes", "blocked", "pruned"}
 _VARIED = tuple(field.name for field in fields(FaultRates) if field.name not in _UNVARIED)
+
+
+@dataclass(frozen=True, slots=True)
+class SimContext:
+    """What every part of the simulated world shares; `send` delivers a report to the engine."""
+
+    time: EventQueue
+    chance: SeededRandom
+    rates: FaultRates
+    send: Callable[[Report], None]

@@ -1,4 +1,4 @@
-"""Chance as a pure function of a seed and a name, so that what happens depends on neither timing nor crashes."""
+"""Random numbers as a pure function of a seed and a name, so that they depend on neither timing nor crashes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _RANGE = float(1 << 64)
 
 
 class SeededRandom:
-    """The same name gives the same luck, whenever and however often it is asked for."""
+    """The same name always gives the same number."""
 
     __slots__ = ("_key",)
 
@@ -25,5 +25,5 @@ class SeededRandom:
         return odds > 0 and self.roll(*names) < odds
 
     def stream(self, *names: object) -> Random:
-        """A stream of its own, for whoever needs many numbers in a fixed order."""
+        """A generator of its own, for many numbers in a fixed order."""
         return Random(f"{self._key}:{':'.join(map(str, names))}")  # noqa: S311 - repeatable on purpose

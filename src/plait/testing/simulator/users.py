@@ -1,10 +1,6 @@
-"""People: they act at random moments, with sense or without, and some press a button twice.
+"""Simulated users: requests at random moments, sensible or not, some sent twice.
 
-What people can ask for, and how often they do.
-
-Settings as people change them while a batch runs, one field at a time, wisely or not.
-
-The janitor: after the horizon somebody comes by regularly and lets everything finish.
+After the horizon a final user unblocks every batch so that each can end.
 """
 
 from __future__ import annotations
@@ -124,14 +120,6 @@ def _merge_again(rng: Random, name: str, batch: str, sight: BatchSight, _task: s
     return Retry(name, batch, rng.choice(sorted(sight.unmerged)), rng.choice((None, None, None, *AGENTS[:1])))
 
 
-def _unpause(_rng: Random, name: str, batch: str, _sight: BatchSight, _task: str) -> Request:
-    return Unpause(name, batch)
-
-
-def _resume(_rng: Random, name: str, batch: str, _sight: BatchSight, _task: str) -> Request:
-    return Resume(name, batch)
-
-
 def _feedback(rng: Random, name: str, batch: str, _sight: BatchSight, task: str) -> Request:
     return Feedback(name, batch, task, "make it blue" if rng.random() < 0.95 else " ")
 
@@ -140,20 +128,15 @@ def _answer(_rng: Random, name: str, batch: str, sight: BatchSight, _task: str) 
     return Feedback(name, batch, min(sight.asking), "the second one")
 
 
-def _cancel(_rng: Random, name: str, batch: str, _sight: BatchSight, task: str) -> Request:
-    return CancelTask(name, batch, task)
+def _for_batch(request: Callable[[str, str], Request]) -> RequestMaker:
+    return lambda _rng, name, batch, _sight, _task: request(name, batch)
 
 
-def _cancel_all(_rng: Random, name: str, batch: str, _sight: BatchSight, _task: str) -> Request:
-    return CancelBatch(name, batch)
+def _for_task(request: Callable[[str, str, str], Request]) -> RequestMaker:
+    return lambda _rng, name, batch, _sight, task: request(name, batch, task)
 
 
-def _pause(_rng: Random, name: str, batch: str, _sight: BatchSight, _task: str) -> Request:
-    return Pause(name, batch)
-
-
-def _drop(_rng: Random, name: str, batch: str, _sight: BatchSight, task: str) -> Request:
-    return Drop(name, batch, task)
+_unpause, _resume = _for_batch(Unpause), _for_batch(Resume)
 
 
 def _drop_entrant(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
@@ -209,18 +192,18 @@ _WEIGHTS: tuple[tuple[RequestMaker, float], ...] = (
     (_retry, 6),
     (_feedback, 4),
     (_change, 4),
-    (_cancel, 3),
-    (_pause, 2),
+    (_for_task(CancelTask), 3),
+    (_for_batch(Pause), 2),
     (_unpause, 2),
     (_resume, 2),
     (_approve, 2),
-    (_drop, 2),
+    (_for_task(Drop), 2),
     (_ship, 2),
     (_drop_entrant, 1),
     (_stop, 1),
     (_change_limits, 1),
     (_save_settings, 0.5),
-    (_cancel_all, 0.15),
+    (_for_batch(CancelBatch), 0.15),
     (_submit_nonsense, 0.3),
 )
 WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weight in _WEIGHTS))
@@ -237,6 +220,16 @@ def find_helpful_requests(sight: BatchSight) -> list[RequestMaker]:
         (sight.needs_approval, _approve),
     )
     return [act for wanted, act in wants if wanted]
+
+
+# Their order matters: a seed chooses by position.
+# fmt: off
+CHANGEABLE_FIELDS = (
+    "max_parallel", "mode", "auto_approve", "order", "isolation", "verify", "gate", "timeout", "idle_timeout",
+    "verify_timeout", "gate_timeout", "retries", "repairs", "backoff", "stop_on_fail", "on_conflict", "phase_gate",
+    "budget", "task_budget", "reserve", "fallback", "agents", "providers", "publish", "no_such_field",
+)
+# fmt: on
 
 
 def change_setting(rng: Random, old: Settings) -> tuple[Settings, str]:
@@ -271,30 +264,6 @@ def change_setting(rng: Random, old: Settings) -> tuple[Settings, str]:
     return new, rng.choice(CHANGEABLE_FIELDS)
 
 
-CHANGEABLE_FIELDS = (
-    *(
-        "max_parallel",
-        "mode",
-        "auto_approve",
-        "order",
-        "isolation",
-        "verify",
-        "gate",
-        "timeout",
-        "idle_timeout",
-    ),
-    *(
-        "verify_timeout",
-        "gate_timeout",
-        "retries",
-        "repairs",
-        "backoff",
-        "stop_on_fail",
-        "on_conflict",
-        "phase_gate",
-    ),
-    *("budget", "task_budget", "reserve", "fallback", "agents", "providers", "publish", "no_such_field"),
-)
 ROUND_SECONDS = 45.0
 
 

@@ -46,7 +46,7 @@ from plait.core.task import Attempt, Step
 from plait.testing.simulator.attempts import SimExecutor, SimProviders
 from plait.testing.simulator.branches import SimBranches, SimPublisher
 from plait.testing.simulator.event_queue import EventQueue
-from plait.testing.simulator.fault_rates import FaultRates
+from plait.testing.simulator.fault_rates import FaultRates, SimContext
 from plait.testing.simulator.journal_view import JournalView
 from plait.testing.simulator.machine import SimMachine
 from plait.testing.simulator.scenario import Scenario
@@ -82,9 +82,10 @@ class World:
         self.journal_view = JournalView()
         names = {submit.settings.provider(a) for submit in scenario.submits for a in submit.settings.agents}
         providers = SimProviders(tuple(sorted(names | {"north", "south"})), chance, weather, self.time)
-        self.branches = SimBranches(self.time, chance, weather, self.send)
-        self.publisher = SimPublisher(self.time, chance, weather, self.send)
-        self.executor = SimExecutor(self.time, providers, chance, weather, self.send, self.branches.commit)
+        sim = SimContext(self.time, chance, weather, self.send)
+        self.branches = SimBranches(sim)
+        self.publisher = SimPublisher(sim)
+        self.executor = SimExecutor(sim, providers, self.branches.commit)
         self.machine = SimMachine(self.time, chance, weather, self)
         self._schedule_arrivals(scenario)
         providers.schedule_reports(self.send)

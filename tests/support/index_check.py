@@ -1,4 +1,4 @@
-"""The indexes of a State, counted anew from the tasks' own facts: what `evolve` keeps up must be the same."""
+"""Recounts the indexes of a State from the tasks' own facts: what `evolve` maintains must be the same."""
 
 from __future__ import annotations
 
