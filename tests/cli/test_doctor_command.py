@@ -140,7 +140,7 @@ def test_an_engine_at_work_is_named_with_its_log(
     finally:
         journal.close()
     assert verdict == "ok"
-    assert said.startswith(f"process {os.getpid()}, at work since ")
+    assert said.startswith(f"process {os.getpid()}, running since ")
     assert said.endswith(f"its log is {state.root / 'engine.log'}")
 
 

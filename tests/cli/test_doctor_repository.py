@@ -30,7 +30,7 @@ def made(root: Path, *names: str, old: bool = True) -> None:
 def left(root: Path, *, engine: bool = False, **batches: bool) -> list[str]:
     """The batches with whether each has ended."""
     found = list(find_leftover_worktrees(root, batches, engine=engine))
-    assert all(check.hint == "plait gc shows what can go, and removes it." for check in found)
+    assert all(check.hint == "plait gc lists and removes what isn't needed." for check in found)
     return [check.said for check in found]
 
 

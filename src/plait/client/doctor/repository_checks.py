@@ -22,7 +22,7 @@ from plait.forges.forge import Forge
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 
 _REMOTE, _WORKTREES, _LEFTOVERS = "remote", "worktrees", "leftovers"
-_GC_HINT = "See and remove what isn't needed: plait gc."
+_GC_HINT = "plait gc lists and removes what isn't needed."
 _MIN_AGE_SECONDS = 600.0  # a younger worktree may be in the making
 
 
