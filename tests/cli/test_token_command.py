@@ -76,7 +76,7 @@ def test_a_file_that_holds_no_token_is_left_as_it_is(file: Path, content: str) -
 def test_what_is_no_file_is_not_waited_for(file: Path) -> None:
     file.parent.mkdir(parents=True)
     os.mkfifo(file, 0o600)
-    with pytest.raises(WorldError, match="holds no token"):
+    with pytest.raises(WorldError, match="not a regular file"):
         read_or_create_token(file)
 
 

@@ -299,7 +299,7 @@ def test_where_nothing_can_be_written_an_engine_is_alone(tmp_path: Path) -> None
     commons.release_ports("b", "one")
     commons.close()
     assert commons.problem.startswith(
-        f"slots and ports are not shared with your other engines, since {tmp_path / 'home' / 'commons'} can't be used: "
+        f"slots and ports are not shared with your other engines, since {tmp_path / 'home' / 'commons'} cannot be used: "
     )
     assert "Not a directory" in commons.problem
 

@@ -249,5 +249,5 @@ def test_a_damaged_mirror_is_told_with_the_way_out(
 def test_a_cache_that_can_t_be_written_is_told(mirror: Open, commit: Commit, bare: Path, cache: Path) -> None:
     commit("two.txt")
     cache.touch()
-    with pytest.raises(WorldError, match="no mirror can be kept"):
+    with pytest.raises(WorldError, match="cannot write the mirror"):
         mirror(bare)

@@ -28,7 +28,7 @@ def test_an_ordinary_repository_gives_nothing_to_say(ground: WorkspaceRepo) -> N
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no git repository") as told:
+    with pytest.raises(UserError, match="not in a git repository") as told:
         check_preconditions(tmp_path)
     assert "in-place" in told.value.hint
 
@@ -50,7 +50,7 @@ def test_a_repository_without_commits_is_refused_with_a_way_out_that_works(
 def test_a_branch_without_commits_is_refused_unless_another_is_named(ground: WorkspaceRepo) -> None:
     base = ground.head
     ground.git("switch", "--quiet", "--orphan", "empty")
-    with pytest.raises(UserError, match="the branch that is checked out has no commits yet"):
+    with pytest.raises(UserError, match="the current branch has no commits yet"):
         check_preconditions(ground.top)
     assert check_preconditions(ground.top, base) == []
     with pytest.raises(UserError, match="there is no commit nonsense"):

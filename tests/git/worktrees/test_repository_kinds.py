@@ -148,7 +148,7 @@ def test_names_of_any_kind(ground: WorkspaceRepo) -> None:
 
 def test_a_location_with_a_line_end_in_it_is_refused(ground: WorkspaceRepo) -> None:
     ground.root = ground.root.with_name("two\nlines")
-    with pytest.raises(UserError, match="line end") as told:
+    with pytest.raises(UserError, match="line break") as told:
         ground.prepare()
     assert "[workspace] location" in told.value.hint
 
