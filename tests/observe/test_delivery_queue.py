@@ -210,4 +210,4 @@ def test_a_full_disk_keeps_nobody_from_being_told(scene: Scene) -> None:
     scene.take(told(1))
     scene.deliver()
     assert scene.person.seqs == [1]
-    assert "can't be kept" in scene.log[0]
+    assert "can't record sent notifications" in scene.log[0]

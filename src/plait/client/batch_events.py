@@ -1,13 +1,4 @@
-"""Requests, when they are answered.
-
-What is decided about a batch, and what happens to its branch.
-
-How gates go: begun, told as gating; over, told as progress.
-
-How publishing goes, told as progress: begun, done, failed.
-
-What bounds all batches: providers, the machine, the engine itself.
-"""
+"""Stream events of batches: answers to requests, batch and branch decisions, gates, publishing, limits and the engine."""
 
 from __future__ import annotations
 
@@ -237,7 +228,7 @@ def map_gate_ended(context: RecordContext, report: GateDone | GateLost) -> Itera
 
 
 def _list_suspects(context: RecordContext) -> tuple[str, ...]:
-    """Those that the guilty one is among."""
+    """The tasks among which the failing one is."""
     batch = context.batch
     if batch is None or batch.gate_bad_size is None:
         return ()
@@ -312,7 +303,7 @@ def map_machine_report(context: RecordContext, report: MachineReport) -> Iterato
 
 
 def _map_machine_shortage(context: RecordContext) -> Iterator[StreamEvent]:
-    """A new engine, too, forgets what the last one's sensors saw."""
+    """Also with a new engine, which starts without sensor readings."""
     was, now = context.before.short_of, find_machine_shortage(context.state)
     if was != now and now is not None:
         yield context.make_event(EventType.LIMIT_OPENED, provider=MACHINE_PROVIDER, until=None, reason=now)

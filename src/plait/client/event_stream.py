@@ -1,7 +1,4 @@
-"""What follows from each kind of record for those who listen: a kind is told, or it is named as one that is not.
-
-The feed: records in, events out. A record costs as much as it changes, however large its batch is.
-"""
+"""Turn journal records into the events that front ends show. The cost grows with what a record changes."""
 
 from __future__ import annotations
 
@@ -23,17 +20,10 @@ from plait.core.reducers.dispatch import evolve
 from plait.core.reports import AttemptExited, AttemptLost
 from plait.core.state import AttemptState, State
 
-# Any: each teller takes its own union; the table below gives it nothing else.
+# Any: each mapper takes its own union, and the table below gives it nothing else.
 RecordMapper = Callable[[RecordContext, Any], Iterator[StreamEvent]]
 
-
-def _map_to_nothing(_moment: RecordContext, _fact: requests.Request | reports.SourcesWritten) -> Iterator[StreamEvent]:
-    """A request is told when it is granted; that sources were written is between plait and them."""
-    return iter(())
-
-
 MAPPERS_BY_UNION: Iterable[tuple[object, RecordMapper]] = (
-    (requests.Request, _map_to_nothing),
     (decisions.RequestDecision, batch_events.map_request_answer),
     (decisions.AttemptDecision, task_events.map_attempt_decision),
     (decisions.TaskDecision, task_events.map_task_decision),
@@ -48,19 +38,19 @@ MAPPERS_BY_UNION: Iterable[tuple[object, RecordMapper]] = (
 )
 
 
-MAPPERS = {fact: teller for union, teller in MAPPERS_BY_UNION for fact in get_args(union)}
+MAPPERS = {event: mapper for union, mapper in MAPPERS_BY_UNION for event in get_args(union)}
 
-
-MAPPERS[reports.SourcesWritten] = _map_to_nothing
+# Without events of their own: a request has some when it is granted.
+SILENT_EVENTS = frozenset({*get_args(requests.Request), reports.SourcesWritten})
 
 
 def map_record(context: RecordContext) -> list[StreamEvent]:
-    fact = context.record.event
-    return list(MAPPERS[type(fact)](context, fact))
+    event = context.record.event
+    return [] if type(event) in SILENT_EVENTS else list(MAPPERS[type(event)](context, event))
 
 
 class EventStream:
-    """`state` is the fold of what was taken: the feed alone folds into it, everybody may read it."""
+    """Folds records into `state`, which others only read."""
 
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state
@@ -68,36 +58,36 @@ class EventStream:
         self._trackers: dict[str, StatusTracker] = {}
 
     def apply(self, record: Record) -> list[StreamEvent]:
-        """Fold it, and tell what follows; everything that follows from one record carries its seq."""
-        name, task_name = about = find_subject(self.state, record.event)
+        """Fold a record and return its events, which all have its seq."""
+        name, task_name = subject = find_subject(self.state, record.event)
         known = self.state.batches.get(name or "")
         if known is not None and known.id not in self._trackers:
             self._trackers[known.id] = StatusTracker.from_state(self.state, known)
-        seen = capture_state(self.state, record.event, about)
-        self._apply_to_state(record, seen.attempt)
+        before = capture_state(self.state, record.event, subject)
+        self._apply_to_state(record, before.attempt)
         batch = self.state.batches.get(name or "")
         task = batch.find_task(task_name or "") if batch is not None else None
         if batch is not None and batch.id not in self._trackers:
             self._trackers[batch.id] = StatusTracker(batch)
-        told = map_record(RecordContext(self.state, record, seen, batch, task, self._trackers.get(name or "")))
+        events = map_record(RecordContext(self.state, record, before, batch, task, self._trackers.get(name or "")))
         if batch is not None and batch.ended is not None:
-            # What is told of a batch that is taken up again must not depend on who was listening before.
+            # The events of a reopened batch must not depend on who listened before.
             self._trackers.pop(batch.id, None)
-        return told
+        return events
 
     def replay(self, record: Record) -> None:
-        """History that nobody wants told."""
+        """Fold a record without making events."""
         self._trackers.clear()
         self._apply_to_state(record, find_live_attempt(self.state, record.event))
 
     def sum_agent_seconds(self, batch: str, now: float) -> float:
-        """Seconds that all attempts of a batch have taken, one after another."""
+        """The total running time of a batch's attempts."""
         known = self.state.batches.get(batch)
         alive = known.alive.values() if known is not None else ()
         return self._agent_seconds.get(batch, 0.0) + sum(max(0.0, now - attempt.started_at) for attempt in alive)
 
     def _apply_to_state(self, record: Record, attempt: AttemptState | None) -> None:
-        """`attempt` is the one that it is about: it is alive until this is folded."""
+        """`attempt` is the record's, which is alive until it is folded."""
         evolve(self.state, record)
         if attempt is not None and isinstance(record.event, AttemptExited | AttemptLost):
             took = max(0.0, record.at - attempt.started_at)

@@ -1,7 +1,4 @@
-"""The book of one batch: where each of its tasks was last told to be.
-
-One record at the moment it is folded: what folding forgets is looked at before, what it makes is read after.
-"""
+"""What event mapping needs of a record: the state before and after it, and the last published status of each task."""
 
 from __future__ import annotations
 
@@ -22,10 +19,10 @@ from plait.core.task import Attempt, Step
 
 
 class StatusTracker:
-    """What is noted here costs one task at a time, so that progress can be told without a recount."""
+    """The last published status of each task; updates cost one task, so progress needs no recount."""
 
     def __init__(self, batch: BatchState) -> None:
-        """Nothing of it was told yet. Entrants are told of, and not counted: their task is."""
+        """With nothing published yet. Entrants have events but aren't counted: their task is."""
         self._entrants = {task.place for task in batch.tasks if task.task.entrant is not None}
         size = len(batch.tasks)
         self._last_status: list[tuple[TaskStatus, Waiting | None] | None] = [None] * size
@@ -33,21 +30,21 @@ class StatusTracker:
 
     @classmethod
     def from_state(cls, state: State, batch: BatchState) -> StatusTracker:
-        """As if everything had been told up to now."""
-        book = cls(batch)
+        """As if everything had been published up to now."""
+        tracker = cls(batch)
         for task in batch.tasks:
-            book.update(task.place, explain_status(state, batch, task))
-        return book
+            tracker.update(task.place, explain_status(state, batch, task))
+        return tracker
 
-    def update(self, place: int, stands: TaskExplanation) -> bool:
-        """Whether that is news."""
-        before, after = self._last_status[place], (stands.status, stands.waiting)
+    def update(self, place: int, explanation: TaskExplanation) -> bool:
+        """Returns whether the status changed."""
+        before, after = self._last_status[place], (explanation.status, explanation.waiting)
         if before == after:
             return False
         if place not in self._entrants:
             if before is not None:
                 self._counts[before[0]] -= 1
-            self._counts[stands.status] += 1
+            self._counts[explanation.status] += 1
         self._last_status[place] = after
         return True
 
@@ -57,7 +54,7 @@ class StatusTracker:
 
 @dataclass(frozen=True, slots=True)
 class StateBefore:
-    """What was so until this record."""
+    """The state before this record."""
 
     attempt: AttemptState | None = None  # alive
     request: Request | None = None  # unanswered
@@ -76,7 +73,7 @@ class StateBefore:
 
 
 def find_subject(state: State, fact: Fact) -> tuple[str | None, str | None]:
-    """The batch and the task that a fact is about; an answer is about what its request is about."""
+    """The batch and the task of an event; an answer has those of its request."""
     if isinstance(fact, RequestGranted | RequestRefused):
         request = state.unanswered.get(fact.request)
         return (None, None) if request is None else find_subject(state, request)
@@ -87,13 +84,13 @@ def find_subject(state: State, fact: Fact) -> tuple[str | None, str | None]:
 
 
 def find_live_attempt(state: State, fact: Fact) -> AttemptState | None:
-    """The attempt that a fact is about, while it is alive."""
+    """The event's attempt, while it is alive."""
     name: Attempt | None = getattr(fact, "attempt", None)
     return state.find_attempt(name) if name is not None else None
 
 
 def capture_state(state: State, fact: Fact, subject: tuple[str | None, str | None]) -> StateBefore:
-    """`about` is the fact's subject."""
+    """`subject` is the event's, from `find_subject`."""
     batch_id, task_id = subject
     attempt = find_live_attempt(state, fact)
     request = state.unanswered.get(getattr(fact, "request", ""))
@@ -118,7 +115,7 @@ def capture_state(state: State, fact: Fact, subject: tuple[str | None, str | Non
 
 
 def _find_valid_gate(batch: BatchState | None) -> GateStarted | None:
-    """The one that runs, as long as its result means something."""
+    """The running gate, unless its result no longer counts."""
     gate = batch.gate if batch is not None else None
     return gate.decision if gate is not None and not gate.stale else None
 
@@ -130,7 +127,7 @@ def _list_interrupted(batch: BatchState | None) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RecordContext:
-    """`book` is the batch's, as it was told before this record."""
+    """`tracker` is the batch's, as of before this record."""
 
     state: State
     record: Record
@@ -140,7 +137,7 @@ class RecordContext:
     tracker: StatusTracker | None
 
     def make_event(self, kind: EventType, task: TaskState | None = None, /, **more: object) -> StreamEvent:
-        """An event about this task, or about the batch; its attempt is the writing one's number."""
+        """An event of this task, or of the batch; `attempt` is the number of the write attempt."""
         batch = self.batch.id if self.batch is not None else None
         name, n = (task.task.id, task.attempt_counts.get(Step.WRITE)) if task is not None else (None, None)
         if task is not None and task.task.entrant is not None:
@@ -148,27 +145,27 @@ class RecordContext:
         return StreamEvent(self.record.seq, self.record.at, kind, batch, name, n, more)
 
     def update_status(self, task: TaskState) -> None:
-        """It is told by the caller; keep the counts right."""
+        """Record the status that the caller publishes."""
         if self.batch is not None and self.tracker is not None:
             self.tracker.update(task.place, explain_status(self.state, self.batch, task))
 
     def make_waiting_events(self, places: Iterable[int]) -> Iterator[StreamEvent]:
-        """Those of these tasks that are now told to be queued or waiting, and were not before."""
+        """Events for those of these tasks that are queued or waiting now and weren't before."""
         if self.batch is None or self.tracker is None:
             return
         for place in places:
             task = self.batch.tasks[place]
-            stands = explain_status(self.state, self.batch, task)
-            if not self.tracker.update(place, stands):
+            explanation = explain_status(self.state, self.batch, task)
+            if not self.tracker.update(place, explanation):
                 continue
-            on = stands.waiting.value if stands.waiting else None
-            if stands.status is TaskStatus.QUEUED:
-                yield self.make_event(EventType.TASK_QUEUED, task, reason=stands.reason, on=on)
-            elif stands.status is TaskStatus.WAITING:
-                yield self.make_event(EventType.TASK_WAITING, task, reason=stands.reason, on=on)
+            on = explanation.waiting.value if explanation.waiting else None
+            if explanation.status is TaskStatus.QUEUED:
+                yield self.make_event(EventType.TASK_QUEUED, task, reason=explanation.reason, on=on)
+            elif explanation.status is TaskStatus.WAITING:
+                yield self.make_event(EventType.TASK_WAITING, task, reason=explanation.reason, on=on)
 
     def make_queue_head_events(self) -> Iterator[StreamEvent]:
-        """In a queue, who comes next may now wait for a person."""
+        """In queue mode, the next task may now wait for a person."""
         batch = self.batch
         if batch is not None and batch.settings.mode is Mode.QUEUE and not batch.active:
             heads = self.state.start_queue.heads(batch.id)
@@ -177,7 +174,7 @@ class RecordContext:
 
 
 def find_machine_shortage(state: State) -> str | None:
-    """Why the machine takes no more work at all; None when it takes some."""
+    """Why the machine takes no more work; None if it does."""
     if state.pressure is not None:
         return state.pressure
     return state.capacity.why if state.capacity is not None and state.capacity.slots == 0 else None

@@ -1,7 +1,4 @@
-"""Who works a plan's tasks: every task has somebody who can take it, or there is no plan.
-
-Whether a budget can be kept: only if everybody who may work tells what is spent, in what the budget counts.
-"""
+"""Assign an agent to every task, and check that budgets can be enforced."""
 
 from __future__ import annotations
 
@@ -31,8 +28,7 @@ _RUN_HINT = (
 
 
 _INSTALL_HINT = (
-    "Install one (see plait agents), or choose one: --agent-command 'tool {task_file}'. "
-    "plait demo works without any."
+    "Install one (see plait agents), or choose one: --agent-command 'tool {task_file}'. plait demo works without any."
 )
 
 
@@ -44,7 +40,7 @@ AgentRefusal = tuple[str, str]
 
 
 def assign_plan_agents(found: PlanPreview, known: Sequence[AgentSpec]) -> PlanPreview:
-    """The plan with an agent for each task; without a plan, and with problems, where there is none for some."""
+    """The plan with an agent for each task; problems instead of a plan if some task has none."""
     plan = found.planned.plan
     if plan is None:
         return found
@@ -63,7 +59,7 @@ def assign_plan_agents(found: PlanPreview, known: Sequence[AgentSpec]) -> PlanPr
 
 
 def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
-    """Settings of agents that there are not. A permission that nobody has would be one that somebody lacks."""
+    """Problems of settings for unknown agents. For permissions it is an error: a misspelt name would lose them."""
     found: list[Problem] = []
     for name in agents.configured_agents:
         if name in AGENTS or is_dotted_path(name):
@@ -78,7 +74,7 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
 
 
 class _AgentAssigner:
-    """Each agent is tried once; the same refusal of many tasks is one problem. `chosen`: somebody said who is to work."""
+    """Each agent is checked once; the same refusal of many tasks is one problem. `chosen`: the user chose agents."""
 
     def __init__(self, known: Sequence[AgentSpec], *, chosen: bool) -> None:
         self._agent_chosen = chosen
@@ -91,7 +87,7 @@ class _AgentAssigner:
         refused = {name: self._why_not(name, task) for name in names}
         able = [name for name, why in refused.items() if why is None]
         broken = next((why for name in names if (why := self._refusal_by_agent.get(name)) is not None), None)
-        if broken or not able:  # who was named is wanted, also where others could do it
+        if broken or not able:  # a named agent must work, even if others could do the task
             first = broken or next(why for why in refused.values() if why is not None)
             self.refusals.setdefault(first, []).append(task)
             return task
@@ -100,7 +96,7 @@ class _AgentAssigner:
         return task
 
     def check_fallback(self, fallback: Sequence[str], tasks: Sequence[Task]) -> list[Problem]:
-        """Who was asked to stand in, and can't. What has a command of its own needs nobody."""
+        """Problems of fallback agents. Tasks with their own command need none."""
         found: list[Problem] = []
         for name in fallback:
             able = (task for task in tasks if task.agent != _SHELL)
@@ -115,12 +111,12 @@ class _AgentAssigner:
         return found
 
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
-        """Whose limits everybody runs into who may be given a task, now or by a person later."""
-        # A module for which something is set is named by nobody yet: loading it would run it.
+        """The provider of every agent that may get a task, now or later."""
+        # Loading a module would run it, so one that is only configured is left out.
         known = (name for name in (*self._specs, *AGENTS) if not is_dotted_path(name))
         found: dict[str, str] = {}
         for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *known)):
-            with suppress(PlaitError):  # who can't be loaded is given no task
+            with suppress(PlaitError):  # it gets no task
                 found[name] = table.find_provider(self._spec(name))
         return tuple((name, provider) for name, provider in found.items() if provider != name)
 
@@ -156,7 +152,7 @@ def _refusal_problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:
 
 
 def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[AgentSpec]) -> list[Problem]:
-    """What is in the way of the batch's budget and of that of each task; nothing, where there is none."""
+    """Why the batch's or the tasks' budget can't be enforced."""
     budgets = [budget for budget in (settings.budget, settings.task_budget) if budget is not None]
     if not budgets:
         return []
@@ -173,7 +169,7 @@ def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[Ag
 def _list_agent_models(
     settings: Settings, tasks: Sequence[Task], specs: Mapping[str, AgentSpec]
 ) -> dict[str, set[str]]:
-    """Everybody who may be given a task, with the models that they may use ("": nobody says which)."""
+    """The agents that may get a task, with the models they may use ("": unknown)."""
     found: dict[str, set[str]] = {}
     for task in tasks:
         for name in (*((task.agent,) if task.agent else settings.agents), *settings.fallback):
@@ -184,9 +180,9 @@ def _list_agent_models(
 
 def _check_agent_budget(budgets: Sequence[Budget], spec: AgentSpec, models: Sequence[str]) -> Problem | None:
     try:
-        reports = table.load_agent(replace(spec, prices=())).reports  # what it tells itself
+        reports = table.load_agent(replace(spec, prices=())).reports
     except PlaitError:
-        return None  # that is told elsewhere
+        return None  # reported elsewhere
     money = any(budget.microusd is not None for budget in budgets)
     if reports is CostReporting.NOTHING:
         return _budget_error(

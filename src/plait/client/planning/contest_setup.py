@@ -1,4 +1,4 @@
-"""A contest: the same tasks by several agents, or several times, and who decides between them."""
+"""Contests: several agents or attempts per task, and how the winner is chosen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHELL = "shell"
 
 
 def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
-    """The agents of the batch, and who decides. Raises UserError or ConfigError if nobody can."""
+    """The agents of the batch and the referee. Raises UserError or ConfigError if there can be none."""
     judge, score = _find_decider(config)
     spec = build_referee_spec(score=score, judge=_find_judge(judge, agents) if judge else None)
     table.load_agent(spec)
@@ -54,7 +54,7 @@ def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
 
 
 def add_contest_entrants(found: PlanPreview, agents: Sequence[AgentSpec], repeats: int) -> PlanPreview:
-    """The plan with its entrants. Raises UserError where there can be no contest."""
+    """The plan with its entrants. Raises UserError if there can be no contest."""
     plan = found.planned.plan
     if plan is None:
         return found
@@ -79,7 +79,7 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
         )
     if contest.size < 2:
         raise UserError(
-            f"a contest needs at least two entrants",
+            "a contest needs at least two entrants",
             hint="Name several agents (--contest claude,codex), or let it try several times (-n 2).",
         )
     if contest.size > MAX_ENTRANTS:
@@ -88,7 +88,9 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
             hint="Name fewer agents, or a smaller -n.",
         )
     if _SHELL in contest.agents:
-        raise UserError("shell runs a task's own script and can't take part in a contest", hint="Name coding tools: --contest.")
+        raise UserError(
+            "shell runs a task's own script and can't take part in a contest", hint="Name coding tools: --contest."
+        )
     if not any(can_be_contested(task) for task in plan.tasks):
         raise UserError(
             "there is nothing to contest: every task has a script or a model job of its own",
@@ -97,7 +99,7 @@ def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
 
 
 def describe_contest(config: Config, plan: Plan) -> str:
-    """What a contest is about, for whoever is asked whether to start; "": there is none."""
+    """The contest in a sentence, for the prompt before the start; "": there is none."""
     names = dict.fromkeys(task.agent or "" for task in plan.tasks if task.entrant is not None)
     if not names:
         return ""
