@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Listed
-         * @description The agents that plait knows: which are here, and which are logged in.
+         * @description The known agents: which are installed, and which are logged in.
          */
         get: operations["listAgents"];
         put?: never;
@@ -30,13 +30,13 @@ export interface paths {
         };
         /**
          * Listed
-         * @description All batches, the newest first.
+         * @description All batches, newest first.
          */
         get: operations["listBatches"];
         put?: never;
         /**
          * Create
-         * @description Run these tasks: the answer comes when the batch is in the journal. Its `settings` count for this batch alone.
+         * @description Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only.
          */
         post: operations["createBatch"];
         delete?: never;
@@ -54,7 +54,7 @@ export interface paths {
         };
         /**
          * One
-         * @description BATCH, the whole of it at one moment.
+         * @description A batch with its tasks, at one moment.
          */
         get: operations["getBatch"];
         put?: never;
@@ -76,7 +76,7 @@ export interface paths {
         put?: never;
         /**
          * Approve
-         * @description Let the next task of a queue start; `all`: ask no more.
+         * @description Let the next task of a queue start; `all`: approve all later ones too.
          */
         post: operations["approveBatch"];
         delete?: never;
@@ -96,7 +96,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel
-         * @description End what runs, and give the rest up.
+         * @description Stop running attempts and cancel all unfinished tasks.
          */
         post: operations["cancelBatch"];
         delete?: never;
@@ -114,7 +114,7 @@ export interface paths {
         };
         /**
          * Batch Diff
-         * @description All that the batch branch has and its base has not.
+         * @description The changes of the batch branch since its base.
          */
         get: operations["getBatchDiff"];
         put?: never;
@@ -134,7 +134,7 @@ export interface paths {
         };
         /**
          * Graph
-         * @description Its tasks with their statuses, and every edge between them with its reason.
+         * @description Its tasks with their statuses, and the edges between them with reasons.
          */
         get: operations["getGraph"];
         put?: never;
@@ -154,7 +154,7 @@ export interface paths {
         };
         /**
          * Gate Log
-         * @description What a gate of the batch printed, from an offset on.
+         * @description The output of a gate of the batch, from an offset on.
          */
         get: operations["readGateLog"];
         put?: never;
@@ -176,7 +176,7 @@ export interface paths {
         put?: never;
         /**
          * Pause
-         * @description Start nothing new; what runs goes on.
+         * @description Start nothing new; running attempts continue.
          */
         post: operations["pauseBatch"];
         delete?: never;
@@ -194,13 +194,13 @@ export interface paths {
         };
         /**
          * Pull Request
-         * @description What the batch's pull request would say, if it were opened or brought up to date now.
+         * @description The text of the batch's pull request, if it were opened or updated now.
          */
         get: operations["getPullRequestText"];
         put?: never;
         /**
          * Publish
-         * @description Push the batch branch, and open its pull request or bring it up to date. BATCH has `prUrl` when that is over.
+         * @description Push the batch branch, and open or update its pull request. The batch has `prUrl` when that is done.
          */
         post: operations["publishBatch"];
         delete?: never;
@@ -220,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Resume
-         * @description Go on with what was stopped: interrupted steps again, done tasks not.
+         * @description Continue what was stopped: interrupted steps run again, done tasks don't.
          */
         post: operations["resumeBatch"];
         delete?: never;
@@ -240,7 +240,7 @@ export interface paths {
         put?: never;
         /**
          * Retry
-         * @description Take up all that failed, timed out, conflicted or was cancelled.
+         * @description Retry all tasks that failed, timed out, conflicted or were cancelled.
          */
         post: operations["retryBatch"];
         delete?: never;
@@ -258,8 +258,8 @@ export interface paths {
         };
         /**
          * Standing
-         * @description Where some of its tasks stand, as /api/tasks has it under `batch`: for those who heard that something happened to them.
-         *     An id that it has not is left out, and an entrant is told only by its name.
+         * @description The status of some tasks, as under `batch` in /api/tasks: for updates after an event. Unknown ids are left out, and
+         *     entrants are included only by name.
          */
         get: operations["getStanding"];
         put?: never;
@@ -301,7 +301,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Task
-         * @description End it, and give it up.
+         * @description Stop its attempt and cancel it.
          */
         post: operations["cancelTask"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         };
         /**
          * Conflict
-         * @description Both sides of the conflict that it is in, file by file.
+         * @description Both sides of its conflict, file by file.
          */
         get: operations["getConflict"];
         put?: never;
@@ -339,7 +339,7 @@ export interface paths {
         };
         /**
          * Diff
-         * @description What it changed, also while it is at it.
+         * @description What it changed, also while it is running.
          */
         get: operations["getTaskDiff"];
         put?: never;
@@ -361,7 +361,7 @@ export interface paths {
         put?: never;
         /**
          * Drop Task
-         * @description Go on without it; what it merged is taken out of the branch.
+         * @description Drop it; what it merged is removed from the batch branch.
          */
         post: operations["dropTask"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         };
         /**
          * Explain
-         * @description Why it is where it is, what it has been through, and what would make it go on.
+         * @description Why it has its status, its attempts, and what would make it continue.
          */
         get: operations["explainTask"];
         put?: never;
@@ -401,7 +401,7 @@ export interface paths {
         put?: never;
         /**
          * Feedback
-         * @description A new attempt with these words, or the answer to its question.
+         * @description Retry it with feedback, or answer its question.
          */
         post: operations["giveFeedback"];
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
         };
         /**
          * Log
-         * @description What an attempt printed, from an offset on. `format=events`: what it said and did, an `execution:log` event a line.
+         * @description The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line.
          */
         get: operations["getLog"];
         put?: never;
@@ -441,7 +441,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Task
-         * @description Take it up again, and with it what it held back; `agent`: another one is to try.
+         * @description Retry it, and the tasks that it blocked; `agent`: with another agent.
          */
         post: operations["retryTask"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * Timeline
-         * @description Who worked when, what waited, what was merged: for a chart.
+         * @description Attempts, waits and merges with their times, for a chart.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -481,7 +481,7 @@ export interface paths {
         put?: never;
         /**
          * Unpause
-         * @description Go on.
+         * @description Continue.
          */
         post: operations["unpauseBatch"];
         delete?: never;
@@ -501,7 +501,7 @@ export interface paths {
         put?: never;
         /**
          * Many
-         * @description The same for many tasks: a result for each, and none fails for another's sake.
+         * @description The same action for many tasks, with a result for each.
          */
         post: operations["bulk"];
         delete?: never;
@@ -519,9 +519,9 @@ export interface paths {
         };
         /**
          * Events
-         * @description What happens, as it happens; after the event that was heard last, without a gap or a repeat.
+         * @description Live events after the last received one, without a gap or a repeat.
          *
-         *     Without a mark: from now on; of one batch, from its beginning.
+         *     Without Last-Event-ID: from now on; of one batch, from its beginning.
          */
         get: operations["listen"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Me
-         * @description What whoever asks may do, and what answers them.
+         * @description What the caller may do, and the versions of server and page.
          */
         get: operations["getMe"];
         put?: never;
@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * Plan
-         * @description What a batch of these tasks would be. Nothing is started; where it can't be, errors among the problems say why.
+         * @description Preview a batch of these tasks. Nothing is started; errors in `problems` say why it can't be.
          */
         post: operations["plan"];
         delete?: never;
@@ -581,13 +581,13 @@ export interface paths {
         };
         /**
          * Listed
-         * @description The repositories that this server knows; the one served comes first.
+         * @description The repositories that this server knows; the default one first.
          */
         get: operations["listProjects"];
         put?: never;
         /**
          * Add
-         * @description A checkout by its path, or a repository by its URL. One that is known already is brought up to date.
+         * @description Add a checkout by its path, or a repository by its URL. A known one is updated.
          */
         post: operations["addProject"];
         delete?: never;
@@ -608,7 +608,7 @@ export interface paths {
         post?: never;
         /**
          * Remove
-         * @description The server forgets it. Nothing is deleted, and what runs there goes on.
+         * @description Remove it from the server's list. Nothing is deleted, and running batches continue.
          */
         delete: operations["removeProject"];
         options?: never;
@@ -625,7 +625,7 @@ export interface paths {
         };
         /**
          * Shown
-         * @description Every setting by its name, and who gave it.
+         * @description Every setting by its name, and where it comes from.
          */
         get: operations["getSettings"];
         put?: never;
@@ -635,7 +635,7 @@ export interface paths {
         head?: never;
         /**
          * Change
-         * @description Save settings, all or none; null forgets one. They count at once, also for what is running.
+         * @description Save settings, all or none; null removes a saved value. They apply at once, also to running batches.
          */
         patch: operations["changeSettings"];
         trace?: never;
@@ -649,7 +649,7 @@ export interface paths {
         };
         /**
          * Described
-         * @description What each setting means, and what may be said in its place.
+         * @description What each setting means, and its allowed values.
          */
         get: operations["describeSettings"];
         put?: never;
@@ -669,13 +669,13 @@ export interface paths {
         };
         /**
          * Listed
-         * @description Every task of the sources, selected or not, with where it stands in the newest batch that has it.
+         * @description Every task of the sources, with its status in the newest batch that has it.
          */
         get: operations["listTasks"];
         put?: never;
         /**
          * Create
-         * @description A new task, as a file in the folder of tasks.
+         * @description Create a task, as a file in the task folder.
          */
         post: operations["createTask"];
         delete?: never;
@@ -693,7 +693,7 @@ export interface paths {
         };
         /**
          * One
-         * @description A task with its texts, and the version that an edit goes by.
+         * @description A task with its texts, and the version that an edit has to name.
          */
         get: operations["getTask"];
         put?: never;
@@ -703,7 +703,7 @@ export interface paths {
         head?: never;
         /**
          * Edit
-         * @description Change its file: what is not named stays as it is. 409 `changed`: somebody else was quicker, and nothing was written.
+         * @description Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written.
          */
         patch: operations["editTask"];
         trace?: never;
@@ -717,7 +717,7 @@ export interface paths {
         };
         /**
          * Health
-         * @description The server answers. It needs no token, and tells nothing else.
+         * @description Whether the server answers. Needs no token.
          */
         get: operations["health"];
         put?: never;
@@ -737,7 +737,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Of every project; of one that can't be read, that it can't.
+         * @description Prometheus metrics of all projects.
          */
         get: operations["metrics"];
         put?: never;
@@ -793,7 +793,7 @@ export interface components {
         };
         /**
          * ApproveBody
-         * @description `all`: of this batch nothing is to be approved any more.
+         * @description `all`: approve all later tasks of this batch too.
          */
         ApproveBody: {
             /**
@@ -802,7 +802,10 @@ export interface components {
              */
             all?: boolean;
         };
-        /** Batch */
+        /**
+         * Batch
+         * @description A batch with its tasks.
+         */
         Batch: {
             /** Base */
             base: string | null;
@@ -840,7 +843,7 @@ export interface components {
         };
         /**
          * BatchBody
-         * @description `taskIds` are exact; `withNeeds`: and whatever they need, `ignoreNeeds`: without it.
+         * @description `taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them.
          */
         BatchBody: {
             contest?: components["schemas"]["ContestBody"] | null;
@@ -864,7 +867,7 @@ export interface components {
         };
         /**
          * BatchHead
-         * @description A batch without its tasks. `reason`: why it is where it is, such as what paused it; `hint`: what to do about
+         * @description A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
          *     `unshipped`.
          */
         BatchHead: {
@@ -902,7 +905,7 @@ export interface components {
         };
         /**
          * BatchListed
-         * @description As in a list: `tasks` is left out with `?tasks=false`.
+         * @description An item of a list; without `tasks` if `?tasks=false`.
          */
         BatchListed: {
             /** Base */
@@ -941,7 +944,7 @@ export interface components {
         };
         /**
          * BatchSettings
-         * @description Lengths of time in seconds.
+         * @description Durations in seconds.
          */
         BatchSettings: {
             /** Agents */
@@ -1032,7 +1035,7 @@ export interface components {
         };
         /**
          * Batches
-         * @description The newest first. `engine` null: none is at work.
+         * @description Newest first. `engine` null: none is running.
          */
         Batches: {
             /** Batches */
@@ -1057,7 +1060,7 @@ export interface components {
         };
         /**
          * BulkBody
-         * @description Without `batchId`: of each task the newest batch that has it. `agent` is for a retry, `text` for feedback.
+         * @description Without `batchId`: in the newest batch of each task. `agent` is for a retry, `text` for feedback.
          */
         BulkBody: {
             action: components["schemas"]["TaskAction"];
@@ -1077,7 +1080,7 @@ export interface components {
         BulkOutcome: "granted" | "refused" | "accepted" | "unknown";
         /**
          * BulkResult
-         * @description `batchId` null: no batch has it.
+         * @description `batchId` null: no batch has this task.
          */
         BulkResult: {
             /** Batchid */
@@ -1094,13 +1097,13 @@ export interface components {
         };
         /**
          * Category
-         * @description How an attempt ended, in the words the retry policy reads.
+         * @description How an attempt ended, as the retry policy reads it.
          * @enum {string}
          */
         Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "merge" | "gate";
         /**
          * ChangedFile
-         * @description `before` is the name it had, if it had another; lines of binary files are not counted.
+         * @description `before` is its former name if it was renamed; lines of binary files are not counted.
          */
         ChangedFile: {
             /** Before */
@@ -1116,112 +1119,112 @@ export interface components {
         };
         /**
          * ChangedPreferences
-         * @description `notes` say which open batches keep what they have. `accepted`: no engine has answered yet.
+         * @description `notes` say which open batches keep the old values. `accepted`: no engine has answered yet.
          */
         ChangedPreferences: {
             /** Accepted */
             accepted: boolean;
             /**
              * Accounts
-             * @description whose rate limits each agent runs into; agents with the same account are held back together
+             * @description account whose rate limits an agent shares; agents of one account wait together
              */
             accounts: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Agent
-             * @description the agents for tasks that name none, who share the work; none: the first one available
+             * @description agents for tasks that name none; several share the work; empty: the first one installed
              */
             agent: string[];
             /**
              * Agentcommand
-             * @description the command that is run as the agent; {task_file}, {prompt_file}, {task_id}, {title} … are filled in
+             * @description command to run as the agent, such as 'tool {task_file}'; {prompt_file}, {task_id}, {title}, {workspace} and {batch} are filled in, too
              */
             agentCommand: string | null;
             /**
              * Agentlimits
-             * @description attempts at once of one agent, for each agent named; 0: no limit
+             * @description attempts at once of each agent; 0: no limit
              */
             agentLimits: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Agentshell
-             * @description give that command to a shell as one line, instead of splitting it into words
+             * @description have a shell run that command: pipes and redirections work
              */
             agentShell: boolean;
             /**
              * Args
-             * @description further words for each agent's command line
+             * @description extra arguments for each agent
              */
             args: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Base
-             * @description the commit that a batch with worktrees starts from; none: the one that is checked out
+             * @description commit that worktrees start from; empty: the one checked out
              */
             base: string | null;
             /**
              * Baseurl
-             * @description the server: Ollama's, or any that speaks as OpenAI's does, up to and with its /v1
+             * @description server: Ollama or any OpenAI-compatible one, including its /v1
              */
             baseUrl: string;
             /**
              * Budget
-             * @description never start what could take the batch over it: 20usd, 500ktok, or one of each
+             * @description start nothing that could take the batch over this: 20usd, 500ktok, or one of each
              */
             budget: string | null;
             /**
              * Conflictbehavior
-             * @description what a merge conflict means: leave the task out, stop the batch, or have an agent repair it
+             * @description on a merge conflict: leave the task out (skip), stop the batch (fail), or have an agent repair it
              * @enum {string}
              */
             conflictBehavior: "skip" | "fail" | "repair";
             /**
              * Contextlines
-             * @description the most lines of files that a job's context may have
+             * @description limit of the files in a job's context, in lines
              */
             contextLines: number;
             /**
              * Contexttokens
-             * @description the most that a prompt's files take, in tokens, as far as that can be told; what does not fit is left out
+             * @description limit of the files in a prompt, in tokens (estimated); files beyond it are left out
              */
             contextTokens: number;
             /**
              * Copy
-             * @description ignored files of the checkout that each worktree gets a copy of, beside those that .worktreeinclude names
+             * @description ignored files to copy from the checkout to each worktree, besides those in .worktreeinclude
              */
             copy: string[];
             /**
              * Diskcap
-             * @description the most disk that worktrees of this repository may take: above it, no task starts in a new one
+             * @description disk limit of this repository's worktrees; above it, no task starts in a new one
              */
             diskCap: number;
             /**
              * Fallback
-             * @description the agents that take over while the provider of a task's own refuses; none: its tasks wait
+             * @description agents that take over while the provider of a task's agent refuses; empty: its tasks wait
              */
             fallback: string[];
             /**
              * Fixes
-             * @description how often a model may put right what these commands complain of
+             * @description repair rounds after a failed check
              */
             fixes: number;
             /**
              * Forge
-             * @description what the remote's host speaks; auto: told by its name
+             * @description forge of the remote's host; auto: detected from its name
              * @enum {string}
              */
             forge: "auto" | "github" | "gitlab" | "gitea";
             /**
              * Gate
-             * @description the command that must pass on the merged result
+             * @description command that must pass on the merged result
              */
             gate: string | null;
             /**
              * Gatetimeout
-             * @description how long the gate may take
+             * @description time limit of gate
              */
             gateTimeout: number;
             /** Given */
@@ -1230,12 +1233,12 @@ export interface components {
             };
             /**
              * Hooks
-             * @description run the repository's commit hooks when an attempt's result is committed
+             * @description run the repository's commit hooks when committing an attempt's result
              */
             hooks: boolean;
             /**
              * Idletimeout
-             * @description how long an attempt may go without a sign of life
+             * @description time limit of an attempt that shows no activity: 30m
              */
             idleTimeout: number;
             /**
@@ -1246,12 +1249,12 @@ export interface components {
             isolation: "worktree" | "in-place";
             /**
              * Judge
-             * @description the agent that puts the results of a contest in order
+             * @description agent that ranks the results of a contest
              */
             judge: string | null;
             /**
              * Keep
-             * @description worktrees that are kept for the next tasks once their own have ended
+             * @description worktrees to keep for later tasks
              */
             keep: number;
             /**
@@ -1261,17 +1264,17 @@ export interface components {
             keepAwake: boolean;
             /**
              * Largestfile
-             * @description the largest file that a result may hold, since most hosts refuse a push with a larger one; 0: any size
+             * @description largest file that a result may contain, since most hosts refuse larger ones; 0: any size
              */
             largestFile: number;
             /**
              * Link
-             * @description files and folders of the checkout that each worktree gets a link to
+             * @description files and folders of the checkout to link into each worktree
              */
             link: string[];
             /**
              * Location
-             * @description the folder that worktrees are made in; none: plait/worktrees in the user's cache folder
+             * @description folder for worktrees; empty: plait/worktrees in your cache folder
              */
             location: string | null;
             /**
@@ -1281,33 +1284,33 @@ export interface components {
             maxBatchSize: number | "auto";
             /**
              * Mode
-             * @description many tasks at a time, or in a queue: one at a time, each after approval
+             * @description run tasks in parallel, or in a queue: one at a time, each after approval
              * @enum {string}
              */
             mode: "parallel" | "queue";
             /**
              * Model
-             * @description the model of all agents; one of their own under [agents.models] counts before it, unless this was said by a stronger layer
+             * @description model of all agents; one under [agents.models] comes first, unless this is set by a stronger layer
              */
             model: string | null;
             /**
              * Modelchecks
-             * @description build, test and lint commands that must pass on what was written, one after another
+             * @description build, test and lint commands that must pass on the result, in this order
              */
             modelChecks: string[];
             /**
              * Modelkey
-             * @description the environment variable that holds the server's key; none: the server asks for none
+             * @description environment variable with the server's API key; empty: the server needs none
              */
             modelKey: string | null;
             /**
              * Modelname
-             * @description the model, for jobs that name none; none: what [agents.models] or run.model say
+             * @description model for jobs that name none; empty: that of [agents.models] or run.model
              */
             modelName: string | null;
             /**
              * Models
-             * @description the model that each agent uses, for tasks that name none
+             * @description model of each agent, for tasks that name none
              */
             models: {
                 [key: string]: components["schemas"]["JsonValue"];
@@ -1321,85 +1324,85 @@ export interface components {
             notifyBell: boolean;
             /**
              * Notifyon
-             * @description what you are told of
+             * @description events to notify about
              */
             notifyOn: ("finished" | "failed" | "cancelled" | "task_failed" | "needs_person" | "limit" | "unpublished")[];
             /**
              * Notifysecret
-             * @description the secret itself, in the place of that file: for the variable PLAIT_NOTIFY_SECRET
+             * @description the secret itself, instead of that file: for the variable PLAIT_NOTIFY_SECRET
              */
             notifySecret: string | null;
             /**
              * Notifysecretfile
-             * @description the file with the secret that the webhook's signature is made with, which only you may read (mode 600)
+             * @description file with the secret that signs the webhook's messages, readable only by you (mode 600)
              */
             notifySecretFile: string | null;
             /**
              * Notifyurls
-             * @description where you are told, as addresses of apprise (slack://…, mailto://…, ntfy://…)
+             * @description where to send notifications, as Apprise URLs (slack://…, mailto://…, ntfy://…)
              */
             notifyUrls: string[];
             /**
              * Notifywebhook
-             * @description the address that gets each message as JSON, with a signature
+             * @description URL that gets each notification as signed JSON
              */
             notifyWebhook: string | null;
             /**
              * Order
-             * @description which of the tasks that could start goes first
+             * @description order of ready tasks
              * @enum {string}
              */
             order: "critical-path" | "quick-first" | "fifo";
             /**
              * Outputlines
-             * @description the most lines that a file written by a model may have
+             * @description limit of a file written by a model, in lines
              */
             outputLines: number;
             /**
              * Parallellimit
-             * @description attempts at once over all batches; 0: no limit; set by nobody: 4, or what an open batch asks for
+             * @description attempts at once over all batches; 0: no limit; if not set: 4, or what an open batch asks for
              */
             parallelLimit: number;
             /**
              * Permissions
-             * @description what each agent may do unasked: everything (full), change files only (edits), what its own settings say (own)
+             * @description what each agent may do without asking: everything (full), change files only (edits), or what its own settings allow (own)
              */
             permissions: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Phasegate
-             * @description the share of the earlier phases that must be done before a phase opens
+             * @description share of the earlier phases that must be done before a phase starts
              */
             phaseGate: number;
             /**
              * Prices
-             * @description what models cost, by pattern of their names, for agents that tell only their tokens
+             * @description prices of models, by name pattern, for agents that report only tokens
              */
             prices: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Programs
-             * @description what is run for each agent, in the place of its usual program
+             * @description program to run for each agent, instead of its usual one
              */
             programs: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Prompt
-             * @description the file with the template of prompts, in the place of plait's own; {task}, {rules}, {feedback} … are filled in
+             * @description file with a prompt template to use instead of plait's own; {task}, {rules}, {feedback} … are filled in
              */
             prompt: string | null;
             /**
              * Promptby
-             * @description how that command gets the prompt: on its standard input, or from a file; auto: by a file if it names one
+             * @description how that command gets the prompt: on standard input, or from a file; auto: from a file if it names one
              * @enum {string}
              */
             promptBy: "auto" | "stdin" | "file";
             /**
              * Prompts
-             * @description the folder with system prompts (_systemprompt_create.md …) in the place of plait's own; none: those beside the jobs
+             * @description folder with system prompts (_systemprompt_create.md …) to use instead of plait's own; empty: those beside the jobs
              */
             prompts: string | null;
             /**
@@ -1409,142 +1412,142 @@ export interface components {
             queueAutoApprove: boolean;
             /**
              * Regenerate
-             * @description files that are made anew by a command where two tasks changed them, such as lock files
+             * @description files to regenerate by a command if two tasks changed them, such as lock files
              */
             regenerate: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Remote
-             * @description the remote that batch branches are pushed to
+             * @description remote to push batch branches to
              */
             remote: string;
             /**
              * Repairs
-             * @description how often an agent may repair one task's conflicts, where on_conflict is repair
+             * @description how often an agent may repair one task's conflicts, if on_conflict is repair
              */
             repairs: number;
             /**
              * Replies
-             * @description agents that write no files themselves: plait applies what they answer (FILE: path, and a fence)
+             * @description agents that write no files themselves: plait applies their answers (FILE: path, and a fence)
              */
             replies: string[];
             /**
              * Retries
-             * @description how often a failed task is tried again
+             * @description how often to retry a failed task
              */
             retries: number;
             /**
              * Score
-             * @description the command that prints a number for each result of a contest: the highest wins
+             * @description command that prints a number for each result of a contest: the highest wins
              */
             score: string | null;
             /**
              * Setup
-             * @description the command that is run once in a new worktree, before the agent
+             * @description command to run once in a new worktree, before the agent
              */
             setup: string | null;
             /**
              * Setupmakes
-             * @description what setup makes, such as node_modules or .venv: kept for the next worktree
+             * @description what setup creates, such as node_modules or .venv; kept for the next worktree
              */
             setupMakes: string[];
             /**
              * Setupreads
-             * @description the files that the result of setup depends on: while they are the same, it is used again
+             * @description files that the result of setup depends on; it is reused until they change
              */
             setupReads: string[];
             /**
              * Sourcesexclude
-             * @description files that no task is read from
+             * @description files to read no tasks from
              */
             sourcesExclude: string[];
             /**
              * Sourcesfileconflicts
-             * @description which files keep two tasks from running at once: also those their texts name, declared ones, or none
+             * @description which files keep two tasks from running at once: declared ones and those their texts name, declared ones, or none
              * @enum {string}
              */
             sourcesFileConflicts: "inferred" | "declared" | "off";
             /**
              * Sourcesformat
-             * @description the format of these sources; none: each is recognised by its name and content
+             * @description format of the sources; empty: detected by name and content
              */
             sourcesFormat: string | null;
             /**
              * Sourcespaths
-             * @description files, folders and globs that tasks are read from; none: the ones found
+             * @description files, folders and globs to read tasks from; empty: those found
              */
             sourcesPaths: string[];
             /**
              * Sourcestag
-             * @description the tag whose tasks are read, in formats that have tags
+             * @description tag whose tasks are read, in formats that have tags
              */
             sourcesTag: string;
             /**
              * Sourcesunknownneeds
-             * @description what a need on a task that no source knows means: it is done, or the plan fails
+             * @description how to treat unknown dependencies: as done, or fail the plan
              * @enum {string}
              */
             sourcesUnknownNeeds: "done" | "fail";
             /**
              * Sourceswriteback
-             * @description where statuses are written to: the checkout, the batch branch, both or neither
+             * @description where to write statuses: the checkout, the batch branch, both or neither
              * @enum {string}
              */
             sourcesWriteBack: "checkout" | "branch" | "both" | "off";
             /**
              * Sparse
-             * @description the folders that are checked out in worktrees; none: all
+             * @description folders to check out in worktrees; empty: all
              */
             sparse: string[];
             /**
              * Stalltimeout
-             * @description how long a server may send nothing at all; loading a model counts
+             * @description how long the server may send nothing; loading a model counts
              */
             stallTimeout: number;
             /**
              * Startollama
-             * @description start Ollama where it is installed and does not run
+             * @description start Ollama if it is installed and not running
              */
             startOllama: boolean;
             /**
              * Stoponfailure
-             * @description start nothing more once a task has failed
+             * @description start no more tasks once one has failed
              */
             stopOnFailure: boolean;
             /**
              * Target
-             * @description the branch that a pull request is for; none: the remote's default one
+             * @description target branch of pull requests; empty: the remote's default branch
              */
             target: string | null;
             /**
              * Taskbudget
-             * @description never start what could take one task over it: 2usd, 100ktok, or one of each
+             * @description ask before starting what could take one task over this: 2usd, 100ktok, or one of each
              */
             taskBudget: string | null;
             /**
              * Temperature
-             * @description how freely the model writes; none: the server's own
+             * @description sampling temperature; empty: the server's default
              */
             temperature: number | null;
             /**
              * Timeout
-             * @description how long an attempt may take
+             * @description time limit of an attempt: 60m
              */
             timeout: number;
             /**
              * Title
-             * @description the title of a pull request; none: made from its tasks
+             * @description title of the pull request; empty: made from its tasks
              */
             title: string | null;
             /**
              * Traces
-             * @description the OTLP/HTTP address that gets traces of what the engine does; none: that of OTEL_EXPORTER_OTLP_ENDPOINT
+             * @description OTLP/HTTP endpoint for traces of the engine; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT
              */
             traces: string | null;
             /**
              * Transcriptcap
-             * @description the most that is kept of what one attempt prints: of a longer transcript, the beginning and the end
+             * @description how much of an attempt's output to keep: of a longer transcript, the beginning and the end
              */
             transcriptCap: number;
             /**
@@ -1554,36 +1557,36 @@ export interface components {
             union: string[];
             /**
              * Verify
-             * @description the command that must pass in a task's workspace before the task counts
+             * @description command that must pass in a task's workspace before the task is done
              */
             verify: string | null;
             /**
              * Verifymodel
-             * @description the model that judges; none: the one that wrote
+             * @description model for that review; empty: the one that wrote the result
              */
             verifyModel: string | null;
             /**
              * Verifyreplies
-             * @description have a second prompt judge what was written, where a job does not say otherwise
+             * @description review the result with a second prompt, unless a job says otherwise
              */
             verifyReplies: boolean;
             /**
              * Verifytimeout
-             * @description how long verification may take
+             * @description time limit of verify
              */
             verifyTimeout: number;
             /**
              * Whendone
-             * @description what is done with the batch branch at the end: ask on a terminal (elsewhere nothing), nothing (off), push it, or push it and open a pull request (draft: as a draft)
+             * @description what to do with a finished batch branch: ask on a terminal (elsewhere nothing), nothing (off), push it, or push it and open a pull request (draft: as a draft)
              * @enum {string}
              */
             whenDone: "ask" | "off" | "push" | "pr" | "draft";
         };
         /**
          * ConflictFile
-         * @description `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it is not there on that
+         * @description `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it doesn't exist on that
          *     side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
-         *     on the branch, the newest first; `said` is git's word on it.
+         *     on the branch, the newest first; `said` is git's message about it.
          */
         ConflictFile: {
             /** Base */
@@ -1614,7 +1617,7 @@ export interface components {
         ConflictKind: "content" | "add/add" | "modify/delete" | "rename" | "binary" | "file/directory" | "mode" | "submodule" | "other";
         /**
          * ConflictMet
-         * @description `with` is the commit of the batch branch that it was to be put onto.
+         * @description `with` is the commit of the batch branch that it was merged onto.
          */
         ConflictMet: {
             /** Files */
@@ -1624,8 +1627,8 @@ export interface components {
         };
         /**
          * ConflictShape
-         * @description `with` is the commit of the batch branch that the change from `base` to `tip` was to be put onto. `more`: so many
-         *     files are not told.
+         * @description `with` is the commit of the batch branch that the change from `base` to `tip` was merged onto. `more`: number of
+         *     files that are left out.
          */
         ConflictShape: {
             /** Base */
@@ -1645,7 +1648,7 @@ export interface components {
         };
         /**
          * ContestBody
-         * @description Every task by each of these agents, each so often: the best result is merged. `agents` left out: those of the settings.
+         * @description Run each task `times` times per agent and merge the best result. `agents` omitted: those of the settings.
          */
         ContestBody: {
             /** Agents */
@@ -1672,7 +1675,7 @@ export interface components {
         };
         /**
          * Created
-         * @description `problems` are warnings. `accepted`: it is safe, and no engine has taken it yet.
+         * @description `problems` are warnings. `accepted`: durable, but no engine has taken it yet.
          */
         Created: {
             /** Accepted */
@@ -1707,7 +1710,7 @@ export interface components {
         DiffFormat: "text" | "json";
         /**
          * DiffShape
-         * @description `cut`: the text is longer than this; it can be had whole as text. `tip` null: files that are being written.
+         * @description `cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written.
          */
         DiffShape: {
             /** Attempt */
@@ -1763,7 +1766,7 @@ export interface components {
         EndWhy: "cancel" | "drop" | "blocked" | "stop" | "timeout" | "idle" | "feedback";
         /**
          * EngineSeen
-         * @description `trouble`: what keeps it from going on, such as a disk without room; null if nothing does.
+         * @description `trouble`: what keeps it from working, such as a full disk; null if nothing does.
          */
         EngineSeen: {
             /** Pid */
@@ -1795,7 +1798,7 @@ export interface components {
         };
         /**
          * Entry
-         * @description What an attempt said (`text`), or how much of that was left out (`bytes`).
+         * @description A line of agent output (`text`), or how much was left out (`bytes`).
          */
         Entry: {
             /** Bytes */
@@ -1810,14 +1813,14 @@ export interface components {
         };
         /**
          * Error
-         * @description `field` is what is wrong with what was sent; `state` the state that something is in, and should not be.
+         * @description `field`: the invalid field of the request; `state`: the state that prevents it.
          */
         Error: {
             /** Error */
             error: string;
             /**
              * Field
-             * @description The field of the body or the query that can't be so, as `settings.budget`
+             * @description The invalid field of the body or the query, such as `settings.budget`
              */
             field: string | null;
             /** Hint */
@@ -1826,13 +1829,13 @@ export interface components {
             problems: components["schemas"]["Wrong"][] | null;
             /**
              * State
-             * @description The state that is in the way
+             * @description The state that prevents it
              */
             state: string | null;
         };
         /**
          * EventShape
-         * @description The first six are always there; of the others, those that docs/events.md has for this `type`, and there may be more.
+         * @description The first six fields are always present, the others by `type` as in docs/events.md; more may be added.
          */
         EventShape: {
             /** Agent */
@@ -1904,7 +1907,7 @@ export interface components {
         EventType: "batch:created" | "batch:started" | "batch:progress" | "batch:paused" | "batch:unpaused" | "batch:merging" | "batch:gating" | "batch:completed" | "batch:failed" | "batch:cancelled" | "batch:jobs" | "batch:contest" | "batch:task:queued" | "batch:task:waiting" | "batch:task:started" | "batch:task:phase" | "batch:task:needs_input" | "batch:task:verifying" | "batch:task:verified" | "batch:task:merged" | "batch:task:conflicted" | "batch:task:completed" | "batch:task:failed" | "batch:task:timed_out" | "batch:task:blocked" | "batch:task:skipped" | "batch:task:cancelled" | "batch:task:interrupted" | "batch:task:retry" | "limit:opened" | "limit:closed" | "engine:taken" | "engine:released" | "execution:log";
         /**
          * Explanation
-         * @description `way`: what would make it go on, in words.
+         * @description `way`: what would make it continue, as a sentence.
          */
         Explanation: {
             /** Attempts */
@@ -1936,7 +1939,7 @@ export interface components {
         };
         /**
          * Foreseen
-         * @description A conflict to come; `taskId` null: with the batch branch.
+         * @description A predicted conflict; `taskId` null: with the batch branch.
          */
         Foreseen: {
             /** Files */
@@ -1946,7 +1949,7 @@ export interface components {
         };
         /**
          * GateSeen
-         * @description `passed` null: it is at work, or its end is not known.
+         * @description `passed` null: it is running, or its result is unknown.
          */
         GateSeen: {
             /** Commit */
@@ -1958,7 +1961,7 @@ export interface components {
         };
         /**
          * GivenShape
-         * @description `hidden`: something is saved, and a stronger layer counts. `problem`: what is saved can't be read.
+         * @description `hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid.
          */
         GivenShape: {
             /** At */
@@ -2004,7 +2007,7 @@ export interface components {
         JsonValue: unknown;
         /**
          * Layer
-         * @description Who may give a value, the weakest first; the values are what `plait config --json` shows.
+         * @description The sources of values, weakest first; the names are shown by `plait config --json`.
          * @enum {string}
          */
         Layer: "default" | "user" | "repository" | "saved" | "environment" | "flag";
@@ -2027,15 +2030,9 @@ export interface components {
             loggedIn: components["schemas"]["LoggedIn"];
         };
         /**
-         * Mark
-         * @description How far a task is, as its source tells it; the values are what people and programs see.
-         * @enum {string}
-         */
-        Mark: "pending" | "in_progress" | "completed" | "skipped" | "failed" | "blocked" | "partial" | "stuck" | "unreadable";
-        /**
          * Me
-         * @description `access`: everything, or only looking. `by`: how they came in; null: nobody was asked. `page` changes with the page that
-         *     is served; null: it was not built.
+         * @description `access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
+         *     the built page; null: it was not built.
          */
         Me: {
             /**
@@ -2057,13 +2054,13 @@ export interface components {
         Mode: "parallel" | "queue";
         /**
          * NeedKind
-         * @description An entrant is waited for until it has ended, however: a contest goes on with those that passed.
+         * @description An entrant need is met when the entrant has ended, successfully or not.
          * @enum {string}
          */
         NeedKind: "need" | "chain" | "entrant";
         /**
          * NeedShape
-         * @description `at` is where it was said: `file:line`.
+         * @description `at` is where it is declared: `file:line`.
          */
         NeedShape: {
             /** At */
@@ -2151,7 +2148,7 @@ export interface components {
         Order: "critical-path" | "quick-first" | "fifo";
         /**
          * Outcome
-         * @description `accepted`: it is safe, and no engine has answered yet.
+         * @description `accepted`: durable, but no engine has answered yet.
          * @enum {string}
          */
         Outcome: "granted" | "refused" | "accepted";
@@ -2185,7 +2182,7 @@ export interface components {
         };
         /**
          * PlanBody
-         * @description `taskIds` left out: every task that is not complete. All else as for a new batch.
+         * @description `taskIds` omitted: every incomplete task. All else as for a new batch.
          */
         PlanBody: {
             contest?: components["schemas"]["ContestBody"] | null;
@@ -2210,7 +2207,7 @@ export interface components {
         /**
          * PlanShape
          * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-         *     started now. `eta` (in seconds) and `cost` are told where history knows them.
+         *     started now. `eta` (in seconds) and `cost` are present if history allows an estimate.
          */
         PlanShape: {
             /** Conflicts */
@@ -2243,7 +2240,7 @@ export interface components {
             phase: string | null;
             /** Source */
             source: string | null;
-            status: components["schemas"]["Mark"];
+            status: components["schemas"]["SourceStatus"];
             /** Title */
             title: string;
             /** Touches */
@@ -2255,110 +2252,110 @@ export interface components {
         };
         /**
          * Preferences
-         * @description Every setting by its name, and under `given` who gave it. Lengths of time in seconds, sizes in bytes.
+         * @description Every setting by its name, and under `given` where it comes from. Durations in seconds, sizes in bytes.
          */
         Preferences: {
             /**
              * Accounts
-             * @description whose rate limits each agent runs into; agents with the same account are held back together
+             * @description account whose rate limits an agent shares; agents of one account wait together
              */
             accounts: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Agent
-             * @description the agents for tasks that name none, who share the work; none: the first one available
+             * @description agents for tasks that name none; several share the work; empty: the first one installed
              */
             agent: string[];
             /**
              * Agentcommand
-             * @description the command that is run as the agent; {task_file}, {prompt_file}, {task_id}, {title} … are filled in
+             * @description command to run as the agent, such as 'tool {task_file}'; {prompt_file}, {task_id}, {title}, {workspace} and {batch} are filled in, too
              */
             agentCommand: string | null;
             /**
              * Agentlimits
-             * @description attempts at once of one agent, for each agent named; 0: no limit
+             * @description attempts at once of each agent; 0: no limit
              */
             agentLimits: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Agentshell
-             * @description give that command to a shell as one line, instead of splitting it into words
+             * @description have a shell run that command: pipes and redirections work
              */
             agentShell: boolean;
             /**
              * Args
-             * @description further words for each agent's command line
+             * @description extra arguments for each agent
              */
             args: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Base
-             * @description the commit that a batch with worktrees starts from; none: the one that is checked out
+             * @description commit that worktrees start from; empty: the one checked out
              */
             base: string | null;
             /**
              * Baseurl
-             * @description the server: Ollama's, or any that speaks as OpenAI's does, up to and with its /v1
+             * @description server: Ollama or any OpenAI-compatible one, including its /v1
              */
             baseUrl: string;
             /**
              * Budget
-             * @description never start what could take the batch over it: 20usd, 500ktok, or one of each
+             * @description start nothing that could take the batch over this: 20usd, 500ktok, or one of each
              */
             budget: string | null;
             /**
              * Conflictbehavior
-             * @description what a merge conflict means: leave the task out, stop the batch, or have an agent repair it
+             * @description on a merge conflict: leave the task out (skip), stop the batch (fail), or have an agent repair it
              * @enum {string}
              */
             conflictBehavior: "skip" | "fail" | "repair";
             /**
              * Contextlines
-             * @description the most lines of files that a job's context may have
+             * @description limit of the files in a job's context, in lines
              */
             contextLines: number;
             /**
              * Contexttokens
-             * @description the most that a prompt's files take, in tokens, as far as that can be told; what does not fit is left out
+             * @description limit of the files in a prompt, in tokens (estimated); files beyond it are left out
              */
             contextTokens: number;
             /**
              * Copy
-             * @description ignored files of the checkout that each worktree gets a copy of, beside those that .worktreeinclude names
+             * @description ignored files to copy from the checkout to each worktree, besides those in .worktreeinclude
              */
             copy: string[];
             /**
              * Diskcap
-             * @description the most disk that worktrees of this repository may take: above it, no task starts in a new one
+             * @description disk limit of this repository's worktrees; above it, no task starts in a new one
              */
             diskCap: number;
             /**
              * Fallback
-             * @description the agents that take over while the provider of a task's own refuses; none: its tasks wait
+             * @description agents that take over while the provider of a task's agent refuses; empty: its tasks wait
              */
             fallback: string[];
             /**
              * Fixes
-             * @description how often a model may put right what these commands complain of
+             * @description repair rounds after a failed check
              */
             fixes: number;
             /**
              * Forge
-             * @description what the remote's host speaks; auto: told by its name
+             * @description forge of the remote's host; auto: detected from its name
              * @enum {string}
              */
             forge: "auto" | "github" | "gitlab" | "gitea";
             /**
              * Gate
-             * @description the command that must pass on the merged result
+             * @description command that must pass on the merged result
              */
             gate: string | null;
             /**
              * Gatetimeout
-             * @description how long the gate may take
+             * @description time limit of gate
              */
             gateTimeout: number;
             /** Given */
@@ -2367,12 +2364,12 @@ export interface components {
             };
             /**
              * Hooks
-             * @description run the repository's commit hooks when an attempt's result is committed
+             * @description run the repository's commit hooks when committing an attempt's result
              */
             hooks: boolean;
             /**
              * Idletimeout
-             * @description how long an attempt may go without a sign of life
+             * @description time limit of an attempt that shows no activity: 30m
              */
             idleTimeout: number;
             /**
@@ -2383,12 +2380,12 @@ export interface components {
             isolation: "worktree" | "in-place";
             /**
              * Judge
-             * @description the agent that puts the results of a contest in order
+             * @description agent that ranks the results of a contest
              */
             judge: string | null;
             /**
              * Keep
-             * @description worktrees that are kept for the next tasks once their own have ended
+             * @description worktrees to keep for later tasks
              */
             keep: number;
             /**
@@ -2398,17 +2395,17 @@ export interface components {
             keepAwake: boolean;
             /**
              * Largestfile
-             * @description the largest file that a result may hold, since most hosts refuse a push with a larger one; 0: any size
+             * @description largest file that a result may contain, since most hosts refuse larger ones; 0: any size
              */
             largestFile: number;
             /**
              * Link
-             * @description files and folders of the checkout that each worktree gets a link to
+             * @description files and folders of the checkout to link into each worktree
              */
             link: string[];
             /**
              * Location
-             * @description the folder that worktrees are made in; none: plait/worktrees in the user's cache folder
+             * @description folder for worktrees; empty: plait/worktrees in your cache folder
              */
             location: string | null;
             /**
@@ -2418,33 +2415,33 @@ export interface components {
             maxBatchSize: number | "auto";
             /**
              * Mode
-             * @description many tasks at a time, or in a queue: one at a time, each after approval
+             * @description run tasks in parallel, or in a queue: one at a time, each after approval
              * @enum {string}
              */
             mode: "parallel" | "queue";
             /**
              * Model
-             * @description the model of all agents; one of their own under [agents.models] counts before it, unless this was said by a stronger layer
+             * @description model of all agents; one under [agents.models] comes first, unless this is set by a stronger layer
              */
             model: string | null;
             /**
              * Modelchecks
-             * @description build, test and lint commands that must pass on what was written, one after another
+             * @description build, test and lint commands that must pass on the result, in this order
              */
             modelChecks: string[];
             /**
              * Modelkey
-             * @description the environment variable that holds the server's key; none: the server asks for none
+             * @description environment variable with the server's API key; empty: the server needs none
              */
             modelKey: string | null;
             /**
              * Modelname
-             * @description the model, for jobs that name none; none: what [agents.models] or run.model say
+             * @description model for jobs that name none; empty: that of [agents.models] or run.model
              */
             modelName: string | null;
             /**
              * Models
-             * @description the model that each agent uses, for tasks that name none
+             * @description model of each agent, for tasks that name none
              */
             models: {
                 [key: string]: components["schemas"]["JsonValue"];
@@ -2456,85 +2453,85 @@ export interface components {
             notifyBell: boolean;
             /**
              * Notifyon
-             * @description what you are told of
+             * @description events to notify about
              */
             notifyOn: ("finished" | "failed" | "cancelled" | "task_failed" | "needs_person" | "limit" | "unpublished")[];
             /**
              * Notifysecret
-             * @description the secret itself, in the place of that file: for the variable PLAIT_NOTIFY_SECRET
+             * @description the secret itself, instead of that file: for the variable PLAIT_NOTIFY_SECRET
              */
             notifySecret: string | null;
             /**
              * Notifysecretfile
-             * @description the file with the secret that the webhook's signature is made with, which only you may read (mode 600)
+             * @description file with the secret that signs the webhook's messages, readable only by you (mode 600)
              */
             notifySecretFile: string | null;
             /**
              * Notifyurls
-             * @description where you are told, as addresses of apprise (slack://…, mailto://…, ntfy://…)
+             * @description where to send notifications, as Apprise URLs (slack://…, mailto://…, ntfy://…)
              */
             notifyUrls: string[];
             /**
              * Notifywebhook
-             * @description the address that gets each message as JSON, with a signature
+             * @description URL that gets each notification as signed JSON
              */
             notifyWebhook: string | null;
             /**
              * Order
-             * @description which of the tasks that could start goes first
+             * @description order of ready tasks
              * @enum {string}
              */
             order: "critical-path" | "quick-first" | "fifo";
             /**
              * Outputlines
-             * @description the most lines that a file written by a model may have
+             * @description limit of a file written by a model, in lines
              */
             outputLines: number;
             /**
              * Parallellimit
-             * @description attempts at once over all batches; 0: no limit; set by nobody: 4, or what an open batch asks for
+             * @description attempts at once over all batches; 0: no limit; if not set: 4, or what an open batch asks for
              */
             parallelLimit: number;
             /**
              * Permissions
-             * @description what each agent may do unasked: everything (full), change files only (edits), what its own settings say (own)
+             * @description what each agent may do without asking: everything (full), change files only (edits), or what its own settings allow (own)
              */
             permissions: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Phasegate
-             * @description the share of the earlier phases that must be done before a phase opens
+             * @description share of the earlier phases that must be done before a phase starts
              */
             phaseGate: number;
             /**
              * Prices
-             * @description what models cost, by pattern of their names, for agents that tell only their tokens
+             * @description prices of models, by name pattern, for agents that report only tokens
              */
             prices: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Programs
-             * @description what is run for each agent, in the place of its usual program
+             * @description program to run for each agent, instead of its usual one
              */
             programs: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Prompt
-             * @description the file with the template of prompts, in the place of plait's own; {task}, {rules}, {feedback} … are filled in
+             * @description file with a prompt template to use instead of plait's own; {task}, {rules}, {feedback} … are filled in
              */
             prompt: string | null;
             /**
              * Promptby
-             * @description how that command gets the prompt: on its standard input, or from a file; auto: by a file if it names one
+             * @description how that command gets the prompt: on standard input, or from a file; auto: from a file if it names one
              * @enum {string}
              */
             promptBy: "auto" | "stdin" | "file";
             /**
              * Prompts
-             * @description the folder with system prompts (_systemprompt_create.md …) in the place of plait's own; none: those beside the jobs
+             * @description folder with system prompts (_systemprompt_create.md …) to use instead of plait's own; empty: those beside the jobs
              */
             prompts: string | null;
             /**
@@ -2544,142 +2541,142 @@ export interface components {
             queueAutoApprove: boolean;
             /**
              * Regenerate
-             * @description files that are made anew by a command where two tasks changed them, such as lock files
+             * @description files to regenerate by a command if two tasks changed them, such as lock files
              */
             regenerate: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * Remote
-             * @description the remote that batch branches are pushed to
+             * @description remote to push batch branches to
              */
             remote: string;
             /**
              * Repairs
-             * @description how often an agent may repair one task's conflicts, where on_conflict is repair
+             * @description how often an agent may repair one task's conflicts, if on_conflict is repair
              */
             repairs: number;
             /**
              * Replies
-             * @description agents that write no files themselves: plait applies what they answer (FILE: path, and a fence)
+             * @description agents that write no files themselves: plait applies their answers (FILE: path, and a fence)
              */
             replies: string[];
             /**
              * Retries
-             * @description how often a failed task is tried again
+             * @description how often to retry a failed task
              */
             retries: number;
             /**
              * Score
-             * @description the command that prints a number for each result of a contest: the highest wins
+             * @description command that prints a number for each result of a contest: the highest wins
              */
             score: string | null;
             /**
              * Setup
-             * @description the command that is run once in a new worktree, before the agent
+             * @description command to run once in a new worktree, before the agent
              */
             setup: string | null;
             /**
              * Setupmakes
-             * @description what setup makes, such as node_modules or .venv: kept for the next worktree
+             * @description what setup creates, such as node_modules or .venv; kept for the next worktree
              */
             setupMakes: string[];
             /**
              * Setupreads
-             * @description the files that the result of setup depends on: while they are the same, it is used again
+             * @description files that the result of setup depends on; it is reused until they change
              */
             setupReads: string[];
             /**
              * Sourcesexclude
-             * @description files that no task is read from
+             * @description files to read no tasks from
              */
             sourcesExclude: string[];
             /**
              * Sourcesfileconflicts
-             * @description which files keep two tasks from running at once: also those their texts name, declared ones, or none
+             * @description which files keep two tasks from running at once: declared ones and those their texts name, declared ones, or none
              * @enum {string}
              */
             sourcesFileConflicts: "inferred" | "declared" | "off";
             /**
              * Sourcesformat
-             * @description the format of these sources; none: each is recognised by its name and content
+             * @description format of the sources; empty: detected by name and content
              */
             sourcesFormat: string | null;
             /**
              * Sourcespaths
-             * @description files, folders and globs that tasks are read from; none: the ones found
+             * @description files, folders and globs to read tasks from; empty: those found
              */
             sourcesPaths: string[];
             /**
              * Sourcestag
-             * @description the tag whose tasks are read, in formats that have tags
+             * @description tag whose tasks are read, in formats that have tags
              */
             sourcesTag: string;
             /**
              * Sourcesunknownneeds
-             * @description what a need on a task that no source knows means: it is done, or the plan fails
+             * @description how to treat unknown dependencies: as done, or fail the plan
              * @enum {string}
              */
             sourcesUnknownNeeds: "done" | "fail";
             /**
              * Sourceswriteback
-             * @description where statuses are written to: the checkout, the batch branch, both or neither
+             * @description where to write statuses: the checkout, the batch branch, both or neither
              * @enum {string}
              */
             sourcesWriteBack: "checkout" | "branch" | "both" | "off";
             /**
              * Sparse
-             * @description the folders that are checked out in worktrees; none: all
+             * @description folders to check out in worktrees; empty: all
              */
             sparse: string[];
             /**
              * Stalltimeout
-             * @description how long a server may send nothing at all; loading a model counts
+             * @description how long the server may send nothing; loading a model counts
              */
             stallTimeout: number;
             /**
              * Startollama
-             * @description start Ollama where it is installed and does not run
+             * @description start Ollama if it is installed and not running
              */
             startOllama: boolean;
             /**
              * Stoponfailure
-             * @description start nothing more once a task has failed
+             * @description start no more tasks once one has failed
              */
             stopOnFailure: boolean;
             /**
              * Target
-             * @description the branch that a pull request is for; none: the remote's default one
+             * @description target branch of pull requests; empty: the remote's default branch
              */
             target: string | null;
             /**
              * Taskbudget
-             * @description never start what could take one task over it: 2usd, 100ktok, or one of each
+             * @description ask before starting what could take one task over this: 2usd, 100ktok, or one of each
              */
             taskBudget: string | null;
             /**
              * Temperature
-             * @description how freely the model writes; none: the server's own
+             * @description sampling temperature; empty: the server's default
              */
             temperature: number | null;
             /**
              * Timeout
-             * @description how long an attempt may take
+             * @description time limit of an attempt: 60m
              */
             timeout: number;
             /**
              * Title
-             * @description the title of a pull request; none: made from its tasks
+             * @description title of the pull request; empty: made from its tasks
              */
             title: string | null;
             /**
              * Traces
-             * @description the OTLP/HTTP address that gets traces of what the engine does; none: that of OTEL_EXPORTER_OTLP_ENDPOINT
+             * @description OTLP/HTTP endpoint for traces of the engine; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT
              */
             traces: string | null;
             /**
              * Transcriptcap
-             * @description the most that is kept of what one attempt prints: of a longer transcript, the beginning and the end
+             * @description how much of an attempt's output to keep: of a longer transcript, the beginning and the end
              */
             transcriptCap: number;
             /**
@@ -2689,34 +2686,34 @@ export interface components {
             union: string[];
             /**
              * Verify
-             * @description the command that must pass in a task's workspace before the task counts
+             * @description command that must pass in a task's workspace before the task is done
              */
             verify: string | null;
             /**
              * Verifymodel
-             * @description the model that judges; none: the one that wrote
+             * @description model for that review; empty: the one that wrote the result
              */
             verifyModel: string | null;
             /**
              * Verifyreplies
-             * @description have a second prompt judge what was written, where a job does not say otherwise
+             * @description review the result with a second prompt, unless a job says otherwise
              */
             verifyReplies: boolean;
             /**
              * Verifytimeout
-             * @description how long verification may take
+             * @description time limit of verify
              */
             verifyTimeout: number;
             /**
              * Whendone
-             * @description what is done with the batch branch at the end: ask on a terminal (elsewhere nothing), nothing (off), push it, or push it and open a pull request (draft: as a draft)
+             * @description what to do with a finished batch branch: ask on a terminal (elsewhere nothing), nothing (off), push it, or push it and open a pull request (draft: as a draft)
              * @enum {string}
              */
             whenDone: "ask" | "off" | "push" | "pr" | "draft";
         };
         /**
          * PreferencesPatch
-         * @description Values by the names of GET /api/settings; null forgets what was saved.
+         * @description Values by the names of GET /api/settings; null removes a saved value.
          */
         PreferencesPatch: {
             [key: string]: components["schemas"]["JsonValue"];
@@ -2779,7 +2776,7 @@ export interface components {
         };
         /**
          * ProjectBody
-         * @description Either of them: a checkout on the server's machine by its whole path, or a repository by its URL.
+         * @description One of both: the absolute path of a checkout on the server's machine, or the URL of a repository.
          */
         ProjectBody: {
             /** Path */
@@ -2789,7 +2786,7 @@ export interface components {
         };
         /**
          * ProjectShape
-         * @description `url` null: a checkout on the server's machine. `default`: the one that is meant where none is named.
+         * @description `url` null: a checkout on the server's machine. `default`: used if no project is named.
          */
         ProjectShape: {
             /** Default */
@@ -2856,7 +2853,7 @@ export interface components {
         };
         /**
          * Result
-         * @description `status` and `reason` are what is so now; of a refusal, `reason` says why. `tasks` are all that were taken up.
+         * @description `status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried.
          */
         Result: {
             /** Reason */
@@ -2891,7 +2888,7 @@ export interface components {
         };
         /**
          * RetryBody
-         * @description `agent`: another one is to try.
+         * @description `agent`: retry with another agent.
          */
         RetryBody: {
             /** Agent */
@@ -2914,9 +2911,10 @@ export interface components {
         };
         /**
          * Run
-         * @description Where it stands in the newest batch that has it; `taskId` is what that batch calls it.
+         * @description The status of a task in the newest batch that has it; `taskId` is its id in that batch.
          *
-         *     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch not shipped.
+         *     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
+         *     published.
          */
         Run: {
             /** Agent */
@@ -2951,7 +2949,7 @@ export interface components {
         };
         /**
          * SettingShape
-         * @description `kind` says which field of a form fits; `allowed` says in words what may be said.
+         * @description `kind` suggests a form field; `allowed` describes the allowed values.
          */
         SettingShape: {
             /** About */
@@ -2994,8 +2992,8 @@ export interface components {
         };
         /**
          * ShipBody
-         * @description A pull request, a draft of one, or only a push. `title` and `body` are for the pull request, now and from now on:
-         *     left out, they stay as they were said last; what plait would write by itself, and an empty body, is left to plait.
+         * @description A pull request, a draft, or only a push. `title` and `body` apply to this and later updates; omitted, the last ones
+         *     are kept. plait's own title and an empty body mean that plait writes them.
          */
         ShipBody: {
             /**
@@ -3017,7 +3015,7 @@ export interface components {
         };
         /**
          * Shipped
-         * @description `underWay`: BATCH has `prUrl` when it is over.
+         * @description `underWay`: the batch has `prUrl` when it is done.
          */
         Shipped: {
             /** Batchid */
@@ -3036,8 +3034,14 @@ export interface components {
             unshipped: string | null;
         };
         /**
+         * SourceStatus
+         * @description The status of a task in its source; the values are shown to people and programs.
+         * @enum {string}
+         */
+        SourceStatus: "pending" | "in_progress" | "completed" | "skipped" | "failed" | "blocked" | "partial" | "stuck" | "unreadable";
+        /**
          * SourceTask
-         * @description `parts`: it is a group of these. `notEditable` says why it can't be edited here.
+         * @description `parts`: the tasks of a group. `notEditable`: why it can't be edited.
          */
         SourceTask: {
             /** Agent */
@@ -3067,7 +3071,7 @@ export interface components {
             run: string | null;
             /** Source */
             source: string | null;
-            status: components["schemas"]["Mark"];
+            status: components["schemas"]["SourceStatus"];
             /** Title */
             title: string;
             /** Touches */
@@ -3084,7 +3088,7 @@ export interface components {
         SpanKind: "write" | "verify" | "merge" | "gate" | "pause" | "rebuild" | "publish";
         /**
          * SpanShape
-         * @description `completedAt` null: it is not over. `result` of an attempt is its category.
+         * @description `completedAt` null: it hasn't ended. `result` of an attempt is its category.
          */
         SpanShape: {
             /** Agent */
@@ -3104,7 +3108,7 @@ export interface components {
         };
         /**
          * Standing
-         * @description Of `tasks`, those that were asked for.
+         * @description Of `tasks`, the requested ones.
          */
         Standing: {
             batch: components["schemas"]["BatchHead"];
@@ -3124,9 +3128,9 @@ export interface components {
         TaskAction: "cancel" | "retry" | "drop" | "approve" | "feedback";
         /**
          * TaskEdit
-         * @description `version` is the one that was read: what somebody else has changed since is not written over.
+         * @description `version` is the one that was read, so that later changes are not overwritten.
          *
-         *     `text` is the whole file, and stands alone.
+         *     `text` is the whole file, without other fields.
          */
         TaskEdit: {
             /** Agent */
@@ -3163,7 +3167,7 @@ export interface components {
         TaskStatus: "queued" | "waiting" | "running" | "verifying" | "merging" | "done" | "failed" | "timed_out" | "blocked" | "skipped" | "conflicted" | "cancelled" | "interrupted";
         /**
          * TaskTimeline
-         * @description `status` null: it has not ended. `waits`: when nothing of it was at work.
+         * @description `status` null: it hasn't ended. `waits`: when nothing of it was running.
          */
         TaskTimeline: {
             /** Retries */
@@ -3203,7 +3207,7 @@ export interface components {
         };
         /**
          * Try
-         * @description `completedAt` null: it is at work.
+         * @description An attempt. `completedAt` null: it is running.
          */
         Try: {
             /** Agent */
@@ -3233,13 +3237,13 @@ export interface components {
         };
         /**
          * Waiting
-         * @description What a task waits on, in a word that programs can read.
+         * @description What a task waits on, for programs.
          * @enum {string}
          */
         Waiting: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot";
         /**
          * WholeTask
-         * @description `text` is all of its file, and `version` the one that an edit goes by; null where it can't be edited.
+         * @description `text` is its whole file, and `version` what an edit has to name; null if it can't be edited.
          */
         WholeTask: {
             /** Agent */
@@ -3273,7 +3277,7 @@ export interface components {
             run: string | null;
             /** Source */
             source: string | null;
-            status: components["schemas"]["Mark"];
+            status: components["schemas"]["SourceStatus"];
             /** Text */
             text: string | null;
             /** Title */
@@ -3295,7 +3299,7 @@ export interface components {
         WriteBack: "checkout" | "branch" | "both" | "off";
         /**
          * Wrong
-         * @description `field` null: no single one is to blame.
+         * @description `field` null: it is not about a single field.
          */
         Wrong: {
             /** Field */
@@ -3322,7 +3326,7 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -3340,7 +3344,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agents"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3349,7 +3353,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3358,7 +3362,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3367,7 +3371,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3385,7 +3389,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3403,7 +3407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3412,7 +3416,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3421,7 +3425,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3448,7 +3452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3457,7 +3461,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3471,13 +3475,13 @@ export interface operations {
     listBatches: {
         parameters: {
             query?: {
-                /** @description So many of the newest */
+                /** @description Number of batches, newest first */
                 limit?: number;
-                /** @description false: without their tasks */
+                /** @description false: without tasks */
                 tasks?: boolean;
-                /** @description true: and older ones that are open */
+                /** @description true: also older open batches */
                 open?: boolean;
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -3489,7 +3493,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description For Last-Event-ID: whoever listens from it on misses nothing that this does not show */
+                    /** @description For Last-Event-ID: events from here on continue this response without a gap */
                     "Plait-Mark"?: string;
                     [name: string]: unknown;
                 };
@@ -3497,7 +3501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Batches"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3506,7 +3510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3515,7 +3519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3524,7 +3528,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3551,7 +3555,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3560,7 +3564,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3569,7 +3573,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3596,7 +3600,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3605,7 +3609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3619,11 +3623,11 @@ export interface operations {
     createBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3644,7 +3648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Created"];
                 };
             };
-            /** @description It is safe, and no engine has taken it yet */
+            /** @description Durable, but no engine has taken it yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3653,7 +3657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Created"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3662,7 +3666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3671,7 +3675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3680,7 +3684,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3698,7 +3702,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3716,7 +3720,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3725,7 +3729,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3734,7 +3738,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3761,7 +3765,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3770,7 +3774,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3784,12 +3788,12 @@ export interface operations {
     getBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -3799,7 +3803,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description For Last-Event-ID: whoever listens from it on misses nothing that this does not show */
+                    /** @description For Last-Event-ID: events from here on continue this response without a gap */
                     "Plait-Mark"?: string;
                     [name: string]: unknown;
                 };
@@ -3807,7 +3811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Batch"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3816,7 +3820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3825,7 +3829,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3834,7 +3838,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3852,7 +3856,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3870,7 +3874,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3879,7 +3883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3888,7 +3892,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3915,7 +3919,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3924,7 +3928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3938,15 +3942,15 @@ export interface operations {
     approveBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -3966,7 +3970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3975,7 +3979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3984,7 +3988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3993,7 +3997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4002,7 +4006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4020,7 +4024,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4038,7 +4042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4047,7 +4051,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4056,7 +4060,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4083,7 +4087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4092,7 +4096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4106,15 +4110,15 @@ export interface operations {
     cancelBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -4130,7 +4134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4139,7 +4143,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4148,7 +4152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4157,7 +4161,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4166,7 +4170,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4184,7 +4188,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4202,7 +4206,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4211,7 +4215,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4220,7 +4224,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4247,7 +4251,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4256,7 +4260,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4272,19 +4276,19 @@ export interface operations {
             query?: {
                 from?: number;
                 format?: components["schemas"]["DiffFormat"];
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description As `git diff` tells it, or as JSON */
+            /** @description As from `git diff`, or as JSON */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4294,7 +4298,7 @@ export interface operations {
                     "text/plain; charset=utf-8": string;
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4303,7 +4307,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4312,7 +4316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4321,7 +4325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4339,7 +4343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4357,7 +4361,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4366,7 +4370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4375,7 +4379,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4402,7 +4406,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4411,7 +4415,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4425,12 +4429,12 @@ export interface operations {
     getGraph: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -4446,7 +4450,7 @@ export interface operations {
                     "application/json": components["schemas"]["GraphShape"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4455,7 +4459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4464,7 +4468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4473,7 +4477,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4491,7 +4495,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4509,7 +4513,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4518,7 +4522,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4527,7 +4531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4554,7 +4558,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4563,7 +4567,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4579,16 +4583,16 @@ export interface operations {
             query?: {
                 /** @description None: the newest */
                 gate?: number | null;
-                /** @description A byte's offset; below 0: so many before the end */
+                /** @description A byte offset; negative: relative to the end */
                 from?: number;
-                /** @description Bytes at a time */
+                /** @description Maximum size in bytes */
                 limit?: number;
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -4598,13 +4602,13 @@ export interface operations {
             /** @description A part of the transcript in whole lines, without secrets */
             200: {
                 headers: {
-                    /** @description Nothing comes after it */
+                    /** @description This is the last part */
                     "Plait-Ended"?: boolean;
-                    /** @description Which gate's it is */
+                    /** @description The gate's number */
                     "Plait-Gate"?: number;
                     /** @description Where the next part starts */
                     "Plait-Next"?: number;
-                    /** @description Where this part starts: later than asked for, where something was left out */
+                    /** @description Where this part starts; later than requested if something was left out */
                     "Plait-Offset"?: number;
                     [name: string]: unknown;
                 };
@@ -4612,7 +4616,7 @@ export interface operations {
                     "text/plain; charset=utf-8": string;
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4621,7 +4625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4630,7 +4634,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4639,7 +4643,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4657,7 +4661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4675,7 +4679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4684,7 +4688,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4693,7 +4697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4720,7 +4724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4729,7 +4733,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4743,15 +4747,15 @@ export interface operations {
     pauseBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -4767,7 +4771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4776,7 +4780,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4785,7 +4789,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4794,7 +4798,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4803,7 +4807,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4821,7 +4825,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4839,7 +4843,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4848,7 +4852,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4857,7 +4861,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4884,7 +4888,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4893,7 +4897,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4907,12 +4911,12 @@ export interface operations {
     getPullRequestText: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -4928,7 +4932,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4937,7 +4941,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4946,7 +4950,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4955,7 +4959,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4973,7 +4977,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4991,7 +4995,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5000,7 +5004,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5009,7 +5013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5036,7 +5040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5045,7 +5049,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5059,15 +5063,15 @@ export interface operations {
     publishBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -5087,7 +5091,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shipped"];
                 };
             };
-            /** @description It is under way, or safe and not answered yet */
+            /** @description In progress, or durable but not answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5096,7 +5100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shipped"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5105,7 +5109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5114,7 +5118,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5123,7 +5127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5141,7 +5145,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5159,7 +5163,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5168,7 +5172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5177,7 +5181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5204,7 +5208,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5213,7 +5217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5227,15 +5231,15 @@ export interface operations {
     resumeBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -5251,7 +5255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5260,7 +5264,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5269,7 +5273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5278,7 +5282,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5287,7 +5291,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5305,7 +5309,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5323,7 +5327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5332,7 +5336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,7 +5345,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5368,7 +5372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5377,7 +5381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5391,15 +5395,15 @@ export interface operations {
     retryBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -5419,7 +5423,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5428,7 +5432,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5437,7 +5441,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5446,7 +5450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5455,7 +5459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5473,7 +5477,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5491,7 +5495,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5500,7 +5504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5509,7 +5513,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5536,7 +5540,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5545,7 +5549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5559,14 +5563,14 @@ export interface operations {
     getStanding: {
         parameters: {
             query?: {
-                /** @description A task's id, exactly; none: all of the batch */
+                /** @description A task's exact id; none: all tasks of the batch */
                 task?: string[];
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -5576,7 +5580,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description For Last-Event-ID: whoever listens from it on misses nothing that this does not show */
+                    /** @description For Last-Event-ID: events from here on continue this response without a gap */
                     "Plait-Mark"?: string;
                     [name: string]: unknown;
                 };
@@ -5584,7 +5588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Standing"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5593,7 +5597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5602,7 +5606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5611,7 +5615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5629,7 +5633,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5647,7 +5651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5656,7 +5660,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5665,7 +5669,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5692,7 +5696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5701,7 +5705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5715,17 +5719,17 @@ export interface operations {
     approveTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -5741,7 +5745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5750,7 +5754,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5759,7 +5763,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5768,7 +5772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5777,7 +5781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5795,7 +5799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5813,7 +5817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5822,7 +5826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5831,7 +5835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5858,7 +5862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5867,7 +5871,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5881,17 +5885,17 @@ export interface operations {
     cancelTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -5907,7 +5911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5916,7 +5920,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5925,7 +5929,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5934,7 +5938,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5943,7 +5947,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5961,7 +5965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5979,7 +5983,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5988,7 +5992,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5997,7 +6001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6024,7 +6028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6033,7 +6037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6047,14 +6051,14 @@ export interface operations {
     getConflict: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -6070,7 +6074,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConflictShape"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6079,7 +6083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6088,7 +6092,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6097,7 +6101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6115,7 +6119,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6133,7 +6137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6142,7 +6146,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6151,7 +6155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6178,7 +6182,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6187,7 +6191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6205,21 +6209,21 @@ export interface operations {
                 /** @description None: the newest */
                 attempt?: number | null;
                 format?: components["schemas"]["DiffFormat"];
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description As `git diff` tells it, or as JSON */
+            /** @description As from `git diff`, or as JSON */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6229,7 +6233,7 @@ export interface operations {
                     "text/plain; charset=utf-8": string;
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +6242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6247,7 +6251,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6256,7 +6260,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6274,7 +6278,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6292,7 +6296,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6301,7 +6305,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6310,7 +6314,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6337,7 +6341,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6346,7 +6350,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6360,17 +6364,17 @@ export interface operations {
     dropTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -6386,7 +6390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -6395,7 +6399,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6404,7 +6408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6413,7 +6417,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6422,7 +6426,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6440,7 +6444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6458,7 +6462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6467,7 +6471,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6476,7 +6480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6503,7 +6507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6512,7 +6516,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6526,14 +6530,14 @@ export interface operations {
     explainTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -6549,7 +6553,7 @@ export interface operations {
                     "application/json": components["schemas"]["Explanation"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6558,7 +6562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6567,7 +6571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6576,7 +6580,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6594,7 +6598,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6612,7 +6616,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6621,7 +6625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6630,7 +6634,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6657,7 +6661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6666,7 +6670,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6680,17 +6684,17 @@ export interface operations {
     giveFeedback: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -6710,7 +6714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -6719,7 +6723,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6728,7 +6732,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6737,7 +6741,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6746,7 +6750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6764,7 +6768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6782,7 +6786,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6791,7 +6795,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6800,7 +6804,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6827,7 +6831,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6836,7 +6840,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6850,23 +6854,23 @@ export interface operations {
     getLog: {
         parameters: {
             query?: {
-                /** @description A byte's offset; below 0: so many before the end */
+                /** @description A byte offset; negative: relative to the end */
                 from?: number;
                 /** @description None: the newest */
                 attempt?: number | null;
-                /** @description What was written, or its verification */
+                /** @description The attempt itself, or its verification */
                 step?: "write" | "verify";
-                /** @description Bytes at a time */
+                /** @description Maximum size in bytes */
                 limit?: number;
                 format?: components["schemas"]["LogFormat"];
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -6876,13 +6880,13 @@ export interface operations {
             /** @description A part of the transcript in whole lines, without secrets */
             200: {
                 headers: {
-                    /** @description Whose it is, as `write-2` */
+                    /** @description The attempt, such as `write-2` */
                     "Plait-Attempt"?: string;
-                    /** @description Nothing comes after it */
+                    /** @description This is the last part */
                     "Plait-Ended"?: boolean;
                     /** @description Where the next part starts */
                     "Plait-Next"?: number;
-                    /** @description Where this part starts: later than asked for, where something was left out */
+                    /** @description Where this part starts; later than requested if something was left out */
                     "Plait-Offset"?: number;
                     [name: string]: unknown;
                 };
@@ -6891,7 +6895,7 @@ export interface operations {
                     "text/plain; charset=utf-8": string;
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6900,7 +6904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6909,7 +6913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6918,7 +6922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6936,7 +6940,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6954,7 +6958,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6963,7 +6967,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6972,7 +6976,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6999,7 +7003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7008,7 +7012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7022,17 +7026,17 @@ export interface operations {
     retryTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -7052,7 +7056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7061,7 +7065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7070,7 +7074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7079,7 +7083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7088,7 +7092,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7106,7 +7110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7124,7 +7128,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7133,7 +7137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7142,7 +7146,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7169,7 +7173,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7178,7 +7182,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7192,12 +7196,12 @@ export interface operations {
     getTimeline: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -7213,7 +7217,7 @@ export interface operations {
                     "application/json": components["schemas"]["TimelineShape"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7222,7 +7226,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7231,7 +7235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7240,7 +7244,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7258,7 +7262,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7276,7 +7280,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7285,7 +7289,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7294,7 +7298,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7321,7 +7325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7330,7 +7334,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7344,15 +7348,15 @@ export interface operations {
     unpauseBatch: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
-                /** @description Whoever asks again with the same key is answered, and nothing is done twice */
+                /** @description A repeated request with the same key is answered, but not performed again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A batch's id, or the beginning of one that no other has */
+                /** @description A batch's id, or a unique prefix of it */
                 batch_id: string;
             };
             cookie?: never;
@@ -7368,7 +7372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7377,7 +7381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7386,7 +7390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7395,7 +7399,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7404,7 +7408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7422,7 +7426,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7440,7 +7444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7449,7 +7453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7458,7 +7462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7485,7 +7489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7494,7 +7498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7508,7 +7512,7 @@ export interface operations {
     bulk: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -7530,7 +7534,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkAnswered"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7539,7 +7543,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7548,7 +7552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7557,7 +7561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7575,7 +7579,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7593,7 +7597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7602,7 +7606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7611,7 +7615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7638,7 +7642,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7647,7 +7651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7661,13 +7665,13 @@ export interface operations {
     listen: {
         parameters: {
             query?: {
-                /** @description As Last-Event-ID, for those who can't send it; 0: from the beginning */
+                /** @description As Last-Event-ID, for clients that can't send it; 0: from the beginning */
                 since?: string | null;
-                /** @description And nothing of other batches */
+                /** @description Only events of this batch */
                 batch?: string | null;
-                /** @description false: without what agents say */
+                /** @description false: without agent output */
                 logs?: boolean;
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: {
@@ -7678,7 +7682,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events, without end: `id`, `event` and `data`, which is this object in JSON */
+            /** @description Endless server-sent events: `id`, `event`, and this object as JSON in `data` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7687,7 +7691,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["EventShape"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7696,7 +7700,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7705,7 +7709,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7714,7 +7718,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7732,7 +7736,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7750,7 +7754,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7759,7 +7763,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7768,7 +7772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7795,7 +7799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7804,7 +7808,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7833,7 +7837,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7842,7 +7846,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7851,7 +7855,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7860,7 +7864,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7887,7 +7891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -7896,7 +7900,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7905,7 +7909,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7932,7 +7936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7941,7 +7945,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7955,7 +7959,7 @@ export interface operations {
     plan: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -7977,7 +7981,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanShape"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7986,7 +7990,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7995,7 +7999,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8004,7 +8008,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8022,7 +8026,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8040,7 +8044,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8049,7 +8053,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8058,7 +8062,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8085,7 +8089,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8094,7 +8098,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8123,7 +8127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Projects"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8132,7 +8136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8141,7 +8145,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8150,7 +8154,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8177,7 +8181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8186,7 +8190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8195,7 +8199,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8222,7 +8226,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8231,7 +8235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8264,7 +8268,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectShape"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8273,7 +8277,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8282,7 +8286,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8291,7 +8295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8309,7 +8313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8327,7 +8331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8336,7 +8340,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8345,7 +8349,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8372,7 +8376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8381,7 +8385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8410,7 +8414,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8419,7 +8423,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8428,7 +8432,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8437,7 +8441,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8455,7 +8459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8473,7 +8477,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8482,7 +8486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8491,7 +8495,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8518,7 +8522,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8527,7 +8531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8541,7 +8545,7 @@ export interface operations {
     getSettings: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -8559,7 +8563,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preferences"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8568,7 +8572,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8577,7 +8581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8586,7 +8590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8604,7 +8608,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8622,7 +8626,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8631,7 +8635,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8640,7 +8644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8667,7 +8671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8676,7 +8680,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8690,7 +8694,7 @@ export interface operations {
     changeSettings: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -8712,7 +8716,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangedPreferences"];
                 };
             };
-            /** @description It is safe, and no engine has answered yet */
+            /** @description Durable, but no engine has answered yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8721,7 +8725,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangedPreferences"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8730,7 +8734,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8739,7 +8743,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8748,7 +8752,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8766,7 +8770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8784,7 +8788,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8793,7 +8797,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8802,7 +8806,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8829,7 +8833,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8838,7 +8842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8867,7 +8871,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreferencesSchema"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8876,7 +8880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8885,7 +8889,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8894,7 +8898,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8921,7 +8925,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -8930,7 +8934,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8939,7 +8943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8966,7 +8970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8975,7 +8979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8989,7 +8993,7 @@ export interface operations {
     listTasks: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -9001,7 +9005,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description For Last-Event-ID: whoever listens from it on misses nothing that this does not show */
+                    /** @description For Last-Event-ID: events from here on continue this response without a gap */
                     "Plait-Mark"?: string;
                     [name: string]: unknown;
                 };
@@ -9009,7 +9013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tasks"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9018,7 +9022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9027,7 +9031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9036,7 +9040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9054,7 +9058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9072,7 +9076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9081,7 +9085,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9090,7 +9094,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9117,7 +9121,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9126,7 +9130,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9140,7 +9144,7 @@ export interface operations {
     createTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
@@ -9162,7 +9166,7 @@ export interface operations {
                     "application/json": components["schemas"]["WholeTask"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9171,7 +9175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9180,7 +9184,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9189,7 +9193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9207,7 +9211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9225,7 +9229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9234,7 +9238,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9243,7 +9247,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9270,7 +9274,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9279,7 +9283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9293,12 +9297,12 @@ export interface operations {
     getTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -9314,7 +9318,7 @@ export interface operations {
                     "application/json": components["schemas"]["WholeTask"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9323,7 +9327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9332,7 +9336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9341,7 +9345,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9359,7 +9363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9377,7 +9381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9386,7 +9390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9395,7 +9399,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9422,7 +9426,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9431,7 +9435,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9445,12 +9449,12 @@ export interface operations {
     editTask: {
         parameters: {
             query?: {
-                /** @description The project that is meant; none: the one served */
+                /** @description The project's id; none: the default project */
                 project?: string | null;
             };
             header?: never;
             path: {
-                /** @description A task's id, with what a path needs escaped */
+                /** @description A task's id, percent-encoded */
                 task_id: string;
             };
             cookie?: never;
@@ -9470,7 +9474,7 @@ export interface operations {
                     "application/json": components["schemas"]["WholeTask"];
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9479,7 +9483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9488,7 +9492,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9497,7 +9501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9515,7 +9519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not in this state; `state` says in which it is */
+            /** @description Not possible in this state, named in `state` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9533,7 +9537,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9542,7 +9546,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9551,7 +9555,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9578,7 +9582,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9587,7 +9591,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9629,7 +9633,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The exposition format of Prometheus */
+            /** @description The Prometheus exposition format */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9639,7 +9643,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It can't be understood */
+            /** @description Malformed request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9648,7 +9652,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No token, or not the token */
+            /** @description No token, or a wrong one */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9657,7 +9661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not for this token, or from another origin */
+            /** @description Not allowed for this token, or from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9666,7 +9670,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It is not there */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9693,7 +9697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The address is too long */
+            /** @description The URL is too long */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -9702,7 +9706,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The server does not go by this name */
+            /** @description Unknown host name */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9711,7 +9715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It can't be so; `field` says what */
+            /** @description Invalid; `field` says what */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9738,7 +9742,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A bug; it is in the server's log */
+            /** @description Internal error; see the server log */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9747,7 +9751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Something outside of plait is in the way: the disk, git, the journal */
+            /** @description Something outside of plait failed: the disk, git, the journal */
             503: {
                 headers: {
                     [name: string]: unknown;

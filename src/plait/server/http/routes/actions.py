@@ -47,8 +47,8 @@ def _action_responses(model: type[ApiModel], about: str) -> Responses:
     return document_responses(model, 409, also={202: {"model": model, "description": about}})
 
 
-_ACTION_RESPONSES = _action_responses(Answered, "It is safe, and no engine has answered yet")
-_PUBLISH_RESPONSES = _action_responses(Shipped, "It is under way, or safe and not answered yet")
+_ACTION_RESPONSES = _action_responses(Answered, "Durable, but no engine has answered yet")
+_PUBLISH_RESPONSES = _action_responses(Shipped, "In progress, or durable but not answered yet")
 
 
 def _options(key: IdempotencyKey = "") -> ActionOptions:
@@ -129,7 +129,7 @@ for _spec in ACTIONS:
 async def publish(
     session: SessionDep, batch_id: BatchId, body: ShipBody | None = None, key: IdempotencyKey = ""
 ) -> Response:
-    """Push the batch branch, and open its pull request or bring it up to date. BATCH has `prUrl` when that is over."""
+    """Push the batch branch, and open or update its pull request. The batch has `prUrl` when that is done."""
     asked = body or ShipBody()
     answered = await publish_batch(
         session, batch_id, Publish(asked.publish), title=asked.title, body=asked.body, key=key
@@ -139,6 +139,6 @@ async def publish(
 
 @router.post("/api/bulk", operation_id="bulk", responses=document_responses(BulkAnswered, 409))
 async def many(session: SessionDep, body: BulkBody) -> Response:
-    """The same for many tasks: a result for each, and none fails for another's sake."""
+    """The same action for many tasks, with a result for each."""
     options = ActionOptions(agent=body.agent, text=body.text or "")
     return make_response(await run_bulk_action(session, body.action, body.task_ids, body.batch_id, options))

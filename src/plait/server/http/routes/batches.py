@@ -1,4 +1,4 @@
-"""Batches: plan, run, look."""
+"""Batches: preview, create, read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plait.server.service import batches
 
 router = APIRouter(tags=["batches"])
 
-Limit = Annotated[int, Query(ge=1, le=10_000, description="So many of the newest")]
+Limit = Annotated[int, Query(ge=1, le=10_000, description="Number of batches, newest first")]
 
 TaskFilter = Annotated[
     list[Annotated[str, Field(max_length=1_000)]],
@@ -25,14 +25,14 @@ TaskFilter = Annotated[
         default_factory=list,
         alias="task",
         max_length=200,
-        description="A task's id, exactly; none: all of the batch",
+        description="A task's exact id; none: all tasks of the batch",
     ),
 ]
 
 
 @router.post("/api/plan", operation_id="plan", responses=document_responses(PlanShape, 409))
 async def plan(session: UpdatedSessionDep, body: PlanBody | None = None) -> Response:
-    """What a batch of these tasks would be. Nothing is started; where it can't be, errors among the problems say why."""
+    """Preview a batch of these tasks. Nothing is started; errors in `problems` say why it can't be."""
     return make_response(await batches.preview_batch(session, (body or PlanBody()).to_spec()))
 
 
@@ -44,10 +44,10 @@ async def plan(session: UpdatedSessionDep, body: PlanBody | None = None) -> Resp
 async def listed(
     session: SessionDep,
     limit: Limit = 100,
-    tasks: Annotated[bool, Query(description="false: without their tasks")] = True,  # noqa: FBT002 - a word of the query
-    unended: Annotated[bool, Query(alias="open", description="true: and older ones that are open")] = False,  # noqa: FBT002
+    tasks: Annotated[bool, Query(description="false: without tasks")] = True,  # noqa: FBT002 - a query parameter
+    unended: Annotated[bool, Query(alias="open", description="true: also older open batches")] = False,  # noqa: FBT002
 ) -> Response:
-    """All batches, the newest first."""
+    """All batches, newest first."""
     body, cursor = await batches.list_batches(session, tasks=tasks, limit=limit, unended=unended)
     return make_response(body, cursor=cursor)
 
@@ -61,11 +61,11 @@ async def listed(
         409,
         status=201,
         links=BATCH_LINKS,
-        also={202: {"model": Created, "description": "It is safe, and no engine has taken it yet"}},
+        also={202: {"model": Created, "description": "Durable, but no engine has taken it yet"}},
     ),
 )
 async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKey = "") -> Response:
-    """Run these tasks: the answer comes when the batch is in the journal. Its `settings` count for this batch alone."""
+    """Run these tasks; answered when the batch is in the journal. `settings` apply to this batch only."""
     created = await batches.create_batch(session, body.to_spec(), key=key)
     return make_response(created, 202 if created["accepted"] else 201)
 
@@ -76,7 +76,7 @@ async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKe
     responses=document_responses(Batch, 409, links=BATCH_LINKS, headers=CURSOR_HEADERS),
 )
 async def one(session: SessionDep, batch_id: BatchId) -> Response:
-    """BATCH, the whole of it at one moment."""
+    """A batch with its tasks, at one moment."""
     body, cursor = await batches.read_batch(session, batch_id)
     return make_response(body, cursor=cursor)
 
@@ -87,8 +87,8 @@ async def one(session: SessionDep, batch_id: BatchId) -> Response:
     responses=document_responses(Standing, 409, headers=CURSOR_HEADERS),
 )
 async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> Response:
-    """Where some of its tasks stand, as /api/tasks has it under `batch`: for those who heard that something happened to them.
-    An id that it has not is left out, and an entrant is told only by its name.
+    """The status of some tasks, as under `batch` in /api/tasks: for updates after an event. Unknown ids are left out, and
+    entrants are included only by name.
     """
     body, cursor = await batches.read_standing(session, batch_id, asked)
     return make_response(body, cursor=cursor)
@@ -96,7 +96,7 @@ async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) ->
 
 @router.get(f"{BATCH_PATH}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409))
 async def graph(session: SessionDep, batch_id: BatchId) -> Response:
-    """Its tasks with their statuses, and every edge between them with its reason."""
+    """Its tasks with their statuses, and the edges between them with reasons."""
     return make_response(await batches.read_graph(session, batch_id))
 
 
@@ -106,5 +106,5 @@ async def graph(session: SessionDep, batch_id: BatchId) -> Response:
     responses=document_responses(TimelineShape, 409),
 )
 async def timeline(session: SessionDep, batch_id: BatchId) -> Response:
-    """Who worked when, what waited, what was merged: for a chart."""
+    """Attempts, waits and merges with their times, for a chart."""
     return make_response(await batches.read_timeline(session, batch_id))

@@ -13,18 +13,18 @@ JSON_MEDIA_TYPE = "application/json"
 BATCH_PATH = "/api/batches/{batch_id}"
 TASK_PATH = f"{BATCH_PATH}/tasks/{{task_id:path}}"
 
-BatchId = Annotated[str, Path(max_length=200, description="A batch's id, or the beginning of one that no other has")]
+BatchId = Annotated[str, Path(max_length=200, description="A batch's id, or a unique prefix of it")]
 TaskName = Annotated[
     str,
-    Path(description="A task's id, with what a path needs escaped", json_schema_extra={"maxLength": 1_000}),
+    Path(description="A task's id, percent-encoded", json_schema_extra={"maxLength": 1_000}),
 ]
-ProjectId = Annotated[str | None, Query(max_length=200, description="The project that is meant; none: the one served")]
+ProjectId = Annotated[str | None, Query(max_length=200, description="The project's id; none: the default project")]
 IdempotencyKey = Annotated[
     str,
     Header(
         alias="Idempotency-Key",
         max_length=200,
-        description="Whoever asks again with the same key is answered, and nothing is done twice",
+        description="A repeated request with the same key is answered, but not performed again",
     ),
 ]
 

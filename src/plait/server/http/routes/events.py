@@ -23,13 +23,13 @@ router = APIRouter(tags=["events"])
 
 _STREAM_RESPONSES: Responses = {
     200: {
-        "description": "Server-sent events, without end: `id`, `event` and `data`, which is this object in JSON",
+        "description": "Endless server-sent events: `id`, `event`, and this object as JSON in `data`",
         "content": {SSE_MEDIA_TYPE: {"schema": {"$ref": EVENT_REF}}},
     }
 }
 _METRICS_RESPONSES: Responses = {
     200: {
-        "description": "The exposition format of Prometheus",
+        "description": "The Prometheus exposition format",
         "content": {
             "text/plain": {"schema": {"type": "string"}},
             "application/openmetrics-text": {"schema": {"type": "string"}},
@@ -39,7 +39,7 @@ _METRICS_RESPONSES: Responses = {
 
 SinceCursor = Annotated[
     str | None,
-    Query(max_length=200, description="As Last-Event-ID, for those who can't send it; 0: from the beginning"),
+    Query(max_length=200, description="As Last-Event-ID, for clients that can't send it; 0: from the beginning"),
 ]
 
 
@@ -53,14 +53,12 @@ async def events(
     session: SessionDep,
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=200)] = None,
     since: SinceCursor = None,
-    batch: Annotated[
-        str | None, Query(min_length=1, max_length=200, description="And nothing of other batches")
-    ] = None,
-    logs: Annotated[bool, Query(description="false: without what agents say")] = True,  # noqa: FBT002 - a word of the query
+    batch: Annotated[str | None, Query(min_length=1, max_length=200, description="Only events of this batch")] = None,
+    logs: Annotated[bool, Query(description="false: without agent output")] = True,  # noqa: FBT002 - a query parameter
 ) -> Response:
-    """What happens, as it happens; after the event that was heard last, without a gap or a repeat.
+    """Live events after the last received one, without a gap or a repeat.
 
-    Without a mark: from now on; of one batch, from its beginning.
+    Without Last-Event-ID: from now on; of one batch, from its beginning.
     """
     cursor = _parse_cursor(last, "Last-Event-ID") or _parse_cursor(since, "since")
     batch_id = await session.query(
@@ -78,7 +76,7 @@ async def events(
     responses=document_responses(None, also=_METRICS_RESPONSES),
 )
 async def metrics(request: Request, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
-    """Of every project; of one that can't be read, that it can't."""
+    """Prometheus metrics of all projects."""
     server_metrics: ServerMetrics = request.app.state.metrics
     opened, down = await _open_sessions(get_session_pool(request))
     body, content_type = await server_metrics.scrape(opened, accept, down=down)

@@ -46,13 +46,13 @@ StartOffset = Annotated[
         alias="from",
         ge=-_MAX_OFFSET,
         le=_MAX_OFFSET,
-        description="A byte's offset; below 0: so many before the end",
+        description="A byte offset; negative: relative to the end",
     ),
 ]
 
 AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
-StepName = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
-MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
+StepName = Annotated[Literal["write", "verify"], Query(description="The attempt itself, or its verification")]
+MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Maximum size in bytes")]
 
 
 def _integer_header(about: str) -> dict[str, object]:
@@ -62,9 +62,9 @@ def _integer_header(about: str) -> dict[str, object]:
 def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
     """`more`: headers that identify the attempt or gate."""
     headers = {
-        "Plait-Offset": _integer_header("Where this part starts: later than asked for, where something was left out"),
+        "Plait-Offset": _integer_header("Where this part starts; later than requested if something was left out"),
         "Plait-Next": _integer_header("Where the next part starts"),
-        "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
+        "Plait-Ended": {"description": "This is the last part", "schema": {"type": "boolean"}},
         **{f"Plait-{name}": about for name, about in more.items()},
     }
     return {
@@ -79,15 +79,15 @@ def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
 _LOG_RESPONSES = _log_responses(
     TEXT_MEDIA_TYPE,
     NDJSON_MEDIA_TYPE,
-    Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
+    Attempt={"description": "The attempt, such as `write-2`", "schema": {"type": "string"}},
 )
 
-_GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("Which gate's it is"))
+_GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("The gate's number"))
 
 _DIFF_RESPONSES: Responses = {
     200: {
         "model": DiffShape,
-        "description": "As `git diff` tells it, or as JSON",
+        "description": "As from `git diff`, or as JSON",
         "content": {TEXT_MEDIA_TYPE: {"schema": {"type": "string"}}},
     }
 }
@@ -109,7 +109,7 @@ async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     limit: MaxBytes = inspection.LOG_PART_BYTES,
     format: LogFormat = LogFormat.TEXT,  # noqa: A002 - as it is called in the query
 ) -> Response:
-    """What an attempt printed, from an offset on. `format=events`: what it said and did, an `execution:log` event a line."""
+    """The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line."""
     events = format is LogFormat.EVENTS
     found = await inspection.read_log(
         session, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
@@ -131,7 +131,7 @@ async def gate_log(
     start: StartOffset = 0,
     limit: MaxBytes = inspection.LOG_PART_BYTES,
 ) -> Response:
-    """What a gate of the batch printed, from an offset on."""
+    """The output of a gate of the batch, from an offset on."""
     found = await inspection.read_gate_log(session, batch_id, gate=gate, start=start, most=limit)
     return _log_response(found, {"Plait-Gate": str(found.attempt.n)}, TEXT_MEDIA_TYPE)
 
@@ -150,7 +150,7 @@ async def diff(  # noqa: PLR0913, PLR0917
     attempt: AttemptNumber = None,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> Response:
-    """What it changed, also while it is at it."""
+    """What it changed, also while it is running."""
     if format is DiffFormat.JSON:
         return make_response(await inspection.read_diff(session, batch_id, task_id, attempt=attempt))
     return await _diff_text_response(session, batch_id, task_id, attempt, start)
@@ -168,7 +168,7 @@ async def batch_diff(
     start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> Response:
-    """All that the batch branch has and its base has not."""
+    """The changes of the batch branch since its base."""
     if format is DiffFormat.JSON:
         return make_response(await inspection.read_diff(session, batch_id, None))
     return await _diff_text_response(session, batch_id, None, None, start)
@@ -176,19 +176,19 @@ async def batch_diff(
 
 @router.get(f"{TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409))
 async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
-    """Why it is where it is, what it has been through, and what would make it go on."""
+    """Why it has its status, its attempts, and what would make it continue."""
     return make_response(await inspection.read_explanation(session, batch_id, task_id))
 
 
 @router.get(f"{TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409))
 async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
-    """Both sides of the conflict that it is in, file by file."""
+    """Both sides of its conflict, file by file."""
     return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
 
 
 @router.get(f"{BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409))
 async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
-    """What the batch's pull request would say, if it were opened or brought up to date now."""
+    """The text of the batch's pull request, if it were opened or updated now."""
     return make_response(await batches.read_pull_request_preview(session, batch_id))
 
 

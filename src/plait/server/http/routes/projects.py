@@ -1,4 +1,4 @@
-"""The server itself, and the projects that it knows."""
+"""The server itself, and its projects."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _TAGS: list[str | Enum] = ["projects"]
 
 @router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=[*_TAGS, "server"])
 async def health() -> Response:
-    """The server answers. It needs no token, and tells nothing else."""
+    """Whether the server answers. Needs no token."""
     return make_response({"status": "ok", "version": __version__})
 
 
 @router.get("/api/me", operation_id="getMe", responses=document_responses(Me), tags=["server"])
 async def me(request: Request) -> Response:
-    """What whoever asks may do, and what answers them."""
+    """What the caller may do, and the versions of server and page."""
     caller: Caller | None = request.scope.get("state", {}).get("caller")
     body = {
         "access": "look" if caller is not None and caller.access is Access.READ else "all",
@@ -43,7 +43,7 @@ async def me(request: Request) -> Response:
 
 @router.get("/api/projects", operation_id="listProjects", responses=document_responses(Projects), tags=_TAGS)
 async def listed(request: Request) -> Response:
-    """The repositories that this server knows; the one served comes first."""
+    """The repositories that this server knows; the default one first."""
     known = await asyncio.to_thread(get_session_pool(request).list_projects)
     return make_response({"projects": [_project_json(project) for project in known]})
 
@@ -56,7 +56,7 @@ async def listed(request: Request) -> Response:
     responses=document_responses(ProjectShape, 409, status=201, links=PROJECT_LINKS),
 )
 async def add(request: Request, body: ProjectBody) -> Response:
-    """A checkout by its path, or a repository by its URL. One that is known already is brought up to date."""
+    """Add a checkout by its path, or a repository by its URL. A known one is updated."""
     return make_response(_project_json(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201)
 
 
@@ -68,7 +68,7 @@ async def add(request: Request, body: ProjectBody) -> Response:
     responses=document_responses(None, 409),
 )
 async def remove(request: Request, project_id: Annotated[str, Path(max_length=200)]) -> Response:
-    """The server forgets it. Nothing is deleted, and what runs there goes on."""
+    """Remove it from the server's list. Nothing is deleted, and running batches continue."""
     await get_session_pool(request).remove_project(project_id)
     return Response(status_code=204)
 

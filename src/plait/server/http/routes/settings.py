@@ -22,7 +22,7 @@ router = APIRouter(tags=["settings"])
 
 @router.get("/api/settings", operation_id="getSettings", responses=document_responses(Preferences, 409))
 async def shown(session: SessionDep) -> Response:
-    """Every setting by its name, and who gave it."""
+    """Every setting by its name, and where it comes from."""
     return make_response(await settings.read_project_settings(session))
 
 
@@ -32,22 +32,22 @@ async def shown(session: SessionDep) -> Response:
     responses=document_responses(
         ChangedPreferences,
         409,
-        also={202: {"model": ChangedPreferences, "description": "It is safe, and no engine has answered yet"}},
+        also={202: {"model": ChangedPreferences, "description": "Durable, but no engine has answered yet"}},
     ),
 )
 async def change(session: SessionDep, body: PreferencesPatch) -> Response:
-    """Save settings, all or none; null forgets one. They count at once, also for what is running."""
+    """Save settings, all or none; null removes a saved value. They apply at once, also to running batches."""
     body_json = await settings.change_settings(session, body.root)
     return make_response(body_json, 202 if body_json["accepted"] else 200)
 
 
 @router.get("/api/settings/schema", operation_id="describeSettings", responses=document_responses(PreferencesSchema))
 async def described() -> Response:
-    """What each setting means, and what may be said in its place."""
+    """What each setting means, and its allowed values."""
     return make_response(preferences_schema())
 
 
 @router.get("/api/agents", operation_id="listAgents", responses=document_responses(Agents, 409))
 async def listed(session: SessionDep) -> Response:
-    """The agents that plait knows: which are here, and which are logged in."""
+    """The known agents: which are installed, and which are logged in."""
     return make_response(await settings.describe_agents(session))

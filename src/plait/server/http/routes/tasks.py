@@ -19,7 +19,7 @@ router = APIRouter(tags=["tasks"])
     responses=document_responses(Tasks, 409, links=TASK_LIST_LINKS, headers=CURSOR_HEADERS),
 )
 async def listed(session: SessionDep) -> Response:
-    """Every task of the sources, selected or not, with where it stands in the newest batch that has it."""
+    """Every task of the sources, with its status in the newest batch that has it."""
     body, cursor = await tasks.list_source_tasks(session)
     return make_response(body, cursor=cursor)
 
@@ -31,17 +31,17 @@ async def listed(session: SessionDep) -> Response:
     responses=document_responses(WholeTask, 409, status=201, links=TASK_LINKS),
 )
 async def create(session: SessionDep, body: NewTask) -> Response:
-    """A new task, as a file in the folder of tasks."""
+    """Create a task, as a file in the task folder."""
     return make_response(await tasks.create_source_task(session, body.to_draft()), 201)
 
 
 @router.get("/api/tasks/{task_id:path}", operation_id="getTask", responses=document_responses(WholeTask, 409))
 async def one(session: SessionDep, task_id: TaskName) -> Response:
-    """A task with its texts, and the version that an edit goes by."""
+    """A task with its texts, and the version that an edit has to name."""
     return make_response(await tasks.read_source_task(session, task_id))
 
 
 @router.patch("/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(WholeTask, 409))
 async def edit(session: SessionDep, task_id: TaskName, body: TaskEdit) -> Response:
-    """Change its file: what is not named stays as it is. 409 `changed`: somebody else was quicker, and nothing was written."""
+    """Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written."""
     return make_response(await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version))

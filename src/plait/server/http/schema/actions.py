@@ -1,4 +1,4 @@
-"""What people ask for, and what became of it."""
+"""Bodies and results of steering."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_BULK_TASKS = 1_000  # tasks
 
 
 class Outcome(StrEnum):
-    """`accepted`: it is safe, and no engine has answered yet."""
+    """`accepted`: durable, but no engine has answered yet."""
 
     GRANTED = "granted"
     REFUSED = "refused"
@@ -33,13 +33,13 @@ class BulkOutcome(StrEnum):
 
 
 class ApproveBody(ApiBody):
-    """`all`: of this batch nothing is to be approved any more."""
+    """`all`: approve all later tasks of this batch too."""
 
     all: bool = False
 
 
 class RetryBody(ApiBody):
-    """`agent`: another one is to try."""
+    """`agent`: retry with another agent."""
 
     agent: AgentName | None = None
 
@@ -49,8 +49,8 @@ class FeedbackBody(ApiBody):
 
 
 class ShipBody(ApiBody):
-    """A pull request, a draft of one, or only a push. `title` and `body` are for the pull request, now and from now on:
-    left out, they stay as they were said last; what plait would write by itself, and an empty body, is left to plait.
+    """A pull request, a draft, or only a push. `title` and `body` apply to this and later updates; omitted, the last ones
+    are kept. plait's own title and an empty body mean that plait writes them.
     """
 
     publish: Literal["pr", "draft", "push"] = "pr"
@@ -61,7 +61,7 @@ class ShipBody(ApiBody):
 
 
 class BulkBody(ApiBody):
-    """Without `batchId`: of each task the newest batch that has it. `agent` is for a retry, `text` for feedback."""
+    """Without `batchId`: in the newest batch of each task. `agent` is for a retry, `text` for feedback."""
 
     action: TaskAction = Field(strict=False)
     task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=MAX_BULK_TASKS)]
@@ -71,7 +71,7 @@ class BulkBody(ApiBody):
 
 
 class Result(ApiModel):
-    """`status` and `reason` are what is so now; of a refusal, `reason` says why. `tasks` are all that were taken up."""
+    """`status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried."""
 
     task_id: str | None
     result: Outcome
@@ -86,7 +86,7 @@ class Answered(ApiModel):
 
 
 class Shipped(Answered):
-    """`underWay`: BATCH has `prUrl` when it is over."""
+    """`underWay`: the batch has `prUrl` when it is done."""
 
     under_way: bool
     branch: str | None
@@ -96,7 +96,7 @@ class Shipped(Answered):
 
 
 class BulkResult(ApiModel):
-    """`batchId` null: no batch has it."""
+    """`batchId` null: no batch has this task."""
 
     task_id: str
     batch_id: str | None

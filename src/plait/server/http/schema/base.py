@@ -19,7 +19,7 @@ class ApiBody(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
 
 
-# OpenAPI's own shape, which has no type.
+# Any: OpenAPI objects have no type.
 Links = dict[str, dict[str, Any]]
 
 _BATCH_OPERATIONS = (
@@ -76,48 +76,48 @@ PROJECT_LINKS = _link_operations(("removeProject",), {"path.project_id": "id"})
 
 @api_model
 class Wrong(Problem):
-    """`field` null: no single one is to blame."""
+    """`field` null: it is not about a single field."""
 
     field: str | None
 
 
 class Error(ApiModel):
-    """`field` is what is wrong with what was sent; `state` the state that something is in, and should not be."""
+    """`field`: the invalid field of the request; `state`: the state that prevents it."""
 
     error: str
     hint: str | None
-    field: str | None = Field(description="The field of the body or the query that can't be so, as `settings.budget`")
-    state: str | None = Field(description="The state that is in the way")
+    field: str | None = Field(description="The invalid field of the body or the query, such as `settings.budget`")
+    state: str | None = Field(description="The state that prevents it")
     problems: list[Wrong] | None
 
 
-# OpenAPI's own shape, which has no type.
+# Any: OpenAPI objects have no type.
 Responses = dict[int | str, dict[str, Any]]
 
 _COMMON_ERRORS = {
-    400: "It can't be understood",
-    401: "No token, or not the token",
-    403: "Not for this token, or from another origin",
+    400: "Malformed request",
+    401: "No token, or a wrong one",
+    403: "Not allowed for this token, or from another origin",
     408: "The body took too long",
     413: "The body is too large",
-    414: "The address is too long",
-    421: "The server does not go by this name",
+    414: "The URL is too long",
+    421: "Unknown host name",
     429: "Too many wrong tokens",
     431: "The headers are too long",
-    500: "A bug; it is in the server's log",
-    503: "Something outside of plait is in the way: the disk, git, the journal",
+    500: "Internal error; see the server log",
+    503: "Something outside of plait failed: the disk, git, the journal",
 }
 
 _ROUTE_ERRORS = {
-    404: "It is not there",
-    409: "Not in this state; `state` says in which it is",
-    422: "It can't be so; `field` says what",
+    404: "Not found",
+    409: "Not possible in this state, named in `state`",
+    422: "Invalid; `field` says what",
 }
 
-# Of readings that one can listen on from.
+# Of responses from which an event stream can continue.
 CURSOR_HEADERS: Mapping[str, object] = {
     "Plait-Mark": {
-        "description": "For Last-Event-ID: whoever listens from it on misses nothing that this does not show",
+        "description": "For Last-Event-ID: events from here on continue this response without a gap",
         "schema": {"type": "string"},
     }
 }
@@ -135,7 +135,7 @@ def document_responses(
     links: Links | None = None,
     headers: Mapping[str, object] | None = None,
 ) -> Responses:
-    """Those of a route: `model` with `status`, these of the errors that are not everybody's, and those that are."""
+    """A route's responses: `model` with `status`, 404, 422 and these errors, and those of all routes."""
     more = {name: said for name, said in (("links", links), ("headers", headers)) if said}
     good: Responses = {} if model is None else {status: {"model": model, **more}}
     some = {code: _ROUTE_ERRORS[code] for code in (404, 422, *codes)}

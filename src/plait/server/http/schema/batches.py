@@ -10,13 +10,13 @@ from plait.server.http.schema.base import ApiModel
 
 @api_model
 class BatchListed(BatchHead):
-    """As in a list: `tasks` is left out with `?tasks=false`."""
+    """An item of a list; without `tasks` if `?tasks=false`."""
 
     tasks: list[BatchTask] | None = None
 
 
 class Batches(ApiModel):
-    """The newest first. `engine` null: none is at work."""
+    """Newest first. `engine` null: none is running."""
 
     engine: EngineSeen | None
     batches: list[BatchListed]
@@ -30,7 +30,7 @@ class CreatedTask(ApiModel):
 
 
 class Created(ApiModel):
-    """`problems` are warnings. `accepted`: it is safe, and no engine has taken it yet."""
+    """`problems` are warnings. `accepted`: durable, but no engine has taken it yet."""
 
     id: str
     status: BatchStatus

@@ -1,4 +1,4 @@
-"""Events as they are told: one JSON object each, in the vocabulary of docs/events.md."""
+"""Events of the stream: one JSON object each, described in docs/events.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OpenApiSchemas = dict[str, Any]
 
 
 class Entry(ApiModel):
-    """What an attempt said (`text`), or how much of that was left out (`bytes`)."""
+    """A line of agent output (`text`), or how much was left out (`bytes`)."""
 
     kind: Literal["activity", "skipped"]
     text: str | None = None
@@ -27,7 +27,7 @@ class Entry(ApiModel):
 
 
 class EventShape(ApiModel):
-    """The first six are always there; of the others, those that docs/events.md has for this `type`, and there may be more."""
+    """The first six fields are always present, the others by `type` as in docs/events.md; more may be added."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="allow")
 
@@ -69,7 +69,7 @@ EVENT_REF = _REF.format(model=EventShape.__name__)
 
 
 def build_event_schemas() -> OpenApiSchemas:
-    """For the description: no answer is an event alone, so no route brings them."""
+    """For the OpenAPI document: no route returns a single event."""
     told = EventShape.model_json_schema(ref_template=_REF)
     found = {**told.pop("$defs"), EventShape.__name__: told}
     for shape in found.values():

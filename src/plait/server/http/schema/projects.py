@@ -19,8 +19,8 @@ class Health(ApiModel):
 
 
 class Me(ApiModel):
-    """`access`: everything, or only looking. `by`: how they came in; null: nobody was asked. `page` changes with the page that
-    is served; null: it was not built.
+    """`access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
+    the built page; null: it was not built.
     """
 
     access: Literal["all", "look"]
@@ -30,7 +30,7 @@ class Me(ApiModel):
 
 
 class ProjectShape(ApiModel):
-    """`url` null: a checkout on the server's machine. `default`: the one that is meant where none is named."""
+    """`url` null: a checkout on the server's machine. `default`: used if no project is named."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class Projects(ApiModel):
 
 
 class ProjectBody(ApiBody):
-    """Either of them: a checkout on the server's machine by its whole path, or a repository by its URL."""
+    """One of both: the absolute path of a checkout on the server's machine, or the URL of a repository."""
 
     path: PathOrUrl | None = None
     url: PathOrUrl | None = None

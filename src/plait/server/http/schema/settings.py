@@ -1,4 +1,4 @@
-"""The settings, who gave them, and what may be said in their place."""
+"""Settings, where they come from, and their allowed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _choice_type(words: Sequence[str]) -> Any:  # a type that is made just now
 
 
 class GivenShape(ApiModel):
-    """`hidden`: something is saved, and a stronger layer counts. `problem`: what is saved can't be read."""
+    """`hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid."""
 
     layer: Layer
     at: str | None
@@ -50,7 +50,7 @@ _FIELDS: dict[str, Any] = {
 Preferences: type[ApiModel] = create_model(
     "Preferences",
     __base__=ApiModel,
-    __doc__="Every setting by its name, and under `given` who gave it. Lengths of time in seconds, sizes in bytes.",
+    __doc__="Every setting by its name, and under `given` where it comes from. Durations in seconds, sizes in bytes.",
     **_FIELDS,
     given=(dict[str, GivenShape], ...),
 )
@@ -58,18 +58,18 @@ Preferences: type[ApiModel] = create_model(
 ChangedPreferences: type[ApiModel] = create_model(
     "ChangedPreferences",
     __base__=Preferences,
-    __doc__="`notes` say which open batches keep what they have. `accepted`: no engine has answered yet.",
+    __doc__="`notes` say which open batches keep the old values. `accepted`: no engine has answered yet.",
     notes=(list[Problem], ...),
     accepted=(bool, ...),
 )
 
 
 class PreferencesPatch(RootModel[dict[str, JsonValue]]):
-    """Values by the names of GET /api/settings; null forgets what was saved."""
+    """Values by the names of GET /api/settings; null removes a saved value."""
 
 
 class SettingShape(ApiModel):
-    """`kind` says which field of a form fits; `allowed` says in words what may be said."""
+    """`kind` suggests a form field; `allowed` describes the allowed values."""
 
     name: str
     key: str

@@ -1,7 +1,4 @@
-"""Orders, and the plan that would come of one.
-
-Tasks of the sources.
-"""
+"""Bodies for new batches and for tasks, and the tasks of the sources."""
 
 from __future__ import annotations
 
@@ -30,14 +27,14 @@ SettingsGiven = Annotated[
 
 
 class ContestBody(ApiBody):
-    """Every task by each of these agents, each so often: the best result is merged. `agents` left out: those of the settings."""
+    """Run each task `times` times per agent and merge the best result. `agents` omitted: those of the settings."""
 
     agents: Annotated[list[AgentName], Field(min_length=1, max_length=MOST_ENTRANTS)] | None = None
     times: Annotated[int, Field(ge=1, le=MOST_ENTRANTS)] = 1
 
 
 class BatchSpecBody(ApiBody):
-    """`withNeeds`: and whatever they need; `ignoreNeeds`: without it. `settings` are by the names of GET /api/settings."""
+    """`withNeeds`: also their dependencies; `ignoreNeeds`: without them. `settings` have the names of GET /api/settings."""
 
     mode: Mode | None = Field(default=None, strict=False)
     settings: SettingsGiven | None = None
@@ -58,7 +55,7 @@ class BatchSpecBody(ApiBody):
 
 
 class PlanBody(BatchSpecBody):
-    """`taskIds` left out: every task that is not complete. All else as for a new batch."""
+    """`taskIds` omitted: every incomplete task. All else as for a new batch."""
 
     task_ids: TaskIds | None = None
 
@@ -67,7 +64,7 @@ class PlanBody(BatchSpecBody):
 
 
 class BatchBody(BatchSpecBody):
-    """`taskIds` are exact; `withNeeds`: and whatever they need, `ignoreNeeds`: without it."""
+    """`taskIds` are exact; `withNeeds`: also their dependencies, `ignoreNeeds`: without them."""
 
     task_ids: TaskIds
 
@@ -79,7 +76,7 @@ NameList = Annotated[list[str], Field(max_length=500)]
 
 
 class SourceTask(ApiModel):
-    """`parts`: it is a group of these. `notEditable` says why it can't be edited here."""
+    """`parts`: the tasks of a group. `notEditable`: why it can't be edited."""
 
     id: str
     title: str
@@ -108,7 +105,7 @@ class Tasks(ApiModel):
 
 
 class WholeTask(SourceTask):
-    """`text` is all of its file, and `version` the one that an edit goes by; null where it can't be edited."""
+    """`text` is its whole file, and `version` what an edit has to name; null if it can't be edited."""
 
     body: str
     text: str | None
@@ -117,7 +114,7 @@ class WholeTask(SourceTask):
 
 
 class DraftBody(ApiBody):
-    """What is left out is not said; an empty text takes something away."""
+    """Omitted fields are not set; an empty text removes a field."""
 
     title: str | None = None
     body: str | None = None
@@ -140,9 +137,9 @@ class NewTask(DraftBody):
 
 
 class TaskEdit(DraftBody):
-    """`version` is the one that was read: what somebody else has changed since is not written over.
+    """`version` is the one that was read, so that later changes are not overwritten.
 
-    `text` is the whole file, and stands alone.
+    `text` is the whole file, without other fields.
     """
 
     version: Annotated[str, Field(min_length=1, max_length=200)]
