@@ -87,9 +87,9 @@ def ended(scribe: JournalWriter) -> None:
 
 
 def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
-    assert str(say("status")) == "There is no batch yet: Start one with `plait run`.\nexit 0\n"
+    assert str(say("status")) == "There is no batch yet: start one with `plait run`.\nexit 0\n"
     assert json.loads(say("status", "--json").out) == {"engine": None, "batches": []}
-    assert str(say("history")) == "There is no batch yet: Start one with `plait run`.\nexit 0\n"
+    assert str(say("history")) == "There is no batch yet: start one with `plait run`.\nexit 0\n"
     assert json.loads(say("history", "--json").out) == {"batches": []}
     assert say("status", "7f3a").code == 2
     assert not place.state.exists()

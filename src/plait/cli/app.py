@@ -1,4 +1,4 @@
-"""`plait`: one file per verb; `verbs*.py` know their words, and this one what all of them have in common."""
+"""The typer application: global options and the commands declared in `plait.cli.arguments`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait.cli import output
 from plait.cli.arguments import batch_commands, project_commands, result_commands, task_commands
 from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
 
-# In the order in which a person meets them.
+# In the order of `plait --help`.
 _COMMAND_GROUPS = (task_commands, batch_commands, result_commands, project_commands)
 
 
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def run_cli(argv: Sequence[str]) -> int:
-    """Run a verb; the exit code."""
+    """Run a command and return the exit code."""
     return run_guarded(lambda: _run_app(argv), as_json="--json" in argv)
 
 
@@ -33,14 +33,14 @@ def _run_app(argv: Sequence[str]) -> int:
     try:
         make_app(argv)(argv, prog_name="plait")
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # typer's way to end then
+        if isinstance(ended.__context__, BrokenPipeError):  # typer exits on a closed pipe
             raise ended.__context__ from None
         return ended.code if isinstance(ended.code, int) else output.OK
     return output.OK
 
 
 def make_app(argv: Sequence[str]) -> typer.Typer:
-    """With the one verb that is named, or else with all: typer reads every option of every verb that it is given."""
+    """Only with the named command if there is one: typer inspects every option of every command it is given."""
     root = typer.Typer(
         name="plait",
         help="Many agents, one pull request.",
@@ -68,9 +68,9 @@ def _get_command_name(command: CommandInfo) -> str:
     return command.name or str(getattr(command.callback, "__name__", ""))
 
 
-def _print_version(value: bool) -> None:  # noqa: FBT001 - typer's own way
+def _print_version(value: bool) -> None:  # noqa: FBT001 - typer's signature
     if value:
-        print(f"plait {__version__}")  # the answer
+        print(f"plait {__version__}")
         raise typer.Exit
 
 
@@ -80,9 +80,9 @@ def apply_global_options(
         list[Path] | None,
         typer.Option("-C", metavar="DIR", help="Work as if plait had been started in DIR."),
     ] = None,
-    version: Annotated[  # noqa: ARG001 - its callback answers
+    version: Annotated[  # noqa: ARG001 - handled by its callback
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which plait this is."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     context.obj = Path(*where or ())

@@ -1,4 +1,4 @@
-"""A contest as people read it: a row for each entrant."""
+"""The table of a contest: a row for each entrant."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from plait.cli.output import Page, replace_control_chars
 from plait.client.contest_results import ContestView, EntrantView
 from plait.core.status import TaskStatus
 
-_MAX_CONTESTS = 10  # contests that are told one by one
-_MAX_VERDICT_CHARS = 200  # characters
+_MAX_CONTESTS = 10  # shown in full
+_MAX_VERDICT_CHARS = 200
 _MAX_REASON_CHARS = 100
 _MARGIN = "    "
 _HEADERS = ("entrant", "agent", "time", "cost", "change", "score", "verdict")
 
 
 def add_contests(page: Page, contests: Sequence[ContestView], name: str) -> None:
-    """Nothing, for batches without any."""
     for contest in contests[:_MAX_CONTESTS]:
         page.add_line()
         page.add_line(("  contest for ", "bold"), (contest.task, "bold"))
@@ -34,7 +33,7 @@ def add_contests(page: Page, contests: Sequence[ContestView], name: str) -> None
 
 
 def add_contest_table(page: Page, contest: ContestView) -> None:
-    """Columns that say nothing are left out; where the terminal is too narrow, a verdict has a line of its own."""
+    """Empty columns are left out; on a narrow terminal the verdict gets its own line."""
     rows = [_make_cells(entrant) for entrant in contest.entrants]
     shown = [n for n in range(len(_HEADERS)) if any(row[n] for row in rows)]
     widths = [max(len(row[n]) for row in (_HEADERS, *rows)) for n in shown]
@@ -48,7 +47,7 @@ def add_contest_table(page: Page, contest: ContestView) -> None:
         if beneath:
             page.add_line((f"{_MARGIN}  {row[-1]}", _get_entrant_style(entrant)))
     won = any(entrant.is_winner for entrant in contest.entrants)
-    if contest.why:  # whom it did not take, their verdicts tell
+    if contest.why:  # the others have their reasons in their verdicts
         page.add_line(
             (
                 f"{_MARGIN}{replace_control_chars(contest.why if won else truncate_line(contest.why, _MAX_REASON_CHARS))}",

@@ -1,4 +1,4 @@
-"""Nothing ends in a traceback: whose fault it is, what it was and what to do is told, whatever a verb runs into."""
+"""Report every error as a message with a hint and an exit code, never as a traceback."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from plait.core.errors import Bug, Fault, PlaitError, WorldError
 
 def prepare_streams() -> None:
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # it was closed by whoever started this
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - to the end of the process
+        if getattr(sys, name) is None:  # closed by the parent process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - open until the process ends
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a sign that a terminal does not know is no reason to say nothing
+        if isinstance(stream, TextIOWrapper):  # print what the terminal's encoding lacks as ?
             stream.reconfigure(errors="replace")
 
 
 def run_guarded(call: Callable[[], int], *, as_json: bool) -> int:
-    """The exit code."""
+    """Run a command, report what it raises, and return the exit code."""
     try:
         code = call()
         sys.stdout.flush()
@@ -33,19 +33,19 @@ def run_guarded(call: Callable[[], int], *, as_json: bool) -> int:
         return report_error(error, as_json=as_json)
     except KeyboardInterrupt:
         return output.INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader closed the pipe, such as `head`
         _discard_output()
         return output.OK
     except OSError as error:
         _discard_output()
         return report_error(WorldError(describe_os_error(error)), cause=error)
-    except Exception as error:  # noqa: BLE001 - the last one who can tell of it
+    except Exception as error:  # noqa: BLE001 - reported as a bug
         return report_error(wrap_as_bug(error), as_json=as_json, cause=error)
     return code
 
 
 def exit_now(code: int) -> NoReturn:
-    """At once: what Python tidies up at its end is the system's to take back anyway, and takes a while."""
+    """Exit without Python's cleanup, which takes a while."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
@@ -54,7 +54,7 @@ def exit_now(code: int) -> NoReturn:
 
 
 def _discard_output() -> None:
-    """What can't be written is dropped, so that Python does not complain about it once more at its end."""
+    """Drop what can't be written, so that Python doesn't complain about it at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -62,20 +62,20 @@ def _discard_output() -> None:
 
 
 def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
-    """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
+    """Print an error, as JSON if asked for, and return its exit code."""
     print_traceback(cause or error)
     error = add_bug_hint(error)
     if as_json:
         print_json({"problems": list(map(problem_json, list_error_problems(error)))})
     else:
-        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # this is the place that prints
+        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)
         if error.hint:
             print(f"  {_clean_lines(error.hint)}", file=sys.stderr)
     return get_error_exit_code(error)
 
 
 def print_traceback(error: BaseException) -> None:
-    """For whoever looks for a bug, and asked for it."""
+    """Print the traceback if the debug variable is set."""
     if os.environ.get(DEBUG_VARIABLE):
         import traceback
 
@@ -83,7 +83,6 @@ def print_traceback(error: BaseException) -> None:
 
 
 def wrap_as_bug(error: Exception) -> Bug:
-    """What nobody thought of."""
     message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Bug(message)
 
@@ -104,5 +103,5 @@ def get_error_exit_code(error: PlaitError) -> int:
 
 
 def _clean_lines(text: str) -> str:
-    """A message of several lines stays one."""
+    """Replace control characters, but keep the line breaks."""
     return "\n".join(replace_control_chars(line) for line in text.split("\n"))

@@ -1,6 +1,6 @@
-"""The quick way in: `plait status` is asked often, by people and programs, and needs no parser of options to be told.
+"""Entry point. `plait status` runs often, so its few forms are parsed here without importing typer.
 
-What is not exactly one of its few forms goes the long way, which knows all verbs and what is wrong with a word.
+Every other command line goes to `plait.cli.app`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Objects between two looks for garbage: what a start makes stays, and Python would look among it every few hundred.
+# Allocations between two collections: nearly all objects made at start-up stay alive.
 _GC_THRESHOLD = 50_000
 _STATUS_FLAGS = {"--json": "as_json", "--watch": "watch", "-w": "watch"}
 
@@ -47,7 +47,7 @@ def main() -> None:
     gc.set_threshold(_GC_THRESHOLD)
     try:
         _main()
-    except KeyboardInterrupt:  # before anything was there to hear it
+    except KeyboardInterrupt:  # before any handler was installed
         os._exit(128 + signal.SIGINT)
 
 
@@ -57,9 +57,9 @@ def _main() -> None:
         from plait.cli.prestart import prestart_for_run
 
         prestart_for_run(sys.argv[1:])
-        from plait.cli.app import main as long_way  # the point of it all
+        from plait.cli.app import main as run_app
 
-        long_way()
+        run_app()
         return
     from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
 

@@ -1,7 +1,4 @@
-"""How things are spelt for people: statuses, times, lists, changes, and as wide as there is room.
-
-Lengths of time on the screen.
-"""
+"""Statuses, times, sizes and changes as people read them."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ BATCH_STATUS_STYLES: dict[BatchStatus, str] = {
 
 
 def get_status_style(status: TaskStatus | BatchStatus) -> str:
-    """Beside the word, never instead of it."""
+    """A colour, shown beside the status, never instead of it."""
     return (
         TASK_STATUS_STYLES.get(status) if isinstance(status, TaskStatus) else BATCH_STATUS_STYLES.get(status)
     ) or _BAD
@@ -51,14 +48,14 @@ def is_terminal_output() -> bool:
 
 
 def get_line_width() -> int | None:
-    """How wide a line may be; None: nobody minds."""
+    """The terminal's width; None without a terminal: lines are not cut."""
     from shutil import get_terminal_size  # only for terminals
 
     return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def truncate_line(text: str, width: int | None) -> str:
-    """On one line, and no longer than this."""
+    """The text on one line, at most `width` characters."""
     flat = " ".join(text.split())
     return flat if width is None or len(flat) <= width else f"{flat[: max(0, width - 1)]}…"
 
@@ -72,7 +69,7 @@ def format_clock(at: float) -> str:
 
 
 def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SIGN) -> str:
-    """`+182 -12`; a change of no lines has files all the same. Empty: nobody counted."""
+    """`+182 -12`, or the number of files if no lines changed; empty if unknown."""
     if diffstat is None:
         return ""
     files, added, removed = diffstat
@@ -82,7 +79,7 @@ def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SI
 
 
 def get_minus_sign() -> str:
-    """The sign for it that the standard output knows."""
+    """The minus sign if standard output can encode it, else a hyphen."""
     try:
         MINUS_SIGN.encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -91,15 +88,14 @@ def get_minus_sign() -> str:
 
 
 def shorten_commit(name: str) -> str:
-    """As much of it as nobody mistakes for another."""
     return name[:10]
 
 
-_CLOCK_ONLY_SECONDS = 18 * 3600  # seconds; further away, the time of day alone is not clear
+_CLOCK_ONLY_SECONDS = 18 * 3600  # further away, the time of day alone is ambiguous
 
 
 def format_elapsed(seconds: float) -> str:
-    """`45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, of an even width within each."""
+    """`45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, the second with two digits."""
     whole = int(max(0.0, seconds))
     if whole < 60:
         return f"{whole}s"
@@ -111,9 +107,9 @@ def format_elapsed(seconds: float) -> str:
 
 
 def format_provider_limit(provider: str, until: float, now: float) -> str:
-    """`anthropic refuses until 15:00, 1h 12m left`"""
+    """`anthropic is unavailable until 15:00, 1h 12m left`"""
     day = "" if until - now < _CLOCK_ONLY_SECONDS else "%a "
-    return f"{provider} refuses until {time.strftime(f'{day}%H:%M', time.localtime(until))}, {format_elapsed(until - now)} left"
+    return f"{provider} is unavailable until {time.strftime(f'{day}%H:%M', time.localtime(until))}, {format_elapsed(until - now)} left"
 
 
 def format_rough_duration(seconds: float) -> str:
@@ -132,7 +128,7 @@ def format_rough_duration(seconds: float) -> str:
 
 
 def format_size(size: int) -> str:
-    """Bytes in words for people."""
+    """`812 bytes`, `1.2 MB`."""
     if size < 1000:
         return f"{size} bytes"
     power = min(3, (len(str(size)) - 1) // 3)
@@ -140,7 +136,7 @@ def format_size(size: int) -> str:
 
 
 def format_cost(spend: Spend) -> str:
-    """The money; without any, the tokens in thousands."""
+    """The cost in dollars; if there is none, the tokens."""
     if spend.microusd:
         return f"${spend.microusd / 1e6:.2f}"
     if spend.tokens >= 10_000:

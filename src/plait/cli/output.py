@@ -1,4 +1,4 @@
-"""One voice for all verbs: where output goes, how problems and errors are told, and which exit code they have."""
+"""Output of all commands: consoles, pages of styled lines, problems, JSON, and exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066
 OK, FAILED, USAGE, NEEDS_PERSON, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-_FORCE_TERMINAL_VARS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # what may make rich take anything for a terminal
+_FORCE_TERMINAL_VARS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # rich takes any output for a terminal then
 
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
@@ -31,14 +31,14 @@ _SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Text is shown as it is: nothing in it is markup, a highlight or an emoji's name."""
+    """Text is printed verbatim: no markup, highlighting or emoji names."""
     from rich.console import Console  # not needed for --json and --help
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def find_terminal(*, stderr: bool = False) -> Console | None:
-    """The console of a terminal. Where there is none, nothing that only a terminal needs is loaded."""
+    """The terminal's console, or None; without a terminal rich is not imported."""
     file = sys.stderr if stderr else sys.stdout
     if not file.isatty() and not any(map(os.environ.get, _FORCE_TERMINAL_VARS)):
         return None
@@ -47,25 +47,25 @@ def find_terminal(*, stderr: bool = False) -> Console | None:
 
 
 def replace_control_chars(text: str) -> str:
-    """A text on one line, without the characters that move cursors, change colours or turn the reading around."""
+    """The text without characters that move the cursor, change colours or reverse the direction of text."""
     return _CONTROL_CHARS.sub("\ufffd", text)
 
 
 class Page:
-    """Lines that are shown at once: a console is slow at thousands of small prints."""
+    """Lines printed at once, because rich is slow at thousands of small prints."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[str, str]] = []
 
     def add_line(self, *pieces: str | tuple[str, str]) -> None:
-        """One line of texts, each plain or with its style; what a file says must not steer a terminal."""
+        """Add a line of texts, each plain or with a style; control characters are replaced."""
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
             self._pieces.append((replace_control_chars(text), style))
         self._pieces.append(("\n", ""))
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
-        """The worst first; each on one line with its place, and the way out beneath it."""
+        """Errors first; each on one line with its location, and its hint below."""
         for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
             for problem in problems:
                 if problem.severity is severity:
@@ -78,7 +78,7 @@ class Page:
                         self.add_line((f"  {problem.hint}", "dim"))
 
     def show(self, out: Console | None = None, *, stderr: bool = False) -> None:
-        """On this console, or on a standard stream."""
+        """Print on this console, or on a standard stream."""
         out = out if out is not None else find_terminal(stderr=stderr)
         if out is None or not out.is_terminal:
             file = out.file if out is not None else sys.stderr if stderr else sys.stdout
@@ -92,7 +92,7 @@ class Page:
 
 
 def print_problems(problems: Sequence[Problem]) -> None:
-    """On the standard error: they are no part of what was asked for."""
+    """Print on standard error, so that they never mix with the output."""
     page = Page()
     page.add_problems(problems)
     page.show(stderr=True)

@@ -1,6 +1,6 @@
-"""A head start: `plait run` will need an engine, which takes as long to get ready as this front does. So it begins first.
+"""Start the engine process for `plait run` before anything else, since both take equally long to import.
 
-It waits for a word, and touches nothing before. Whoever has no use for it drops it.
+The engine waits for a command and touches nothing before; `drop_engine` ends it if it is not needed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from plait.engine.daemon import HeldProcess
     from plait.git.location import RepoLocation
 
-# What nothing is run by, or something elsewhere.
+# With these nothing runs, or it runs in another repository.
 _NO_RUN_FLAGS = ("--dry-run", "--help", "-h", "--repo")
 
 _prestarted: tuple[RepoLocation, HeldProcess] | None = None
 
 
 def find_run_directory(argv: Sequence[str]) -> Path | None:
-    """Where `[-C DIR]... run …` will run something; None for all other words, and where it may not."""
+    """The directory of `[-C DIR]... run …`; None for any other command."""
     where, rest = Path(), list(argv)
     while rest[:1] == ["-C"] and len(rest) > 1:
         where, rest = where / rest[1], rest[2:]
@@ -32,7 +32,7 @@ def find_run_directory(argv: Sequence[str]) -> Path | None:
 
 
 def prestart_for_run(argv: Sequence[str]) -> None:
-    global _prestarted  # noqa: PLW0603 - one front has one
+    global _prestarted  # noqa: PLW0603 - one per process
     where = find_run_directory(argv)
     if where is None or None in {
         sys.stdin,
@@ -40,19 +40,19 @@ def prestart_for_run(argv: Sequence[str]) -> None:
         sys.stderr,
     }:  # one was closed: the pipe would take its place
         return
-    from plait.engine.daemon import find_engine, spawn_held_engine  # only for those who run something
-    from plait.git.location import find_repo  # only for those who run something
+    from plait.engine.daemon import find_engine, spawn_held_engine  # only for `plait run`
+    from plait.git.location import find_repo
 
     try:
         place = find_repo(where)
         held = spawn_held_engine(place) if find_engine(place) is None else None
-    except (PlaitError, OSError):  # whoever really looks will say so
+    except (PlaitError, OSError):  # the command itself will report it
         return
     _prestarted = (place, held) if held is not None else None
 
 
 def take_engine(place: RepoLocation) -> HeldProcess | None:
-    """The engine that was begun for this place, if one was: the caller's from now on."""
+    """Hand over the engine that was started for this repository, if any."""
     global _prestarted
     if _prestarted is None or _prestarted[0] != place:
         return None
@@ -61,7 +61,7 @@ def take_engine(place: RepoLocation) -> HeldProcess | None:
 
 
 def drop_engine() -> None:
-    """Nobody took it."""
+    """End the engine if it was not taken."""
     global _prestarted  # noqa: PLW0603
     if _prestarted is not None:
         _prestarted[1].discard()

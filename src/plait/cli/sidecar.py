@@ -1,6 +1,6 @@
-"""`plait run --web`: the page beside a batch, served for as long as this front watches it.
+"""`plait run --web`: serve the page in a child process while the batch is followed.
 
-`python -m plait.cli.sidecar FOLDER`: a server beside a front, for as long as that has the other end of the standard input.
+The child is `python -m plait.cli.sidecar FOLDER`; it stops when its standard input is closed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,18 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from plait.cli.commands.serve import ServeArguments, is_output_logged, serve_command
+from plait.cli.commands.serve import DEFAULT_HOST, DEFAULT_PORT, ServeArguments, is_output_logged, serve_command
 from plait.cli.error_handling import describe_os_error, exit_now, prepare_streams, run_guarded
 from plait.cli.output import Page, print_notice
 from plait.core.errors import UserError
 
-SIDECAR_START_TIMEOUT_SECONDS = 30.0  # seconds for the server to begin in
-
-
-SIDECAR_STOP_TIMEOUT_SECONDS = 5.0  # … and to end in
+SIDECAR_START_TIMEOUT_SECONDS = 30.0
+SIDECAR_STOP_TIMEOUT_SECONDS = 5.0
 
 
 @contextmanager
 def run_sidecar(folder: Path, *, as_json: bool) -> Iterator[None]:
-    """That it can't be served costs the batch nothing: it is told, and that is all."""
+    """A server that can't start is reported, and the batch runs without it."""
     with ExitStack() as stack:
         try:
             errors = stack.enter_context(tempfile.TemporaryFile())
@@ -40,14 +38,14 @@ def run_sidecar(folder: Path, *, as_json: bool) -> Iterator[None]:
             answer = _wait_until_ready(server, errors)
         except OSError as error:
             answer = describe_os_error(error)
-        with suppress(OSError):  # whoever follows the batch meets the same, and knows what to do
+        with suppress(OSError):  # following the batch reports lost output
             _print_address(answer, as_json=as_json)
         yield
 
 
 def _start_server(folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """In a session of its own: Ctrl+C is said to the front, which ends it when it ends."""
-    return subprocess.Popen(  # our own words
+    """In its own session, so that Ctrl+C reaches only this process, which stops the server when it ends."""
+    return subprocess.Popen(
         [sys.executable, "-P", "-m", "plait.cli.sidecar", str(folder.resolve())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -57,18 +55,18 @@ def _start_server(folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _wait_until_ready(server: subprocess.Popen[bytes], errors: IO[bytes]) -> dict[str, str] | str:
-    """What it says as soon as it answers, or why it does not."""
+    """What the server announces when it is ready, or why it did not start."""
     assert server.stdout is not None
     if not select.select([server.stdout], [], [], SIDECAR_START_TIMEOUT_SECONDS)[0]:
         return "its server does not answer"
     line = server.stdout.readline()
     if line.endswith(b"\n"):
-        told: dict[str, str] = json.loads(line)
-        return told
+        announcement: dict[str, str] = json.loads(line)
+        return announcement
     server.wait()
     errors.seek(0)
-    said = " ".join(errors.read(4096).decode(errors="replace").split()).removeprefix("plait: ")
-    return said or "its server ended at once"
+    message = " ".join(errors.read(4096).decode(errors="replace").split()).removeprefix("plait: ")
+    return message or "its server ended at once"
 
 
 def _print_address(answer: dict[str, str] | str, *, as_json: bool) -> None:
@@ -90,7 +88,7 @@ def _format_address(answer: dict[str, str]) -> list[str]:
 
 
 def _stop_server(server: subprocess.Popen[bytes]) -> None:
-    """With the pipe it loses its reason to be; who is being answered has a moment."""
+    """Close the pipe and terminate; requests in progress get a few seconds."""
     for pipe in (server.stdin, server.stdout):
         if pipe is not None:
             with suppress(OSError):
@@ -103,27 +101,21 @@ def _stop_server(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
-DEFAULT_PORT = 3001
-
-
-HOST = "127.0.0.1"
-
-
 def main(folder: str) -> int:
-    """On the usual port if that is free, else on any. Raises PlaitError."""
+    """Serve on the default port if it is free, else on any. Raises PlaitError."""
     Thread(target=_exit_with_parent, daemon=True).start()
     try:
         return _serve(folder, DEFAULT_PORT)
-    except UserError:  # nothing was started; if it is not about the port, it is said again
+    except UserError:  # an error that is not about the port is raised again
         return _serve(folder, 0)
 
 
 def _serve(folder: str, port: int) -> int:
-    return serve_command(Path(folder), ServeArguments(HOST, port, as_json=True))
+    return serve_command(Path(folder), ServeArguments(DEFAULT_HOST, port, as_json=True))
 
 
 def _exit_with_parent() -> None:
-    """However the front ends, its end of the pipe is closed then."""
+    """The pipe is closed when the parent ends, however it ends."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""`plait agents`: the agents plait knows, which of them are here, and which are logged in."""
+"""`plait agents`: the agents plait knows, which are installed, and which are logged in."""
 
 from __future__ import annotations
 

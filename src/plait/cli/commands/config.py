@@ -100,7 +100,7 @@ def render_settings(config: Config, width: int = 80) -> RenderableType:
             parts += [_render_setting(config, key), _render_help(key, width)]
         parts.append(Text())
     changed = any(config.value(key) != key.default for key in KEYS)
-    note = f"{CHANGED_MARK} differs from the default" if changed else "Everything is as it comes."
+    note = f"{CHANGED_MARK} differs from the default" if changed else "All settings have their default values."
     return Group(*parts, Text(note, style="dim"))
 
 

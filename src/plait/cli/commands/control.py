@@ -103,7 +103,7 @@ def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
         target = find_batch_and_tasks(desk.preview_state(), names)
         if not target.tasks:
             hint = f"A whole batch is given up with `plait cancel {target.batch.id}`."
-            raise UserError(f"name the tasks of batch {target.batch.id} to go on without", hint=hint)
+            raise UserError(f"name the tasks of batch {target.batch.id} to drop", hint=hint)
         return _send_task_requests(desk, target, Drop, as_json=as_json)
 
 
@@ -159,8 +159,7 @@ def _confirm_cancel(batch: BatchState) -> bool:
 
 
 _UNANSWERED_MESSAGE = (
-    f"it is accepted and safe, but no engine has answered within {ANSWER_TIMEOUT_SECONDS:.0f} seconds; "
-    "`plait status` shows when it is so"
+    f"request saved, but no engine answered within {ANSWER_TIMEOUT_SECONDS:.0f} s; check `plait status`"
 )
 
 

@@ -1,4 +1,4 @@
-"""`plait doctor`: how everything is that plait relies on, and what to do about what is not as it should be."""
+"""`plait doctor`: check this machine and repository, with a hint for each problem."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH = len("problem")
 
 
 def doctor_command(where: Path, *, as_json: bool) -> int:
-    """1 if there is a problem; warnings are no reason not to go on."""
+    """The exit code is 1 if there is a problem; warnings don't count."""
     checks = run_checks(where)
     if as_json:
         print_json({"checks": [_check_json(check) for check in checks]})

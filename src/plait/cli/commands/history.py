@@ -1,4 +1,4 @@
-"""`plait history`: all batches that ever were, with when, how long and how they ended."""
+"""`plait history`: all batches with their date, duration and result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def history_command(where: Path, *, as_json: bool) -> int:
 def _print_history(views: list[BatchView]) -> None:
     page = Page()
     if not views:
-        page.add_line("There is no batch yet: Start one with `plait run`.")
+        page.add_line("There is no batch yet: start one with `plait run`.")
     for view in views:
         page.add_line(
             (format_date(view.created_at), "dim"),
@@ -48,10 +48,10 @@ def _elapsed_seconds(view: BatchView) -> float:
 
 
 def _batch_json(view: BatchView) -> dict[str, object]:
-    """As BATCH, without its tasks and settings."""
+    """Like `batch_json`, without tasks and settings."""
     from plait.client.json_encoding import (
         cost_json,
-        progress_json,  # people are told in words
+        progress_json,
         to_iso,
         to_iso_or_none,
     )

@@ -1,4 +1,4 @@
-"""`plait notify`: who is told what happens, and whether it reaches them."""
+"""`plait notify`: where notifications go, and a test message to each address."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from plait.observe.listeners import DeliveryResult, has_receivers, open_channels
 
 
 def notify_command(where: Path, *, test: bool, as_json: bool) -> int:
-    """With `test` everybody gets a message, and 1 means that somebody did not."""
+    """With `test`, send a message to every address; the exit code is 1 if one of them failed."""
     config = load_settings(where)
     if config.warnings and not as_json:
         print_problems(config.warnings)
     if test and not has_receivers(config):
         raise UserError(
-            "nobody is told anything: neither notify.urls nor notify.webhook is set",
+            "no notifications are configured: neither notify.urls nor notify.webhook is set",
             hint=f"They belong under [notify] in {find_user_file()}.",
         )
     tried = (
@@ -54,13 +54,13 @@ def _notify_json(config: Config, tried: list[DeliveryResult], *, test: bool) -> 
 def _print_addressees(config: Config, tried: list[DeliveryResult], *, test: bool) -> None:
     page = Page()
     for each in tried:
-        word, style = ("not told", "bold red") if each.error else ("told", "green")
+        word, style = ("failed", "bold red") if each.error else ("sent", "green")
         page.add_line((f"{word:<10}" if test else "", style), each.address)
         for line in filter(None, (each.error, each.hint)):
             page.add_line((f"          {line}", "dim"))
     if not tried:
-        page.add_line(f"Nobody is told anything: set notify.urls or notify.webhook in {find_user_file()}.")
+        page.add_line(f"No notifications configured: set notify.urls or notify.webhook in {find_user_file()}.")
     elif not test:
-        page.add_line((f"told of {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
+        page.add_line((f"notifies on {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
         page.add_line(("`plait notify --test` sends a message to see whether it arrives", "dim"))
     page.show()

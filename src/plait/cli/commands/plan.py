@@ -1,9 +1,4 @@
-"""`plait plan`: the checked graph, before anything runs.
-
-A plan as people read it: waves, what each task waits for and why, shared files, the longest path, the problems.
-
-A plan as a graph for other programs to draw: Mermaid and DOT.
-"""
+"""`plait plan`: the checked task graph as text, JSON, Mermaid or DOT, before anything runs."""
 
 from __future__ import annotations
 
@@ -20,10 +15,10 @@ from plait.cli.format import MAX_NAMES, format_rough_duration
 from plait.cli.output import OK, USAGE, Page, make_console, print_json, print_problems, replace_control_chars
 from plait.cli.prompts import is_interactive
 from plait.client.api_errors import list_error_problems
-from plait.client.planning.plan_preview import PlanPreview, load_plan_preview
+from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, plan_json
 from plait.core.errors import PlaitError
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
-from plait.core.plan import Plan, Problem
+from plait.core.plan import Plan
 from plait.core.settings import Settings
 from plait.core.task import Need, NeedKind, Phase, Task
 from plait.core.text import join_names
@@ -39,7 +34,7 @@ class PlanFormat(StrEnum):
     DOT = "dot"
 
 
-def plan_command(  # noqa: PLR0913, PLR0917 - what was said on the command line
+def plan_command(  # noqa: PLR0913, PLR0917 - the command's options
     where: Path,
     source_names: Sequence[str],
     plan_options: PlanOptions,
@@ -47,52 +42,32 @@ def plan_command(  # noqa: PLR0913, PLR0917 - what was said on the command line
     output_format: PlanFormat,
     prompt: str | None = None,
 ) -> int:
-    """`prompt` names a task whose prompt is shown, in the place of the plan."""
-    gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
+    """`prompt` names a task whose prompt is shown instead of the plan."""
+    gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
+    as_json = output_format is PlanFormat.JSON
     try:
-        return _make_plan(where, source_names, plan_options, flags, output_format, prompt)
+        trust = TrustCheck(interactive=is_interactive() and output_format is PlanFormat.TEXT, where=where)
+        preview = load_plan_preview(where, source_names, plan_options, flags, trust.check_before_reading)
+        if prompt is not None:
+            from plait.cli.commands.plan_prompt import print_prompt  # imports all agents, which a plan doesn't need
+
+            return print_prompt(preview, prompt, as_json=as_json)
+        if as_json:
+            print_plan_json(preview)
+        else:
+            _print_as(preview, output_format)
     except PlaitError as error:
-        if output_format is not PlanFormat.JSON:
+        if not as_json:
             raise
-        return _print_error_json(error)
+        print_traceback(error)
+        print_json(plan_json(None, {}, list_error_problems(error)))
+        return get_error_exit_code(error)
+    return OK if preview.planned.plan or preview.planned.complete else USAGE
 
 
-def _make_plan(  # noqa: PLR0913, PLR0917
-    where: Path,
-    source_names: Sequence[str],
-    plan_options: PlanOptions,
-    flags: Mapping[str, object],
-    output_format: PlanFormat,
-    prompt: str | None,
-) -> int:
-    trust = TrustCheck(interactive=is_interactive() and output_format is PlanFormat.TEXT, where=where)
-    found = load_plan_preview(where, source_names, plan_options, flags, trust.check_before_reading)
-    if prompt is not None:
-        from plait.cli.commands.plan_prompt import print_prompt  # agents are many, and a plan needs none
-
-        return print_prompt(found, prompt, as_json=output_format is PlanFormat.JSON)
-    planned = found.planned
-    if output_format is PlanFormat.JSON:
-        print_plan_json(found)
-    else:
-        _print_as(found, output_format)
-    return OK if planned.plan or planned.complete else USAGE
-
-
-def print_plan_json(found: PlanPreview) -> None:
-    from plait.client.planning.plan_preview import plan_json  # each shape brings its own
-
-    planned = found.planned
-    print_json(plan_json(planned.plan, found.survey.pile.by_id, planned.problems, found.eta, found.cost))
-
-
-def _print_error_json(error: PlaitError) -> int:
-    """A program that asked for JSON gets JSON."""
-    from plait.client.planning.plan_preview import plan_json
-
-    print_traceback(error)
-    print_json(plan_json(None, {}, list_error_problems(error)))
-    return get_error_exit_code(error)
+def print_plan_json(preview: PlanPreview) -> None:
+    planned = preview.planned
+    print_json(plan_json(planned.plan, preview.survey.pile.by_id, planned.problems, preview.eta, preview.cost))
 
 
 def _print_as(found: PlanPreview, output_format: PlanFormat) -> None:
@@ -114,21 +89,7 @@ def print_no_plan(planned: PlanResult) -> None:
 
 def print_plan(found: PlanPreview, plan: Plan) -> None:
     out = make_console()
-    eta = (
-        None
-        if found.eta is None
-        else f"{format_rough_duration(found.eta)} with {describe_parallel_limit(found.settings)}"
-    )
-    page = make_plan_page(
-        plan,
-        found.survey.pile,
-        found.planned.problems,
-        width=out.width,
-        gate=found.settings.phase_gate,
-        longest=max(plan.ranks),
-        eta=eta,
-    )
-    page.show(out)
+    make_plan_page(found, plan, out.width).show(out)
 
 
 def describe_parallel_limit(settings: Settings) -> str:
@@ -144,18 +105,9 @@ _MAX_SOURCES = 3
 _MAX_SHARED_FILES = 20
 
 
-def make_plan_page(  # noqa: PLR0913 - all that is shown
-    plan: Plan,
-    pile: SourceSet,
-    problems: Sequence[Problem],
-    *,
-    width: int,
-    gate: float,
-    longest: float,
-    eta: str | None,
-) -> Page:
-    """`width` is the terminal's; titles are cut to it, reasons and problems are not. `gate` is the batch's setting."""
-    page = Page()
+def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> Page:
+    """Titles are cut to `width`; reasons and problems are not."""
+    page, pile = Page(), preview.survey.pile
     levels = group_waves(plan)
     page.add_line((_headline(plan, pile, len(levels)), "bold"))
     needs_by_task: dict[str, list[Need]] = {}
@@ -163,7 +115,7 @@ def make_plan_page(  # noqa: PLR0913 - all that is shown
         needs_by_task.setdefault(task.id, []).append(need)
     tasks = {task.id: task for task in plan.tasks}
     phase_by_key = {phase.key: phase for phase in plan.phases}
-    untold_phases = dict(phase_by_key)  # each is told of once, at its first task
+    new_phases = dict(phase_by_key)  # each is described once, at its first task
     column = min(_MAX_ID_WIDTH, width // 3, max(len(task.id) for task in plan.tasks))
     for number, ids in enumerate(levels, 1):
         page.add_line()
@@ -171,16 +123,16 @@ def make_plan_page(  # noqa: PLR0913 - all that is shown
         for name in ids:
             page.add_line(_format_task(tasks[name], pile.by_id[tasks[name].entrant or name], column, width))
             reasons = _describe_needs(needs_by_task.get(name, ()))
-            phase = untold_phases.pop(tasks[name].phase or "", None)
+            phase = new_phases.pop(tasks[name].phase or "", None)
             if phase is not None and (phase.after or phase.opens_with):
-                reasons.append(_describe_phase(phase, phase_by_key, gate))
+                reasons.append(_describe_phase(phase, phase_by_key, preview.settings.phase_gate))
             for why in reasons:
                 page.add_line((f"  {'':{column}}  {why}", "dim"))
     _add_shared_files(page, plan)
-    _add_longest_path(page, plan, longest, eta)
-    if problems:
+    _add_longest_path(page, preview, plan)
+    if preview.planned.problems:
         page.add_line()
-        page.add_problems(problems)
+        page.add_problems(preview.planned.problems)
     return page
 
 
@@ -207,7 +159,8 @@ def _describe_needs(needs: Sequence[Need]) -> list[str]:
     plain = [need for need in needs if need.kind is NeedKind.NEED]
     chains = [need for need in needs if need.kind is NeedKind.CHAIN]
     if plain:
-        lines.append(f"needs {join_names([need.on for need in plain], MAX_NAMES)}{_format_origin(plain[0])}")
+        origin = f" ({plain[0].at})" if plain[0].at else ""
+        lines.append(f"needs {join_names([need.on for need in plain], MAX_NAMES)}{origin}")
     entrants = [need.on for need in needs if need.kind is NeedKind.ENTRANT]
     if entrants:
         lines.append(f"chosen from {join_names(entrants, MAX_NAMES)}")
@@ -230,10 +183,6 @@ def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float) -> s
     return f"phase {phase.key} waits for phase {last.key}{more} ({far})"
 
 
-def _format_origin(need: Need) -> str:
-    return f" ({need.at})" if need.at else ""
-
-
 def _add_shared_files(page: Page, plan: Plan) -> None:
     found = find_file_conflicts(plan)
     if not found:
@@ -247,13 +196,14 @@ def _add_shared_files(page: Page, plan: Plan) -> None:
         page.add_line((f"  and {len(found) - _MAX_SHARED_FILES} more files (--json has them all)", "dim"))
 
 
-def _add_longest_path(page: Page, plan: Plan, longest: float, eta: str | None) -> None:
+def _add_longest_path(page: Page, preview: PlanPreview, plan: Plan) -> None:
     path = find_critical_path(plan)
     shown = path if len(path) <= 8 else [*path[:4], f"… {len(path) - 7} more …", *path[-3:]]
     page.add_line()
-    page.add_line(("longest path", "bold"), f"  {' → '.join(shown)} · {format_rough_duration(longest)} of work")
-    if eta is not None:
-        page.add_line(("ETA", "bold"), f"           {eta}")
+    page.add_line(("longest path", "bold"), f"  {' → '.join(shown)} · {format_rough_duration(max(plan.ranks))} of work")
+    if preview.eta is not None:
+        limit = describe_parallel_limit(preview.settings)
+        page.add_line(("ETA", "bold"), f"           {format_rough_duration(preview.eta)} with {limit}")
 
 
 def _pluralize(number: int, what: str) -> str:

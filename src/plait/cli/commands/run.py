@@ -1,7 +1,4 @@
-"""`plait run`: from sources to finished attempts, watched until all is over.
-
-`plait run --repo URL`: the same run, in a checkout of the mirror that plait keeps of another repository.
-"""
+"""`plait run`: plan, confirm, submit and follow a batch; with --repo, in a mirror of another repository."""
 
 from __future__ import annotations
 
@@ -36,21 +33,21 @@ from plait.git.location import find_repo
 
 
 def run_command(options: RunOptions) -> int:
-    """The exit code; what stands in the way is raised, and then nothing was started."""
+    """Run the command and return the exit code; if it raises, nothing was started."""
     options.check()
     if options.repo is not None:
         options = use_mirror(options)
     trust = TrustCheck(
         interactive=is_interactive() and not options.as_json,
         early_keys=(FORMAT_KEY, *AGENT_KEYS),
-        where=options.where,
+        where=options.directory,
     )
-    place = find_repo(options.where)
+    place = find_repo(options.directory)
     with Session(place, EventStream()) as desk:
         if not options.dry_run:
             desk.prestart_engine(prestart.take_engine(place))  # while the sources are read here
         seen = load_sources(
-            options.where, options.named, flags=options.flags, place=place, vet=trust.check_before_reading
+            options.directory, options.source_names, flags=options.flags, place=place, vet=trust.check_before_reading
         )
         agents = select_agents(seen, contest=options.contest)
         desk.refresh()
@@ -60,7 +57,7 @@ def run_command(options: RunOptions) -> int:
             if not has_orphaned_tasks(seen, desk):
                 options.check_resume()
                 return resume_batch(options, seen, desk)
-            options = replace(options, wish=replace(options.wish, resume=True))
+            options = replace(options, plan_options=replace(options.plan_options, resume=True))
         found = _prepare_plan(options, seen, PastBatches(desk.state if desk.state.seq else None), agents)
         if found.planned.plan is None:
             return _report_no_plan(options, found)
@@ -75,7 +72,7 @@ def run_command(options: RunOptions) -> int:
 def _follow_run(
     options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
-    from plait.cli.commands.run_follow import submit_and_follow  # only now it becomes serious
+    from plait.cli.commands.run_follow import submit_and_follow  # not needed for --dry-run
 
     try:
         code = submit_and_follow(options, desk, found, plan, agents)
@@ -90,7 +87,7 @@ def _follow_run(
 
 
 def _offer_pull_request(desk: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
-    """What is merged can be shown to others: a person is asked, once."""
+    """Ask whether to open a pull request, if the settings say so."""
     wanted = found.survey.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
     if not wanted or not has_remote(desk.place, found.survey.config.pr.remote):
         return code
@@ -103,7 +100,7 @@ def _offer_pull_request(desk: Session, found: PlanPreview, batch: BatchState, co
 
 
 def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> int:
-    """What was asked for and could not be read is in no batch, and not done either."""
+    """Selected tasks that could not be read are in no batch, so the run failed."""
     left = found.planned.unreadable
     if not left:
         return code
@@ -115,7 +112,7 @@ def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> in
 
 
 def _find_own_batch(state: State, plan: Plan) -> BatchState | None:
-    """No two open batches have one task, so the newest batch of exactly these tasks is the one that was followed."""
+    """The newest batch of exactly these tasks: no two open batches share a task."""
     ids = {task.id for task in plan.tasks}
     same = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
     return max(same, key=lambda batch: batch.order, default=None)
@@ -125,7 +122,7 @@ def _prepare_plan(
     options: RunOptions, seen: LoadedSources, past: PastBatches, agents: tuple[AgentSpec, ...]
 ) -> PlanPreview:
     found = prepare_plan(
-        build_plan_preview(seen, past, options.wish), agents, options.times if options.contest else None
+        build_plan_preview(seen, past, options.plan_options), agents, options.times if options.contest else None
     )
     if options.backoff is not None:
         return replace(found, settings=replace(found.settings, backoff=options.backoff))
@@ -153,7 +150,7 @@ def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
 
 
 def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
-    """Whether to start. Nobody is asked where nobody is, and a program is never asked."""
+    """Whether to start; asked only on a terminal, without --yes and --json."""
     trust.check_before_running(found.survey.config)
     if trust.interactive and not options.yes:
         return confirm_run(found, plan)
@@ -166,11 +163,11 @@ _ISOLATION_KEY, _BASE_KEY = "run.isolation", "run.base"
 
 
 def use_mirror(options: RunOptions) -> RunOptions:
-    """Fetched just now, so that its base is never old. Raises UserError or WorldError."""
+    """Options for a run in the mirror, which is fetched first. Raises UserError or WorldError."""
     assert options.repo is not None
     if options.flags.get(_ISOLATION_KEY) == "in-place":
         raise UserError(
-            "--repo works in worktrees: nobody would see what is done in the mirror's own checkout",
+            "--repo works in worktrees: changes in the mirror's own checkout would not be visible",
             hint="Leave --isolation in-place out.",
         )
     found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=print_notice)
@@ -178,11 +175,12 @@ def use_mirror(options: RunOptions) -> RunOptions:
     print_notice(f"{found.name} is mirrored; look at its batches with: plait -C {where} status")
     # The checkout is the base.
     flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
-    named = tuple(_resolve_source(word, where) for word in options.named)
-    return replace(options, where=where, named=named, flags={**get_mirror_settings(found.place), **flags}, repo=None)
+    names = tuple(_resolve_source(word, where) for word in options.source_names)
+    settings = {**get_mirror_settings(found.place), **flags}
+    return replace(options, directory=where, source_names=names, flags=settings, repo=None)
 
 
 def _resolve_source(name: str, mirror: Path) -> str:
-    """A source of that repository, or else one that lies here."""
+    """A source in the mirror, or else one in the current directory."""
     local = Path(name)
     return str(local.resolve()) if not (mirror / name).exists() and local.exists() else name

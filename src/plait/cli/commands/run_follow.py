@@ -1,4 +1,4 @@
-"""A batch under way: submitted, shown, and what is said when this front leaves it."""
+"""Submit a batch, follow it, and report how following ended."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from plait.store.project_files import open_state_paths
 
 @dataclass(frozen=True, slots=True)
 class FollowedBatch:
-    """A batch. `agents` are those whose words have to be known to be understood; `bell` is as the settings say."""
+    """`agents` are those whose output is parsed; `bell` is the setting."""
 
     batch: str
     headline: str
@@ -57,7 +57,7 @@ class FollowedBatch:
 def submit_and_follow(
     options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
-    # From here on Ctrl+C is a request about a batch, even before there is one.
+    # From here on Ctrl+C stops the batch, even before it is submitted.
     with SignalCounter() as signals:
         batch = submit_plan(desk, found, plan, agents, print_problems)
         if options.detach:
@@ -80,10 +80,10 @@ def report_detached(options: RunOptions, batch: str) -> int:
 
 
 def follow_batch(options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
-    """Show what happens until this front is not needed any more; the exit code."""
+    """Follow the batch to its end and return the exit code."""
     if not options.web:
         return _follow_to_end(options, desk, followed, signals)
-    from plait.cli.sidecar import run_sidecar  # only for those who want the page
+    from plait.cli.sidecar import run_sidecar  # only for --web
 
     with run_sidecar(desk.place.top, as_json=options.as_json):
         return _follow_to_end(options, desk, followed, signals)
@@ -110,8 +110,8 @@ def _follow_to_end(options: RunOptions, desk: Session, followed: FollowedBatch, 
                 jobs=jobs,
                 contests=contests,
             )
-            if options.where != Path():
-                page.add_line((f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim"))
+            if options.directory != Path():
+                page.add_line((f"  from another directory: plait -C {shlex.quote(str(options.directory))}", "dim"))
             renderer.finish(None if result is FollowResult.DETACHED else page)
             if options.as_json and result is not FollowResult.DETACHED:
                 events = [make_jobs_event(jobs, batch, now)] if jobs else []
@@ -129,7 +129,7 @@ def _make_renderer(options: RunOptions, desk: Session, followed: FollowedBatch, 
     out = None if options.as_json else find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
         return LineRenderer(batch, [task.task.id for task in desk.state.batches[batch].tasks])
-    from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines tell only of records
+    from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory  # lines show only records
     from plait.store.batch_inputs import BatchInputs
 
     folder = open_state_paths(desk.place)
@@ -142,34 +142,32 @@ def _make_renderer(options: RunOptions, desk: Session, followed: FollowedBatch, 
 
 
 def _report_result(options: RunOptions, result: FollowResult, view: BatchView, signals: SignalCounter) -> int:
-    """What the summary does not say, and the exit code."""
+    """Print what the summary doesn't say, and return the exit code."""
     match result:
         case FollowResult.ENDED:
             return get_batch_exit_code(view)
         case FollowResult.STOPPED:
-            print_notice(f"Stopped. Go on with it: {_format_resume_command(options)}")
+            print_notice(f"Stopped. Resume it: {_format_resume_command(options)}")
             return INTERRUPTED
         case FollowResult.NEEDS_PERSON:
             return NEEDS_PERSON
         case FollowResult.DETACHED:
-            print_notice(
-                f"Batch {view.id} goes on in the background. Watch it again: {_format_resume_command(options)}"
-            )
+            print_notice(f"Batch {view.id} continues in the background. Watch it: {_format_resume_command(options)}")
             return OK if signals.exit_signal is None else 128 + signals.exit_signal
         case _:
             assert_never(result)
 
 
 def _format_resume_command(options: RunOptions) -> str:
-    where = [] if options.where == Path() else ["-C", str(options.where)]
-    return shlex.join(["plait", *where, "run", *options.named, "--resume"])
+    where = [] if options.directory == Path() else ["-C", str(options.directory)]
+    return shlex.join(["plait", *where, "run", *options.source_names, "--resume"])
 
 
 def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
-    """The output can't be written, or whoever read it is gone: the batch is not, and this is no success."""
+    """The output can't be written or its reader is gone. The batch continues, but the exit code is not 0."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
         print_notice(f"plait: {describe_os_error(error)}")
-    print_notice(f"Batch {batch} goes on in the background. Watch it: {_format_resume_command(options)}")
+    print_notice(f"Batch {batch} continues in the background. Watch it: {_format_resume_command(options)}")
     return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED

@@ -1,7 +1,4 @@
-"""What was said to `plait run`.
-
-What `plait run` asks a person before it starts anything: whether to start.
-"""
+"""The options of `plait run`, and the question whether to start."""
 
 from __future__ import annotations
 
@@ -26,11 +23,11 @@ LOCAL_EXECUTOR = "local"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """`flags` are settings by key. `backoff` is nobody's flag: the demonstration has no time to wait."""
+    """`flags` are settings by key. `backoff` has no flag: the demo sets it to retry quickly."""
 
-    where: Path
-    named: tuple[str, ...] = ()
-    wish: PlanOptions = field(default_factory=PlanOptions)
+    directory: Path
+    source_names: tuple[str, ...] = ()
+    plan_options: PlanOptions = field(default_factory=PlanOptions)
     flags: Mapping[str, object] = field(default_factory=dict)
     repo: str | None = None
     executor: str = LOCAL_EXECUTOR
@@ -45,7 +42,7 @@ class RunOptions:
     backoff: Backoff | None = None
 
     def check(self) -> None:
-        """Raises UserError for words that contradict each other."""
+        """Raises UserError for options that contradict each other."""
         self._check_contest()
         if self.web and self.detach:
             raise UserError(
@@ -59,11 +56,11 @@ class RunOptions:
             )
 
     def check_resume(self) -> None:
-        """Raises UserError for what can't be said of a batch that is there already."""
+        """Raises UserError for options that an existing batch can't take."""
         agent = not self.flags.keys().isdisjoint({"run.agent", "run.agent_command", "run.model", "run.fallback"})
-        if agent or self.wish.select or self.wish.with_needs:
+        if agent or self.plan_options.select or self.plan_options.with_needs:
             raise UserError(
-                "--resume goes on with a batch as it was submitted: it takes no other tasks and no other agent",
+                "--resume continues a batch as it was submitted: it takes no other tasks and no other agent",
                 hint="Leave --select, --with-needs, --agent, --agent-command, --model and --fallback out; or run a new batch.",
             )
 
@@ -78,13 +75,13 @@ class RunOptions:
             )
         if self.resume and self.contest:
             raise UserError(
-                "--resume goes on with a batch as it was submitted: contests are part of it, or are not",
+                "--resume continues a batch as it was submitted: contests are part of it, or are not",
                 hint="Leave --contest and -n out; or run a new batch.",
             )
 
 
 def choose_agents(contest: str | None, agent: object) -> object:
-    """The agents, from the two flags that name some."""
+    """The agents from --contest or --agent."""
     if contest is not None and agent is not None:
         raise UserError(
             "--contest and --agent both name the agents",
@@ -94,7 +91,7 @@ def choose_agents(contest: str | None, agent: object) -> object:
 
 
 def choose_publish_mode(*, pr: bool | None, draft: bool, push: bool) -> str | None:
-    """What is done with the batch branch at the end, from the flags that say so; None: they say nothing."""
+    """The value of pr.when_done that the flags ask for; None: no flag."""
     if pr is False and (draft or push):
         raise UserError("--no-pr goes with neither --draft nor --push", hint="Leave one of them out.")
     if push and (pr or draft):
@@ -121,14 +118,14 @@ def confirm_run(found: PlanPreview, plan: Plan) -> bool:
 
 
 def describe_run(found: PlanPreview, plan: Plan) -> str:
-    """How many, how many at once, who works, and where: nobody should find out afterwards."""
+    """The number of tasks, parallelism, agents and isolation in one line."""
     settings = found.settings
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
     agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
     count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
     named = ", ".join([*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))])
-    if settings.fallback and len(tasks) == len(plan.tasks):  # nobody stands in for who is in a contest
+    if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
         named = f"{named} (while refused: {', '.join(settings.fallback)})"
     return f"{count} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
 
@@ -142,7 +139,7 @@ def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
 
 
 def _describe_agent(found: PlanPreview, name: str) -> str:
-    """Whom nobody named was found; where nobody was, a shell has what it can do."""
+    """The agent's name, marked if it was detected rather than configured."""
     chosen = not found.survey.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
     return f"{name} (the first agent found here)" if chosen else name
 
@@ -155,7 +152,7 @@ def _describe_isolation(found: PlanPreview) -> str:
 
 
 def _describe_parallelism(found: PlanPreview) -> str:
-    """A batch may be allowed more than the engine is, where somebody has set that."""
+    """A configured engine limit applies if it is lower than the batch's."""
     settings, config = found.settings, found.survey.config
     if settings.mode is Mode.QUEUE:
         return "one at a time" if settings.auto_approve else "one at a time, each after approval"

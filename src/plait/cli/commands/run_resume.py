@@ -1,4 +1,4 @@
-"""`plait run --resume`: going on with the newest unfinished batch of these sources."""
+"""`plait run --resume`: resume the newest unfinished batch of these sources."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from plait.sources.source_model import SourceStatus
 from plait.store import project_files
 from plait.store.batch_inputs import BatchInputsError
 
-_TAKE_TIMEOUT_SECONDS = 60.0  # seconds until somebody has taken up a batch that was only handed in
+_TAKE_TIMEOUT_SECONDS = 60.0  # for an engine to take a batch that was only submitted
 _POLL_SECONDS = 0.25
 _BUDGET_FIELDS = frozenset({"budget", "task_budget"})
 
 
 def has_orphaned_tasks(seen: LoadedSources, desk: Session) -> bool:
-    """No batch of these sources is unfinished, and yet some of their tasks were begun: by a run that nobody knows of."""
+    """Whether tasks of these sources were started, but no unfinished batch has them."""
     begun = any(entry.status is SourceStatus.STUCK for entry in seen.pile.entries)
     return begun and find_open_batch(desk.preview_state(), seen.pile) is None
 
@@ -61,7 +61,7 @@ def _resume_and_follow(
     _check_budgets(batch, requests, _load_agents(desk, batch.id))
     refused = [answer.why for answer in desk.send_all(requests) if answer.why]
     if refused:
-        print_notice(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
+        print_notice(f"Batch {batch.id} can't be resumed: {'; '.join(refused)}.")
         return NEEDS_PERSON
     if options.detach:
         return report_detached(options, batch.id)
@@ -71,7 +71,7 @@ def _resume_and_follow(
 
 
 def _load_agents(desk: Session, batch: str) -> tuple[AgentSpec, ...]:
-    """As they were submitted; without them their words are shown as they are."""
+    """The agents as submitted; without them their output is shown unparsed."""
     try:
         return project_files.load_batch_inputs(desk.place, batch).agents
     except BatchInputsError:
@@ -90,12 +90,12 @@ def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
     if options.as_json:
         print_json({"batchId": batch.id})
     else:
-        print_line(f"Would go on with batch {batch.id}: {find_batch_status(batch)[1]}.")
+        print_line(f"Would resume batch {batch.id}: {find_batch_status(batch)[1]}.")
     return OK
 
 
 def _wait_until_taken(desk: Session, name: str) -> BatchState:
-    """A batch may have been handed in by a front that died before any engine took it."""
+    """The batch may have been submitted by a process that died before an engine took it."""
     deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
     while name not in desk.state.batches:
         if time.monotonic() > deadline:
@@ -107,7 +107,7 @@ def _wait_until_taken(desk: Session, name: str) -> BatchState:
 
 
 def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
-    """What the flags say now holds from now on; what nobody said stays as it was submitted."""
+    """Requests that apply the given flags; other settings stay as submitted."""
     known = {one.name for one in fields(Settings)}
     given = [key.field for key in list_table_keys("run") if config.origins[key.name].layer is Layer.FLAG]
     changed = tuple(name for name in given if name in known)
@@ -123,7 +123,7 @@ def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[
 
 
 def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Sequence[AgentSpec]) -> None:
-    """A budget that was not there when the batch was submitted must be one that can be kept."""
+    """Raises UserError for a new budget that these agents can't keep."""
     for request in requests:
         if isinstance(request, ChangeSettings) and not _BUDGET_FIELDS.isdisjoint(request.fields):
             settings = batch.settings.with_fields(request.settings, request.fields)

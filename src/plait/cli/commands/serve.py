@@ -1,9 +1,4 @@
-"""`plait serve`: the server, and what a person has to know to use it.
-
-`plait token`: the tokens that the server asks for, and the links that log a browser in.
-
-`plait mcp`: the project's batches for an agent, by the Model Context Protocol on standard input and output.
-"""
+"""`plait serve` (the HTTP server), `plait token` (its tokens and login links) and `plait mcp` (MCP on standard input)."""
 
 from __future__ import annotations
 
@@ -32,6 +27,10 @@ if TYPE_CHECKING:
     from plait.server.serve import ServeOptions, ServerInfo
 
 
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 3001
+DEFAULT_SERVER_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
+
+
 @dataclass(frozen=True, slots=True)
 class ServeArguments:
     host: str
@@ -45,7 +44,7 @@ class ServeArguments:
 
 
 def serve_command(where: Path, arguments: ServeArguments) -> int:
-    from plait.server.serve import serve  # only now: it takes a while
+    from plait.server.serve import serve  # slow to import
 
     return serve(_make_server_options(where, arguments), lambda ready: _announce(ready, arguments), _print_warning)
 
@@ -61,10 +60,9 @@ def _make_server_options(where: Path, arguments: ServeArguments) -> ServeOptions
 
 
 def _announce(ready: ServerInfo, arguments: ServeArguments) -> None:
-    with suppress(OSError):  # nobody listens any more: the server is none the worse
+    with suppress(OSError):  # the server runs without its announcement
         if arguments.as_json:
-            told = {"url": ready.url, "link": ready.link, "pid": os.getpid()}
-            sys.stdout.write(json.dumps(told) + "\n")
+            sys.stdout.write(json.dumps({"url": ready.url, "link": ready.link, "pid": os.getpid()}) + "\n")
         else:
             sys.stdout.write("".join(f"{line}\n" for line in _format_announcement(ready, arguments)))
         sys.stdout.flush()
@@ -83,15 +81,14 @@ def _format_announcement(ready: ServerInfo, arguments: ServeArguments) -> list[s
             *lines,
             "  Open this link to log in, once and within ten minutes:",
             f"  {ready.link}",
-            "  Ctrl+C ends the server; batches go on without it.",
+            "  Ctrl+C stops the server; batches continue without it.",
         ]
-    default = ready.url == "http://127.0.0.1:3001"
-    where = "" if default else f" --url {ready.url}"
+    where = "" if ready.url == DEFAULT_SERVER_URL else f" --url {ready.url}"
     return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
 
 
 def is_output_logged() -> bool:
-    """The journal of a machine keeps what is printed, and others may read it: systemd says so."""
+    """Whether systemd's journal keeps the output, where others may read a login link."""
     return bool(os.environ.get("JOURNAL_STREAM")) and not sys.stdout.isatty()
 
 
@@ -105,27 +102,27 @@ def _describe_projects(ready: ServerInfo) -> str:
 def _warn_public(ready: ServerInfo) -> None:
     port = ready.url.rpartition(":")[2]
     _print_warning(
-        "whoever reaches this machine reaches the server, and is let in with the token",
+        "the server can be reached from the network, and only the token protects it",
         "It answers to addresses, and to a name only after --allow-host NAME. "
         f"A link for there: plait token --link --url {'https' if ready.tls else 'http'}://ADDRESS:{port}",
     )
     if not ready.tls:
         _print_warning(
-            "there is no TLS: whoever is on the way can read the token and everything else",
+            "there is no TLS: anyone on the network path can read the token and everything else",
             "Use --certfile and --keyfile, or leave --host out and come by a tunnel: "
             f"ssh -L {port}:127.0.0.1:{port} MACHINE",
         )
 
 
 def _open_browser(link: str) -> None:
-    """A browser that would take the terminal is none, unless it is the one that the person has chosen."""
-    import webbrowser  # only where it is wished for
+    """Open the browser; one that would run in the terminal only if $BROWSER names it."""
+    import webbrowser  # only for --open
 
     try:
         browser = webbrowser.get()
         takes = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
         opened = not takes and browser.open(link)
-    except Exception:  # noqa: BLE001 - whatever it is, the server goes on
+    except Exception:  # noqa: BLE001 - the server runs without a browser
         opened = False
     if not opened:
         _print_warning("no browser could be opened here: open the link yourself")
@@ -137,11 +134,8 @@ def _print_warning(text: str, hint: str = "") -> None:
         sys.stderr.flush()
 
 
-DEFAULT_SERVER_URL = "http://127.0.0.1:3001"
-
-
-def token_command(  # noqa: PLR0913 - the options of the verb
-    where: Path,  # noqa: ARG001 - one token for all repositories of a user
+def token_command(  # noqa: PLR0913 - the command's options
+    where: Path,  # noqa: ARG001 - a user has one token for all repositories
     *,
     as_json: bool,
     read_only: bool = False,
@@ -152,7 +146,7 @@ def token_command(  # noqa: PLR0913 - the options of the verb
     if url is not None and not link:
         raise UserError("--url says where a link leads to", hint="Say it with --link.")
     if link:
-        from plait.server.auth import parse_server_url  # only for who wants a link
+        from plait.server.auth import parse_server_url  # only for --link
 
         url = parse_server_url(url or DEFAULT_SERVER_URL)  # before anything is rotated
     found, file = _get_token(read_only=read_only, rotate=rotate)
@@ -196,11 +190,11 @@ def mcp_command(where: Path, *, read_only: bool) -> int:
             hint="pip install 'plait[mcp]'",
         )
     from plait.server.mcp.server import (
-        detect_scope,  # an extra, and it takes its time
+        detect_scope,  # an optional dependency, slow to import
         serve_stdio,
     )
 
-    # At once: nothing that matters is in memory, and a thread that reads the input can't be told to stop.
+    # Exit at once: there is nothing to save, and the thread that reads the input can't be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     place = find_repo(where)
     serve_stdio(place, detect_scope(place, read_only=read_only))

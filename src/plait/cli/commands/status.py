@@ -1,15 +1,15 @@
-"""`plait status`: where everything stands.
-
-Where the results of a batch are: its branch, what of it is published, and where its tasks' own work lies.
-"""
+"""`plait status`: batches and their tasks, where their results are, and the engine; with --watch, again at each change."""
 
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from plait.cli.format import (
     format_date,
@@ -26,6 +26,7 @@ from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.output import OK, Page
 from plait.client.batch_lookup import find_batch
 from plait.client.session import Session, open_session
+from plait.core.errors import PlaitError
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, Waiting
@@ -33,6 +34,9 @@ from plait.core.views import BatchView, TaskView, make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation, find_repo
 from plait.store.interfaces import InboxError
+
+if TYPE_CHECKING:
+    from plait.cli.live.bell import Bell
 
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
 
@@ -52,13 +56,11 @@ _NOTABLE_STATUSES = (
 
 
 def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
-    gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
+    gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
     with open_session(find_repo(where)) as desk:
         if watch:
-            from plait.cli.commands.status_watch import watch_status  # most look once
-
             gc.enable()
-            return watch_status(desk, batch, as_json=as_json)
+            return _watch_status(desk, batch, as_json=as_json)
         print_status(desk, batch, as_json=as_json)
     return OK
 
@@ -77,7 +79,7 @@ def print_status(desk: Session, name: str | None, *, as_json: bool, rows: int | 
 def _read_state(desk: Session) -> State:
     try:
         return desk.preview_state()
-    except InboxError:  # what is on its way can't be told; what is so, can
+    except InboxError:  # without pending requests
         return desk.state
 
 
@@ -86,19 +88,19 @@ def sort_newest_first(state: State) -> list[BatchState]:
 
 
 def _print_json(place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
-    from plait.cli.output import print_json  # people are told in words
+    from plait.cli.output import print_json  # only for --json
     from plait.client.batch_json import batch_json, status_json
     from plait.git.location import compute_project_id
 
     name = compute_project_id(place)
-    told = [batch_json(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
-    print_json(status_json(engine, told))
+    shown = [batch_json(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
+    print_json(status_json(engine, shown))
 
 
 def _estimate_end(state: State, batch: BatchState) -> float | None:
     if batch.ended is not None:
         return None
-    from plait.client.eta import EtaEstimator  # only for what has not ended
+    from plait.client.eta import EtaEstimator  # only for unfinished batches
 
     return EtaEstimator().estimate_end(state, batch.id, time.time())
 
@@ -106,7 +108,7 @@ def _estimate_end(state: State, batch: BatchState) -> float | None:
 def _print_all(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     page = Page()
     if not batches:
-        page.add_line("There is no batch yet: Start one with `plait run`.")
+        page.add_line("There is no batch yet: start one with `plait run`.")
     ended = 0
     for batch in batches:
         ended += batch.ended is not None
@@ -178,7 +180,7 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
 
 
 def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
-    """All of them, or those that matter most."""
+    """All tasks, or the most important ones if `rows` is given."""
     chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
     width = get_line_width()
@@ -194,14 +196,14 @@ def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
             (truncate_line(_describe_task(task), left), "dim"),
         )
         if rows is None and (where := locate_work(view, task)):
-            page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut: somebody may want to go there
+            page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut, so that it can be copied
     _add_hidden_counts(page, chosen)
 
 
 def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
     if chosen.hidden:
-        told = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
-        page.add_line((f"  and {told}", "dim"))
+        counts = ", ".join(f"{count} {status.label}" for status, count in chosen.hidden)
+        page.add_line((f"  and {counts}", "dim"))
 
 
 def _format_task_duration(task: TaskView) -> str:
@@ -211,13 +213,13 @@ def _format_task_duration(task: TaskView) -> str:
 
 
 def _describe_task(task: TaskView) -> str:
-    said = task.reason if task.status is not TaskStatus.DONE else task.title
+    text = task.reason if task.status is not TaskStatus.DONE else task.title
     result = format_diffstat(task.diffstat, get_minus_sign()), shorten_commit(task.commit or "")
-    return " · ".join(filter(None, (*result, said)))
+    return " · ".join(filter(None, (*result, text)))
 
 
 def _add_provider_limits(page: Page, state: State) -> None:
-    """Who takes no work now, and for how long: what waits for it goes on by itself."""
+    """Providers that are unavailable, and until when; their tasks continue by themselves."""
     for provider, breaker in state.breakers.items() if state.open else ():
         if breaker.until is not None:
             page.add_line((f"{format_provider_limit(provider, breaker.until, time.time())} ({breaker.why})", "yellow"))
@@ -233,15 +235,13 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
 
 
 def _is_engine_needed(state: State) -> bool:
-    from plait.core.scheduler.rules import (
-        is_engine_needed,
-    )  # it knows all rules; where an engine is at work, nobody asks
+    from plait.core.scheduler.rules import is_engine_needed  # slow to import, and only needed without an engine
 
     return is_engine_needed(state)
 
 
 def format_publication(view: BatchView) -> str:
-    """In a few words; empty: nothing of it is, and nobody asked."""
+    """What of the batch is published, briefly; empty if nothing."""
     if view.publishing:
         return "publishing"
     if view.unshipped is not None:
@@ -277,7 +277,7 @@ def _describe_publication(view: BatchView) -> str:
 
 
 def locate_work(view: BatchView, task: TaskView) -> str:
-    """Where its own work is, as long as the batch branch has none of it."""
+    """The task's workspace or branch, until its work is merged."""
     if view.settings.isolation is Isolation.IN_PLACE or not task.attempt or task.status is TaskStatus.DONE:
         return ""
     if task.status in {*_ACTIVE_STATUSES, TaskStatus.INTERRUPTED} and task.workspace:
@@ -287,3 +287,50 @@ def locate_work(view: BatchView, task: TaskView) -> str:
     from plait.git.refs import task_branch  # not needed for most tasks
 
     return f"on branch {task_branch(view.id, task.id)}"
+
+
+_NON_TASK_LINES = 7  # of a batch's page
+_REFRESH_SECONDS = 1.0  # elapsed times are updated while nothing else happens
+
+
+def _watch_status(desk: Session, name: str | None, *, as_json: bool) -> int:
+    """Print a page at each change; with a BATCH until it ends, else until interrupted."""
+    from shutil import get_terminal_size  # not needed to print once
+
+    batch = find_batch(desk.preview_state(), name).id if name is not None else None
+    screen = sys.stdout.isatty() and not as_json
+    bell = _make_bell(desk, batch) if screen else None
+    while True:
+        rows = None
+        if screen:
+            sys.stdout.write("\x1b[H\x1b[2J")
+            rows = max(1, get_terminal_size().lines - _NON_TASK_LINES)  # so that nothing scrolls away
+        print_status(desk, batch, as_json=as_json, rows=rows)
+        sys.stdout.flush()
+        if batch is not None and batch in desk.state.batches and batch not in desk.state.open:
+            return OK
+        _wait_for_changes(desk, bell)
+
+
+def _make_bell(desk: Session, batch: str | None) -> Bell:
+    """Unreadable settings don't prevent watching."""
+    from plait.cli.live.bell import Bell  # with the settings slow to import, and only needed here
+    from plait.client.project_state import load_settings
+
+    enabled = True
+    with suppress(PlaitError):
+        enabled = load_settings(desk.place.top).notify.bell
+    return Bell(batch, enabled=enabled)
+
+
+def _wait_for_changes(desk: Session, bell: Bell | None) -> None:
+    """Return at the next record; on a screen also every second, to update the elapsed times."""
+    while True:
+        with suppress(InboxError):  # without write access one can still watch
+            desk.ensure_engine()
+        news = desk.wait(_REFRESH_SECONDS)
+        records = desk.refresh()
+        if bell is not None:
+            bell.ring_for(desk.state, records)
+        if news or bell is not None:
+            return

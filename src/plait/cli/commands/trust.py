@@ -134,7 +134,7 @@ def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes:
     print_commands(found)
     if not yes and not is_interactive():
         raise UserError(
-            "nobody is here to say whether these commands are trusted",
+            "not a terminal: can't ask whether to trust these commands",
             hint=f"If you have read them and do: {format_trust_command(where)} --yes",
         )
     if not yes and not ask_yes_no("Do you trust these commands? [y/N] ", default=False):

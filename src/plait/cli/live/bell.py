@@ -1,4 +1,4 @@
-"""The terminal's bell: for whoever has looked away."""
+"""The terminal's bell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RINGING_KINDS = frozenset(
 
 
 class Bell:
-    """It rings when a batch has ended or begins to need a person: `batch`, or any (None). Only on a terminal."""
+    """Ring when `batch` (None: any) ends or starts to wait for a person. Only on a terminal."""
 
     def __init__(self, batch: str | None, *, enabled: bool) -> None:
         self._batch = batch
@@ -31,12 +31,12 @@ class Bell:
         self._enabled = enabled and sys.stdout.isatty()
 
     def ring_for(self, state: State, records: Iterable[Record]) -> None:
-        """`records` are in the state already. Many at once are rung for once."""
+        """Ring at most once for these records, which `state` includes already."""
         if not self._enabled:
             return
-        found = self._notifications.add(state, records)
-        if any(tiding.kind in _RINGING_KINDS and self._concerns(tiding.batch) for tiding in found):
-            with suppress(OSError, ValueError):  # a terminal that is gone hears nothing
+        notifications = self._notifications.add(state, records)
+        if any(each.kind in _RINGING_KINDS and self._concerns(each.batch) for each in notifications):
+            with suppress(OSError, ValueError):  # the terminal was closed
                 sys.stdout.write(BELL_CHAR)
                 sys.stdout.flush()
 

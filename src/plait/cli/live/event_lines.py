@@ -1,7 +1,4 @@
-"""A batch as plain lines, one per change: what a log file, a pipe or a screen reader gets instead of a display.
-
-What happens to the batch branch, as plain lines: gates, rebuilds, publishing, conflicts that are foreseen.
-"""
+"""Events as plain lines, for log files, pipes and screen readers."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _MAX_ID_WIDTH = 32
 
 
 class EventLines:
-    """`name` is what a person can call the batch by; `zone` the one that the clock is told in (None: the local one)."""
+    """`name` is the batch's short name, `zone` the time zone of the clock (None: local)."""
 
     def __init__(self, ids: Iterable[str] = (), *, name: str = "", zone: tzinfo | None = None) -> None:
         self._name = name
@@ -30,12 +27,12 @@ class EventLines:
         self._width = min(_MAX_ID_WIDTH, max(len(text) for text in (f"batch {name}", *ids)))
 
     def format_event(self, event: StreamEvent) -> str | None:
-        """`12:03:44  03-split  started (shell, attempt 1)`; None for what is not worth a line."""
-        words = self._describe(event)
-        if words is None:
+        """`12:03:44  03-split  started (shell, attempt 1)`; None for events that get no line."""
+        text = self._describe(event)
+        if text is None:
             return None
         who = event.task or (f"batch {self._name or event.batch}" if event.batch else "plait")
-        return replace_control_chars(f"{self._format_time(event.at)}  {who:{self._width}}  {' '.join(words.split())}")
+        return replace_control_chars(f"{self._format_time(event.at)}  {who:{self._width}}  {' '.join(text.split())}")
 
     def _format_time(self, at: float) -> str:
         return datetime.fromtimestamp(at, self._zone).strftime("%H:%M:%S")
@@ -63,7 +60,7 @@ class EventLines:
             case EventType.TASK_VERIFYING:
                 return f"verifying: {more.get('command')}"
             case EventType.TASK_RETRY:
-                return f"goes again at {self._format_instant(more.get('retryAt'))}: {more.get('why')}"
+                return f"retrying at {self._format_instant(more.get('retryAt'))}: {more.get('why')}"
             case EventType.TASK_MERGED:
                 return f"merged as {format_commit(more.get('commit'))}"
             case EventType.TASK_CONFLICTED | EventType.TASK_FAILED | EventType.TASK_TIMED_OUT:
@@ -107,10 +104,10 @@ class EventLines:
                 return f"nothing new starts: {more.get('reason')}"
             case EventType.LIMIT_OPENED:
                 until = self._format_instant(more.get("until"))
-                return f"{more.get('provider')} takes no work until {until}: {more.get('reason')}"
+                return f"{more.get('provider')} is unavailable until {until}: {more.get('reason')}"
             case EventType.LIMIT_CLOSED:
                 machine = more.get("provider") == MACHINE_PROVIDER
-                return f"{'the machine' if machine else more.get('provider')} takes work again"
+                return f"{'the machine' if machine else more.get('provider')} accepts work again"
             case EventType.ENGINE_TAKEN:
                 return f"an engine is at work (pid {more.get('pid')})"
             case _:
@@ -121,13 +118,12 @@ class EventLines:
 
 
 def _describe_status(event: StreamEvent) -> str:
-    """The last word of the event's type as people say it, and the reason."""
-    said = event.type.rpartition(":")[2].replace("_", " ")
-    word = "done" if event.type is EventType.TASK_COMPLETED else said
+    """The last part of the event's type, and the reason."""
+    word = "done" if event.type is EventType.TASK_COMPLETED else event.type.rpartition(":")[2].replace("_", " ")
     reason = str(event.data.get("reason") or "")
     if reason.startswith(word):
         return reason
-    if reason == "merged":  # that was told a moment ago
+    if reason == "merged":  # the line before says so
         return word
     return f"{word}: {reason}" if reason else word
 
@@ -144,7 +140,7 @@ def format_commit(name: object) -> str:
 
 def describe_rebuild(more: EventDetails) -> str:
     gone = _join_names(more.get("without"))
-    return f"its branch is made anew without {gone}" if gone else "its branch is made anew"
+    return f"rebuilding the batch branch without {gone}" if gone else "rebuilding the batch branch"
 
 
 def describe_gate_start(more: EventDetails) -> str:
@@ -153,7 +149,7 @@ def describe_gate_start(more: EventDetails) -> str:
 
 
 def describe_progress(event: StreamEvent, name: str) -> str | None:
-    """Most progress is counting, and not worth a line."""
+    """Predicted conflicts, gate results and publishing; mere counts get no line."""
     more = event.data
     if "conflictsWith" in more:
         return _describe_predicted_conflict(more)
@@ -176,7 +172,7 @@ def _describe_gate_result(more: EventDetails, name: str) -> str:
         return said
     suspects = more.get("suspects")
     if isinstance(suspects, Sequence) and len(suspects) > 1:
-        said = f"{said}; the guilty one is among {_join_names(suspects)}"
+        said = f"{said}; caused by one of: {_join_names(suspects)}"
     return f"{said} · plait logs {name} --gate --attempt {more.get('gate')}"
 
 

@@ -1,4 +1,4 @@
-"""Following one batch to its end, or to where this front is not needed any more."""
+"""Follow one batch until it ends, is stopped, needs a person, or the user detaches."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from plait.core.status import PauseCause
 from plait.core.views import make_batch_view
 from plait.store.interfaces import InboxError
 
-KEY_POLL_SECONDS = 0.25  # seconds without news until keys and signals are looked at
-MIN_READ_INTERVAL_SECONDS = 0.05  # at least, between two readings of the journal
-WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the sources to be told how it ended
-HEALTH_CHECK_SECONDS = 1.0  # between two looks at the engine
+KEY_POLL_SECONDS = 0.25  # wait for records at most this long before keys and signals are read
+MIN_READ_INTERVAL_SECONDS = 0.05  # between two reads of the journal
+WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the statuses in the sources
+HEALTH_CHECK_SECONDS = 1.0  # between two checks of the engine
 
 _STOPPING_NOTICE = "stopping: agents are asked to end; Ctrl+C again to end them at once"
 _STOPPING_NOW_NOTICE = "stopping at once"
 
 
 class FollowResult(Enum):
-    """Why following came to its end."""
+    """Why following ended."""
 
-    ENDED = auto()  # the batch has
-    STOPPED = auto()  # by Ctrl+C, and can be resumed
-    NEEDS_PERSON = auto()  # for a person, and none is here
-    DETACHED = auto()  # a person went, and the batch goes on
+    ENDED = auto()  # the batch ended
+    STOPPED = auto()  # by Ctrl+C; it can be resumed
+    NEEDS_PERSON = auto()  # it waits for a person, and there is no terminal
+    DETACHED = auto()  # the user left; the batch continues
 
 
 class BatchFollower:
-    """`someone`: a person is here to answer what a batch may wait for; `bell`: and may have looked away."""
+    """`interactive`: a person is at the terminal and can answer what the batch waits for."""
 
-    def __init__(  # noqa: PLR0913 - each is a thing of its own, and named where it is given
+    def __init__(  # noqa: PLR0913 - its collaborators and two flags
         self,
         desk: Session,
         batch: str,
@@ -53,27 +53,27 @@ class BatchFollower:
         self._desk, self._id, self._renderer, self._signals = desk, batch, renderer, signals
         self._bell = Bell(batch, enabled=bell)
         self._interactive = interactive
-        self._stops_requested = 0  # how often a stop was asked for
+        self._stops_requested = 0
         self._detached = False
         self._notice = ""
         self._engine_trouble = ""
         self._refused_at: tuple[object, int] | None = None
         self._engine_checked_at = time.monotonic()
         self._last_read_at = 0.0
-        self._last_task_end = self._written_back = 0  # the last end of a task, and how far the sources were told
+        self._last_task_end = self._written_back = 0  # journal positions
 
     @property
     def _batch(self) -> BatchState:
         batch = self._desk.state.batches.get(self._id)
         if batch is None:
-            raise WorldError(f"batch {self._id} is gone: somebody has removed or replaced the journal")
+            raise WorldError(f"batch {self._id} is gone: the journal was removed or replaced")
         return batch
 
     def follow(self) -> FollowResult:
         self._read_records()
         while (result := self._find_result()) is None:
             if self._refused_at is not None and self._refused_at != self._get_refusal_context():
-                self._notice, self._refused_at = "", None  # what it was about is over
+                self._notice, self._refused_at = "", None  # the refusal no longer applies
             self._renderer.refresh(self._engine_trouble or self._notice)
             self._handle_signals()
             for key in self._renderer.read_keys():
@@ -90,10 +90,10 @@ class BatchFollower:
         return result
 
     def _check_engine(self) -> None:
-        """An engine that can't write its journal can't say so in it."""
+        """An engine that can't write its journal reports that in its health file instead."""
         engine = self._desk.find_engine()
         trouble = engine.trouble if engine is not None else ""
-        self._engine_trouble = f"the engine can't go on: {trouble}" if trouble else ""
+        self._engine_trouble = f"the engine is stuck: {trouble}" if trouble else ""
 
     def _read_records(self) -> None:
         news = self._desk.read_events()
@@ -107,9 +107,7 @@ class BatchFollower:
         self._bell.ring_for(self._desk.state, [each.record for each in news])
 
     def _wait_for_write_back(self) -> None:
-        """Whoever reads a source after this has returned finds in it what was done; a source that can't be written is
-        not waited for long.
-        """
+        """Wait until the sources have the final statuses, but not long: a source may not be writable."""
         batch = self._batch
         expected = batch.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH} and batch.sources
         deadline = time.monotonic() + WRITE_BACK_TIMEOUT_SECONDS
@@ -118,7 +116,7 @@ class BatchFollower:
             self._read_records()
 
     def _throttle(self) -> None:
-        """News that come thick and fast are told together."""
+        """Records that come in quick succession are shown together."""
         pause = self._last_read_at + MIN_READ_INTERVAL_SECONDS - time.monotonic()
         if pause > 0:
             time.sleep(pause)
@@ -137,7 +135,7 @@ class BatchFollower:
         return FollowResult.NEEDS_PERSON if not self._interactive and self._needs_person() else None
 
     def _needs_person(self) -> bool:
-        """What somebody asked for a moment ago may change it."""
+        """Pending requests may change that, so they are waited for."""
         return make_batch_view(self._desk.state, self._batch).waits_for_person and not self._desk.list_pending()
 
     def _handle_signals(self) -> None:
@@ -168,11 +166,11 @@ class BatchFollower:
         return Unpause(new_request_id(), self._id)
 
     def _get_refusal_context(self) -> tuple[object, int]:
-        """What a request is refused for: a pause, or that nothing of its kind is left."""
+        """The state that a refusal depends on; when it changes, the notice goes."""
         return self._batch.paused, self._batch.unfinished_count
 
     def _send(self, request: Request) -> None:
-        """What can't be asked for now can be asked for again: this front stays."""
+        """Send a request; a failure becomes a notice, and following continues."""
         try:
             answer = self._desk.send(request)
         except InboxError as error:

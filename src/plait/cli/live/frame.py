@@ -1,9 +1,4 @@
-"""A frame: what the screen shows at one moment, as lines of text with styles. Pure, so that it can be compared.
-
-The title of the box: the whole batch in one line.
-
-Notes under the box: what a person should know or do, and which keys there are.
-"""
+"""A frame of the live display as styled lines: the box with its title and tasks, notes, activities, keys. Pure."""
 
 from __future__ import annotations
 
@@ -34,24 +29,16 @@ from plait.core.settings import Publish
 from plait.core.status import BatchStatus, PauseCause, TaskStatus, Waiting
 from plait.core.text import join_names
 
-_MIN_BOX_WIDTH = 24  # columns; in fewer there are no sides
-
-
-_MAX_WIDTH = 140  # columns; in more, the eye loses the row
-
-
+_MIN_BOX_WIDTH = 24  # in fewer columns the box has no sides
+_MAX_WIDTH = 140  # wider rows are hard to read
 _MIN_ROWS = 3
-
-
 _MAX_ACTIVITIES = 4
-
-
-_MAX_NOTE_LINES = 3  # lines for one
+_MAX_NOTE_LINES = 3  # per note
 
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """How and when it is looked at. `notice` is what the front itself has to say."""
+    """The time, the terminal's size and abilities, and what changes every second. `notice` comes from the follower."""
 
     now: float
     width: int
@@ -65,7 +52,7 @@ class Viewport:
 
 
 def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
-    """No line is wider than the terminal, and there are fewer lines than it has."""
+    """Every line fits the terminal's width, and there are fewer lines than it has."""
     terminal = choose_terminal_style(viewport.encoding)
     viewport = replace(viewport, width=min(viewport.width, _MAX_WIDTH))
     max_lines = max(1, viewport.height - 1)
@@ -87,7 +74,7 @@ def frame_to_text(lines: Sequence[StyledLine]) -> str:
 
 
 def _crop(line: StyledLine, width: int, terminal: TerminalStyle) -> StyledLine:
-    """Nothing sticks out, however narrow the terminal is."""
+    """Cut a line that is wider than the terminal."""
     if sum(cell_len(text) for text, _ in line) <= width:
         return line
     return ((terminal.fit("".join(text for text, _ in line), width), ""),)
@@ -141,35 +128,35 @@ def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: Termin
 def _render_activities(
     rows: Sequence[TaskRow], sizes: ColumnWidths, viewport: Viewport, terminal: TerminalStyle
 ) -> list[StyledLine]:
-    """What running tasks do, where their row does not tell all of it already."""
+    """The activities of running tasks that their rows don't show in full."""
     found: list[StyledLine] = []
     labels = shorten_labels([each.label for each in rows])
     for each, label in zip(rows, labels, strict=True):
-        said = terminal.sanitize(viewport.activity.get(each.task.id, ""))
+        activity = terminal.sanitize(viewport.activity.get(each.task.id, ""))
         at_work = each.task.status in AGENT_STATUSES
         shown, _ = fit_activity(each, sizes, terminal)
-        told = shown.endswith(said) and cell_len(shown) <= get_activity_width(each, sizes)
-        told = told or (each.task.phase or "\n") in said  # the line that announced it
-        if said and at_work and not told:
-            found.append(((terminal.fit(f" {label}  {said}", viewport.width), "dim"),))
+        in_row = shown.endswith(activity) and cell_len(shown) <= get_activity_width(each, sizes)
+        in_row = in_row or (each.task.phase or "\n") in activity  # the line that announced the phase
+        if activity and at_work and not in_row:
+            found.append(((terminal.fit(f" {label}  {activity}", viewport.width), "dim"),))
     return found
 
 
 def shorten_labels(labels: Sequence[str]) -> list[str]:
-    """What stands before the first dash, where that is a number and tells them apart: 03 for 03-split."""
+    """The number before the first dash, if it is unique: 03 for 03-split."""
     heads = [label.partition("-")[0] for label in labels]
     clear = len(set(heads)) == len(heads)
     return [head if clear and head.isdigit() else label for head, label in zip(heads, labels, strict=True)]
 
 
-_MIN_ETA_SECONDS = 5.0  # seconds; what takes longer than it was thought to is always about to end
+_MIN_ETA_SECONDS = 5.0  # an overdue estimate is not shown
 
 
 _DROP_ORDER = ("plait", "wave", "merging", "batch", "eta", "status", "running")
 
 
 def format_title(model: BatchViewModel, terminal: TerminalStyle, *, now: float, eta: float | None, width: int) -> str:
-    """What does not fit is left out, the least important part first."""
+    """The batch in one line; what doesn't fit is left out, the least important part first."""
     parts = {name: terminal.sanitize(part) for name, part in _collect_parts(model, now, eta).items()}
     for dropped in _DROP_ORDER:
         if cell_len(_join_parts(parts, terminal)) <= width:
@@ -224,40 +211,38 @@ def _format_title_status(model: BatchViewModel) -> str:
     return "gate" if model.gate is not None else ""
 
 
-_MAX_QUESTIONS = 2  # more of them are counted
-
-
+_MAX_QUESTIONS = 2  # the rest is counted
 _MAX_SUSPECTS = 3
 
 
 KEY_HELP = (
-    "a       approve the task that waits for it",
-    "p       pause: nothing new starts, what runs goes on; again: go on",
-    "d, q    detach: the batch goes on in the background",
-    "Ctrl+C  stop: what runs is ended and can be resumed; twice: at once",
+    "a       approve the task that waits for approval",
+    "p       pause: nothing new starts, running tasks continue; again: resume",
+    "d, q    detach: the batch continues in the background",
+    "Ctrl+C  stop: running tasks end and can be resumed; twice: at once",
     "?       hide this",
 )
 
 
 def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
-    """Texts with their styles, the most urgent first."""
+    """Notes below the box with their styles, the most urgent first."""
     yield from _pause_notes(model, keys=keys)
     yield from _approval_notes(model, keys=keys)
     yield from _question_notes(model)
     for limit in model.limits:
         others = ", ".join(model.view.settings.fallback)
-        then = f"its tasks go to {others}" if others else "its tasks wait, others go on"
+        then = f"its tasks go to {others}" if others else "its tasks wait, others continue"
         yield f"{format_provider_limit(limit.provider, limit.until, now)}; {then}", "yellow"
     if model.machine_busy is not None:
-        yield f"nothing new starts, the machine is short of room: {model.machine_busy}", "yellow"
+        yield f"waiting: the machine is busy ({model.machine_busy})", "yellow"
     yield from _branch_notes(model, now)
 
 
 def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]]:
-    """What happens to the batch branch, where no task's row tells it."""
+    """Work on the batch branch, which no task's row shows."""
     if model.rebuild_without is not None:
         gone = f" without {', '.join(model.rebuild_without)}" if model.rebuild_without else ""
-        yield f"the batch branch is being made anew{gone}", "blue"
+        yield f"rebuilding the batch branch{gone}", "blue"
     if model.gate is not None:
         yield from _gate_notes(model.gate, now)
     if model.publish is not None:
@@ -267,7 +252,7 @@ def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]
 
 def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
     if gate.suspects:
-        yield f"the gate failed, the guilty one is among {join_names(gate.suspects, _MAX_SUSPECTS)}", "yellow"
+        yield f"the gate failed, caused by one of: {join_names(gate.suspects, _MAX_SUSPECTS)}", "yellow"
     merges = f"{gate.size} merge{'' if gate.size == 1 else 's'}" if gate.size else "the base"
     yield f"gate: {gate.command} (on {merges}, {format_elapsed(now - gate.since)})", "blue"
 
@@ -279,20 +264,20 @@ def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, st
         case None:
             return
         case PauseCause.PERSON:
-            yield f"paused: nothing new starts, to go on: {press}plait unpause {model.name}", "yellow"
+            yield f"paused: nothing new starts; to resume: {press}plait unpause {model.name}", "yellow"
         case PauseCause.STOP:
             left = sum(task.status in AGENT_STATUSES for task in model.view.tasks)
             if left:
                 yield f"stopping: {left} still at work", "yellow"
             else:
-                yield f"stopped, to go on: {press}plait resume {model.name}", "yellow"
+                yield f"stopped; to resume: {press}plait resume {model.name}", "yellow"
         case PauseCause.BUDGET:
             yield f"paused: {why}", "yellow"
-            yield "to go on: plait run --resume --budget AMOUNT", "yellow"
+            yield "to resume: plait run --resume --budget AMOUNT", "yellow"
         case PauseCause.PROVIDER:
-            yield f"paused: {why}; to go on: {press}plait resume {model.name}", "yellow"
+            yield f"paused: {why}; to resume: {press}plait resume {model.name}", "yellow"
         case PauseCause.GATE | PauseCause.BRANCH:
-            yield f"paused: {why}; to go on: {press}plait unpause {model.name}", "yellow"
+            yield f"paused: {why}; to resume: {press}plait unpause {model.name}", "yellow"
         case _:
             assert_never(model.paused)
 
@@ -316,7 +301,7 @@ def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
 
 
 def format_keys(model: BatchViewModel) -> str:
-    """The keys that do something now."""
+    """The keys that have an effect now."""
     approve = any(task.waiting is Waiting.APPROVAL for task in model.view.tasks)
-    pause = "p pause" if model.paused is None else "p go on"
+    pause = "p pause" if model.paused is None else "p resume"
     return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])

@@ -1,4 +1,4 @@
-"""How a batch is shown while it is followed: as lines, or as JSON. `run_screen` is for terminals."""
+"""Renderers of a batch that is followed, as lines or JSON; `display.py` has the one for terminals."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Renderer(Protocol):
     def read_keys(self) -> list[str]: ...
 
     def finish(self, page: Page | None) -> None:
-        """The last that is seen."""
+        """Show the last page."""
 
 
 class _PlainRenderer:
-    """What needs no terminal. A notice is told once, on the standard error: it is no part of what is followed."""
+    """For output without a terminal. Each notice is printed once, on standard error."""
 
     def __init__(self) -> None:
         self._last_notice = ""
@@ -86,11 +86,11 @@ class JsonRenderer(_PlainRenderer):
     def add_news(self, news: Sequence[RecordEvents]) -> None:
         for each in news:
             over = self._find_ended_attempt(each.record.event)
-            said = self._logs.finish(over, each.record.at) if over is not None else []
-            _write_lines([format_json_line(event) for event in (*said, *each.events) if event.concerns(self._batch)])
+            output = self._logs.finish(over, each.record.at) if over is not None else []
+            _write_lines([format_json_line(event) for event in (*output, *each.events) if event.concerns(self._batch)])
 
     def _find_ended_attempt(self, event: object) -> AttemptState | None:
-        """The attempt that ended with this; its task remembers its last one."""
+        """The attempt that ended with this event; tasks keep their last one."""
         if not isinstance(event, AttemptExited | AttemptLost):
             return None
         batch = self._feed.state.batches.get(event.attempt.batch)
@@ -109,7 +109,7 @@ class JsonRenderer(_PlainRenderer):
 
 
 def _write_lines(lines: Sequence[str]) -> None:
-    """Each at once: whoever reads them may be waiting for one."""
+    """Flush, because a program may be waiting for the line."""
     if lines:
         sys.stdout.write("".join(f"{text}\n" for text in lines))
         sys.stdout.flush()

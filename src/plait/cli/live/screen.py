@@ -1,7 +1,4 @@
-"""The screen: frames are drawn in place, below what the terminal already shows. Only what changed is written.
-
-Keys: single letters from the terminal as they are typed, without waiting for any.
-"""
+"""Draw frames in place below what the terminal shows, writing only changed lines; read keys without waiting."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 
-# All of a change at once, where the terminal knows how; and no line goes on in the next one.
+# Synchronized update, where the terminal supports it, with line wrapping off.
 _BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h\x1b[?7l", "\x1b[?7h\x1b[?2026l"
 
 
@@ -40,9 +37,9 @@ _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
 class Screen:
-    """Whatever happens inside, the cursor and the terminal's modes are as before when it is left.
+    """On exit the cursor and the terminal's modes are restored, whatever happened.
 
-    The frame lies above the cursor, which rests at the beginning of the line below it.
+    The cursor stays at the beginning of the line below the frame.
     """
 
     def __init__(self, console: Console) -> None:
@@ -86,7 +83,7 @@ class Screen:
         return max(1, found.columns or 80), max(1, found.lines or 24)
 
     def draw(self, lines: Sequence[StyledLine]) -> None:
-        """Draw this frame where the last one was. In the background nothing is drawn."""
+        """Replace the last frame with this one; does nothing in the background."""
         if not self._may_draw():
             return
         size = self.get_size()
@@ -96,7 +93,7 @@ class Screen:
         self._write(self._render_changes(list(lines)))
 
     def clear(self) -> None:
-        """Take the frame away; what is printed next stands where it was."""
+        """Erase the frame; the next output starts where it was."""
         if self._may_draw():
             self._write(self._erase(self.get_size()[0]))
 
@@ -117,7 +114,7 @@ class Screen:
         return "".join(parts)
 
     def _erase(self, width: int) -> str:
-        """Back to where the frame began. A terminal that became narrower has broken the frame's lines."""
+        """Erase the frame, counting the lines that a narrower terminal has wrapped."""
         rows = sum(max(1, -(-_measure(line) // width)) for line in self._drawn)
         self._drawn = []
         return f"\r{_move_up(rows)}{_CLEAR_BELOW}" if rows else ""
@@ -130,14 +127,14 @@ class Screen:
         return not os.isatty(fd) or is_foreground(fd)
 
     def _write(self, text: str) -> None:
-        """A terminal that is gone is no reason to end: the batch goes on, and so does whoever follows it."""
+        """Write and flush; a closed terminal is ignored, because the batch is still followed."""
         if text:
             with suppress(OSError, ValueError):
                 self._out.write(text)
                 self._out.flush()
 
     def _suspend(self, _number: int, _frame: FrameType | None) -> None:
-        """Ctrl+Z: hand the terminal over as it was, and take it again when the person comes back."""
+        """Ctrl+Z: restore the terminal, stop the process, and set the terminal up again when it continues."""
         self._keys.restore()
         with suppress(OSError, ValueError):
             os.write(self._out.fileno(), (_END_UPDATE + _SHOW_CURSOR).encode())
@@ -145,14 +142,14 @@ class Screen:
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._suspend)
         self._keys.enable()
-        self._drawn = []  # a shell has written since: what was drawn stays there, and the next frame begins below
+        self._drawn = []  # the shell has written below the old frame, so the next one starts there
         with suppress(OSError, ValueError):
             os.write(self._out.fileno(), _HIDE_CURSOR.encode())
 
 
 def make_painter(console: Console) -> Callable[[StyledLine], str]:
-    """How a line becomes what the terminal is sent; without colours where it has or wants none."""
-    system = None if console.color_system is None else ColorSystem.STANDARD  # all that the styles ask for
+    """Make the function that turns a line into escape sequences, without colours if the terminal has or wants none."""
+    system = None if console.color_system is None else ColorSystem.STANDARD  # the styles use no others
 
     @lru_cache(maxsize=64)
     def style(name: str) -> Style:
@@ -160,7 +157,7 @@ def make_painter(console: Console) -> Callable[[StyledLine], str]:
         return parsed.without_color if console.no_color else parsed
 
     def paint(line: StyledLine) -> str:
-        """Terminals disagree on how wide some letters are: what stands behind such is put where it belongs."""
+        """Position what follows non-ASCII text explicitly: terminals disagree on character widths."""
         parts: list[str] = []
         column, sure = 1, True
         for text, name in line:
@@ -181,17 +178,17 @@ def _measure(line: StyledLine) -> int:
     return sum(cell_len(text) for text, _ in line)
 
 
-_READ_BYTES = 256  # bytes at a time; nobody types more
+_READ_BYTES = 256
 
 
 _LFLAG_INDEX = 3
 
 
-_ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.?)")  # what an arrow sends
+_ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.?)")  # such as arrow keys
 
 
 class KeyReader:
-    """Every change to the terminal is undone by `restore`. Ctrl+C and Ctrl+Z stay signals."""
+    """Read single keys from the terminal; Ctrl+C and Ctrl+Z stay signals. `restore` undoes every change."""
 
     def __init__(self, source: TextIO) -> None:
         self._fd = _find_terminal_fd(source)
@@ -202,7 +199,7 @@ class KeyReader:
         return self._fd is not None
 
     def enable(self) -> None:
-        """Letters come one by one from now on, and are not shown. In the background nothing is touched."""
+        """Switch to unbuffered input without echo; does nothing in the background."""
         if self._fd is None or not is_foreground(self._fd):
             return
         try:
@@ -224,10 +221,10 @@ class KeyReader:
             self._fd = None  # the terminal is gone
 
     def read(self) -> list[str]:
-        """What was typed since the last time. Keys that send several letters (arrows) are passed over."""
+        """The keys typed since the last call; escape sequences are ignored."""
         if self._fd is None or not is_foreground(self._fd):
             return []
-        self.enable()  # a shell that had the terminal in the meantime has left its own modes
+        self.enable()  # a shell may have reset the modes meanwhile
         try:
             ready, _, _ = select.select([self._fd], [], [], 0)
             typed = os.read(self._fd, _READ_BYTES) if ready else None
@@ -240,7 +237,7 @@ class KeyReader:
 
 
 def is_foreground(fd: int) -> bool:
-    """Whether this process may use the terminal: it was not sent into the background."""
+    """Whether this process is in the terminal's foreground group."""
     try:
         return os.tcgetpgrp(fd) == os.getpgrp()
     except OSError:

@@ -1,7 +1,4 @@
-"""Ctrl+C and closed terminals: counted, not raised. Whoever follows a batch says what they mean.
-
-Leaving at once: Ctrl+C, and again, and once more, whatever hangs.
-"""
+"""Signals while a batch is followed: Ctrl+C stops it, a third Ctrl+C quits whatever hangs."""
 
 from __future__ import annotations
 
@@ -14,14 +11,12 @@ from plait.client.session import Session, new_request_id
 from plait.core.requests import Stop
 from plait.core.state import BatchState
 
-_MAX_INTERRUPTS = 2  # so often Ctrl+C asks; after that it leaves, whatever hangs
-
-
+_MAX_INTERRUPTS = 2  # after these, Ctrl+C raises KeyboardInterrupt
 _EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalCounter:
-    """`stops`: how often Ctrl+C was pressed; `leave`: the signal after which this front goes, and the batch goes on."""
+    """Count Ctrl+C instead of raising, and note SIGTERM and SIGHUP, after which the batch continues without this process."""
 
     def __init__(self) -> None:
         self.interrupts = 0
@@ -30,7 +25,7 @@ class SignalCounter:
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, *_EXIT_SIGNALS):
-            # Whoever started this with a signal ignored (nohup, a background job) wants it so.
+            # A signal ignored by the parent (nohup, a background job) stays ignored.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._previous_handlers[number] = signal.signal(number, self._handle)
         return self
@@ -51,8 +46,8 @@ class SignalCounter:
 
 
 def force_quit(desk: Session, batch: BatchState | None) -> int:
-    """The exit code. That the batch is to stop may not have been asked for yet: now it is, and nobody waits for it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it has been heard
+    """Ask the batch to stop, without waiting for it, and return the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # already handled
     if batch is None:
         print_notice("Nothing was started.")
     elif batch.ended is None:

@@ -1,7 +1,4 @@
-"""The last screen: how a batch ended, what it took, what is not done and how to go on.
-
-The part of the last screen that is about model jobs: what each one wrote, and what it took.
-"""
+"""The summary after a run: how the batch ended, time and cost, failures, and the next commands."""
 
 from __future__ import annotations
 
@@ -18,15 +15,9 @@ from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, Wai
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView
 
-_MAX_PER_KIND = 10  # of each kind that are told one by one
-
-
+_MAX_PER_KIND = 10  # shown one by one
 _NO_JOBS = ModelJobs()
-
-
-_MAX_REASON_CHARS = 400  # characters of a reason
-
-
+_MAX_REASON_CHARS = 400
 _COUNT_STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
 
 
@@ -34,17 +25,17 @@ _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLE
 
 
 def get_batch_exit_code(view: BatchView) -> int:
-    """0: everything that is still asked for is done. 3: all that is left waits for a person. 1: something else came of it."""
-    if view.unshipped is not None:  # it was asked for, and nobody got it
+    """0: all that is still wanted is done. 3: the rest waits for a person. 1: anything else."""
+    if view.unshipped is not None:  # publishing was requested and failed
         return FAILED
-    if view.status is BatchStatus.COMPLETED:  # what a person dropped is not asked for any more
+    if view.status is BatchStatus.COMPLETED:  # dropped tasks don't count
         return OK
     if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
         return FAILED if view.status in {BatchStatus.FAILED, BatchStatus.CANCELLED} else OK
     return NEEDS_PERSON if view.waits_for_person else FAILED
 
 
-def make_summary(  # noqa: PLR0913 - all that is told
+def make_summary(  # noqa: PLR0913 - everything it shows
     view: BatchView,
     *,
     now: float,
@@ -53,9 +44,7 @@ def make_summary(  # noqa: PLR0913 - all that is told
     jobs: ModelJobs = _NO_JOBS,
     contests: Sequence[ContestView] = (),
 ) -> Page:
-    """`worked` is the time of all attempts, one after another; `jobs` are those of them that models did.
-    A failed entrant of a contest is told of there, and is no failure of the batch.
-    """
+    """`agent_seconds` is the sum over all attempts. Failed entrants are listed with their contest, not as failures."""
     page = Page()
     label = name or view.id
     page.add_line()
@@ -80,7 +69,7 @@ def make_summary(  # noqa: PLR0913 - all that is told
 
 
 def _add_branch(page: Page, view: BatchView, name: str) -> None:
-    """Where the result is, and how it gets to where others see it."""
+    """The branch, what of it is published, and how to publish it."""
     if not view.branch or not view.head or view.head == view.base:
         return
     there = bool(view.pushed) and view.pushed == view.head
@@ -115,10 +104,10 @@ def _format_counts(view: BatchView) -> list[tuple[str, str]]:
 
 def _format_times(view: BatchView, begun: float, now: float, agent_seconds: float) -> str:
     wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - begun)
-    told, long = format_elapsed(wall), format_elapsed(agent_seconds)
-    if agent_seconds > wall and told != long:
-        told = f"{told} instead of {long} one after another"
-    return f"{told} · {view.cost}" if view.cost else told
+    text, work = format_elapsed(wall), format_elapsed(agent_seconds)
+    if agent_seconds > wall and text != work:
+        text = f"{text} ({work} of agent time)"
+    return f"{text} · {view.cost}" if view.cost else text
 
 
 def _add_failed(page: Page, view: BatchView, name: str) -> None:
@@ -137,14 +126,14 @@ def _add_failed(page: Page, view: BatchView, name: str) -> None:
 
 
 def _suggest_command(task: TaskView, called: str) -> str:
-    """The command that shows more: of a conflict, both sides' files are told already."""
+    """The command that shows more."""
     if task.status is TaskStatus.CONFLICTED:
         return f"plait diff {called}"
     return f"plait logs {called}{' --gate' if task.category is Category.GATE else ''}"
 
 
 def _add_not_run(page: Page, view: BatchView) -> None:
-    """Many tasks end for one reason: it is told once."""
+    """Tasks with the same status and reason share a line."""
     groups: dict[tuple[TaskStatus, str], list[str]] = {}
     for task in view.tasks:
         if task.status in _NOT_RUN_STATUSES:
@@ -188,40 +177,38 @@ def _add_more_count(page: Page, found: Sequence[TaskView]) -> None:
 
 
 def _add_next_steps(page: Page, view: BatchView, name: str) -> None:
-    """How to go on, where something is left to go on with."""
+    """The commands that continue an unfinished batch."""
     called = quote(name)
     bad = [task for task in view.tasks if task.status.is_failure]
     paused = view.pause_cause is not None
     base_fails = view.pause_cause is PauseCause.GATE and view.base_fails_gate
-    told: list[str] = []
+    commands: list[str] = []
     if bad:
         names = " ".join(quote(task.id) for task in bad) if len(bad) <= MAX_NAMES else "TASK…"
-        told.append(f"plait retry {called} {names}")
+        commands.append(f"plait retry {called} {names}")
     if paused:
-        told.append(f"plait run --resume{' --budget AMOUNT' if view.pause_cause is PauseCause.BUDGET else ''}")
+        commands.append(f"plait run --resume{' --budget AMOUNT' if view.pause_cause is PauseCause.BUDGET else ''}")
         if base_fails:
-            told[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
-    if told:
+            commands[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
+    if commands:
         page.add_line()
-        # A pause holds back what is retried, too.
+        # A paused batch doesn't start retried tasks either.
         joined = "   then   " if paused and not base_fails else "   or   "
-        page.add_line(("  to go on", "bold"), f"  {joined.join(told)}")
+        page.add_line(("  next", "bold"), f"  {joined.join(commands)}")
 
 
 def _flatten(reason: str) -> str:
-    """On one line, and no longer than a few."""
-    told = " ".join(reason.split())
-    return told if len(told) <= _MAX_REASON_CHARS else f"{told[:_MAX_REASON_CHARS]}…"
+    """The reason on one line, cut if it is very long."""
+    text = " ".join(reason.split())
+    return text if len(text) <= _MAX_REASON_CHARS else f"{text[:_MAX_REASON_CHARS]}…"
 
 
-_MAX_JOBS = 20  # jobs that are told one by one
-
-
+_MAX_JOBS = 20
 _JOB_STYLES = {"passed": "green", "failed": "red"}
 
 
 def add_jobs(page: Page, jobs: ModelJobs) -> None:
-    """Nothing, for batches without any."""
+    """Add what each model job wrote and took."""
     if not jobs:
         return
     pieces: list[tuple[str, str]] = []
@@ -232,11 +219,11 @@ def add_jobs(page: Page, jobs: ModelJobs) -> None:
         ]
     page.add_line()
     page.add_line(("  jobs  ", "bold"), *pieces)
-    told = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit]
-    for job in told[:_MAX_JOBS]:
+    shown = [job for job in jobs.jobs if job.outputs or job.retry_used or job.implicit]
+    for job in shown[:_MAX_JOBS]:
         page.add_line(f"    {job.id}  {replace_control_chars(_describe_job(job))}")
-    if len(told) > _MAX_JOBS:
-        page.add_line((f"    and {len(told) - _MAX_JOBS} more", "dim"))
+    if len(shown) > _MAX_JOBS:
+        page.add_line((f"    and {len(shown) - _MAX_JOBS} more", "dim"))
 
 
 def _describe_job(job: ModelJobView) -> str:

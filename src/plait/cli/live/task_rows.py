@@ -1,7 +1,4 @@
-"""A task's row, in words: who, where, how long, what, by whom, for how much.
-
-Columns: sized by what is in them, given up from the least important on when the room is small.
-"""
+"""The rows of the task table, and columns that fit its width; the least important columns are dropped first."""
 
 from __future__ import annotations
 
@@ -22,13 +19,13 @@ from plait.core.views import TaskView
 AGENT_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)  # an attempt is running
 
 
-_MIN_ID_LETTERS = 4  # an id with fewer letters says nothing: 63, 1.2, T007
+_MIN_ID_LETTERS = 4  # shorter ids are shown with the title: 63, 1.2, T007
 
 
 _MERGED_STATUSES = (TaskStatus.DONE, TaskStatus.MERGING)
 
 
-_MERGED_REASON = "merged"  # that it passed the gate as well is what done means
+_MERGED_REASON = "merged"  # done implies that the gate passed
 
 
 _RETRY_VERBS = {TaskStatus.MERGING: "merging again", TaskStatus.VERIFYING: "verifying again"}
@@ -36,7 +33,7 @@ _RETRY_VERBS = {TaskStatus.MERGING: "merging again", TaskStatus.VERIFYING: "veri
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """`changed` is how much it changed, `warning` what may come of it; neither is worth cutting `what` short."""
+    """The texts of a row. `activity` is what the task does; `diffstat` and `warning` are dropped before it is cut."""
 
     task: TaskView
     label: str
@@ -68,7 +65,7 @@ def make_row(
 
 
 def _has_merged_changes(task: TaskView) -> bool:
-    """Whether something of it is merged, or about to be."""
+    """Whether the task has changes that are merged or being merged."""
     return task.status in _MERGED_STATUSES and task.diffstat is not None and task.diffstat[0] > 0
 
 
@@ -77,13 +74,13 @@ def needs_title(task: TaskView) -> bool:
 
 
 def _format_task_duration(task: TaskView, now: float) -> str:
-    """How long it has been at it; who waits again is not at it."""
+    """The time since it started, or until it ended; empty while it waits."""
     if task.started_at is None:
         return ""
     if task.ended_at is not None:
         return format_elapsed(task.ended_at - task.started_at)
-    at_it = task.status in {*AGENT_STATUSES, TaskStatus.MERGING}
-    return format_elapsed(now - task.started_at) if at_it else ""
+    active = task.status in {*AGENT_STATUSES, TaskStatus.MERGING}
+    return format_elapsed(now - task.started_at) if active else ""
 
 
 def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activity: Mapping[str, str]) -> str:
@@ -95,7 +92,7 @@ def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activi
 
 
 def describe_predicted_conflict(task: TaskView) -> str:
-    """What a running task would conflict with, were it merged as it is."""
+    """What a running task would conflict with if it were merged now."""
     if not task.foreseen or task.status not in AGENT_STATUSES:
         return ""
     (other, files), *rest = task.foreseen
@@ -105,7 +102,7 @@ def describe_predicted_conflict(task: TaskView) -> str:
 
 
 def shorten_reason(task: TaskView, now: float) -> str:
-    """The reason without what its place in a table already says."""
+    """The reason without what the status column already says."""
     if task.waiting is Waiting.BACKOFF and task.retry_at is not None:
         return f"{_RETRY_VERBS.get(task.status, 'retrying')} in {format_elapsed(task.retry_at - now)}: {task.short}"
     if task.status is TaskStatus.CONFLICTED:
@@ -116,57 +113,41 @@ def shorten_reason(task: TaskView, now: float) -> str:
 
 
 def describe_phase(task: TaskView, activity: Mapping[str, str]) -> str:
-    """Its phase, else its last activity; a second attempt says so."""
-    said = task.phase or activity.get(task.id, "")
+    """The phase, else the last activity, with the number of a repeated attempt."""
+    phase = task.phase or activity.get(task.id, "")
     if task.attempt <= 1:
-        return said
-    return f"attempt {task.attempt}: {said}" if said else f"attempt {task.attempt}"
+        return phase
+    return f"attempt {task.attempt}: {phase}" if phase else f"attempt {task.attempt}"
 
 
 COLUMN_GAP = 2
-
-
 _MIN_LABEL_WIDTH = 14
-
-
 _MIN_ACTIVITY_WIDTH = 18
-
-
-_MIN_READABLE_WIDTH = 5  # with less, nobody can tell what is meant
-
-
+_MIN_READABLE_WIDTH = 5  # with less, no activity
 _MIN_ACTIVITY_BESIDE_TITLE = 24  # with less, no titles
-
-
-_MIN_ACTIVITY_BESIDE_AGENT = 44  # with less, no agents where all are the same
-
-
-_DURATION_WIDTH = 7  # always, so that nothing moves when time goes on
-
-
+_MIN_ACTIVITY_BESIDE_AGENT = 44  # with less, no agents if all are the same
+_DURATION_WIDTH = 7  # constant, so that columns don't move as time passes
 _MAX_LABEL_WIDTH = 36
-
-
 _MAX_TITLE_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnWidths:
-    """Widths in cells; 0: the column is not shown. What a row does is told in the rest."""
+    """Widths in cells; 0: the column is hidden. The activity gets the rest."""
 
     total: int
     label: int
     status: int
-    took: int
+    duration: int
     agent: int
     cost: int
-    diffstat: int = 0  # the widest, so that what stands behind them is in line
-    ids: int = 0  # of the label, where titles stand beside the ids
-    alike: bool = False  # labels that are cut at their ends can't be told apart
+    diffstat: int = 0  # the widest, so that the activities line up
+    ids: int = 0  # of the label, if titles are shown beside ids
+    ambiguous: bool = False  # labels cut at the end would look the same
 
     @property
     def activity(self) -> int:
-        fixed = (self.label, self.status, self.took, self.agent, self.cost)
+        fixed = (self.label, self.status, self.duration, self.agent, self.cost)
         return self.total - sum(width + COLUMN_GAP for width in fixed if width)
 
 
@@ -176,7 +157,7 @@ def fit_columns(rows: Sequence[TaskRow], room: int) -> ColumnWidths:
         total=room,
         label=ids,
         status=_max_width([row.status for row in rows]),
-        took=_DURATION_WIDTH if any(row.duration for row in rows) else 0,
+        duration=_DURATION_WIDTH if any(row.duration for row in rows) else 0,
         agent=_max_width([row.agent for row in rows]),
         cost=_max_width([row.cost for row in rows]),
         diffstat=_max_width([row.diffstat for row in rows]),
@@ -186,19 +167,19 @@ def fit_columns(rows: Sequence[TaskRow], room: int) -> ColumnWidths:
     if found.activity < (_MIN_ACTIVITY_WIDTH if several else _MIN_ACTIVITY_BESIDE_AGENT + titles):
         found = replace(found, agent=0)
     found = _narrow(found)
-    found = replace(found, alike=_are_ambiguous([row.label for row in rows], found.label))
+    found = replace(found, ambiguous=_are_ambiguous([row.label for row in rows], found.label))
     return _add_titles(found, titles)
 
 
 def _narrow(found: ColumnWidths) -> ColumnWidths:
-    """Make room for what a task does: by shorter labels, without the cost, without the time; else do without it."""
+    """Make room for the activity: shorten labels, then drop the cost, then the duration."""
     if found.activity < _MIN_ACTIVITY_WIDTH:
         least = min(found.label, _MIN_LABEL_WIDTH)
         found = replace(found, label=max(least, found.label - (_MIN_ACTIVITY_WIDTH - found.activity)))
     if found.activity < _MIN_ACTIVITY_WIDTH:
         found = replace(found, cost=0)
     if found.activity < _MIN_ACTIVITY_WIDTH // 2:
-        found = replace(found, took=0)
+        found = replace(found, duration=0)
     if found.activity < 0:
         found = replace(found, label=max(1, found.label + found.activity))
     return found
@@ -212,11 +193,11 @@ def _add_titles(found: ColumnWidths, widest: int) -> ColumnWidths:
 
 
 def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> StyledLine:
-    """Exactly as wide as the room. What is left empty at its sides is there for the words."""
+    """A line exactly as wide as the table; the activity uses columns that are empty in this row."""
     pieces: list[StyledText] = [(terminal.pad(_format_label(row, columns, terminal), columns.label), "")]
     pieces.append((" " * COLUMN_GAP + terminal.pad(row.status, columns.status), LIVE_STATUS_STYLES[row.task.status]))
     if _shows_duration(row, columns):
-        pieces.append((" " * COLUMN_GAP + terminal.pad_left(row.duration, columns.took), ""))
+        pieces.append((" " * COLUMN_GAP + terminal.pad_left(row.duration, columns.duration), ""))
     return (
         *pieces,
         *_render_activity(row, columns, terminal),
@@ -225,7 +206,7 @@ def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> 
 
 
 def fit_activity(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> tuple[str, str]:
-    """What is told of it, and the warning behind that: as much of both as there is room for, and always the warning."""
+    """The activity and the warning after it; if both don't fit, only the warning."""
     room = get_activity_width(row, columns)
     text = (
         f"{terminal.pad(row.diffstat, columns.diffstat)}{' ' * COLUMN_GAP}{row.activity}"
@@ -243,25 +224,25 @@ def _render_activity(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyl
     room = get_activity_width(row, columns)
     if room <= 0:
         return [(" " * (room + COLUMN_GAP), "")]
-    told, warning = fit_activity(row, columns, terminal)
-    if room < _MIN_READABLE_WIDTH < cell_len(told + warning):
+    activity, warning = fit_activity(row, columns, terminal)
+    if room < _MIN_READABLE_WIDTH < cell_len(activity + warning):
         return [(" " * (room + COLUMN_GAP), "")]
-    rest = room - cell_len(told)
+    rest = room - cell_len(activity)
     if not warning:
-        return [(" " * COLUMN_GAP + terminal.pad(told, room), _get_activity_style(row))]
-    return [(" " * COLUMN_GAP + told, _get_activity_style(row)), (terminal.pad(warning, rest), "yellow")]
+        return [(" " * COLUMN_GAP + terminal.pad(activity, room), _get_activity_style(row))]
+    return [(" " * COLUMN_GAP + activity, _get_activity_style(row)), (terminal.pad(warning, rest), "yellow")]
 
 
 def get_activity_width(row: TaskRow, columns: ColumnWidths) -> int:
-    """The cells there are for what this task does."""
+    """The width left for this task's activity."""
     shown = [columns.label, columns.status]
-    shown += [columns.took] if _shows_duration(row, columns) else []
+    shown += [columns.duration] if _shows_duration(row, columns) else []
     shown += [columns.agent, columns.cost] if _shows_agent_or_cost(row, columns) else []
     return columns.total - sum(width + COLUMN_GAP for width in shown if width)
 
 
 def _shows_duration(row: TaskRow, columns: ColumnWidths) -> bool:
-    return bool(columns.took and row.duration)
+    return bool(columns.duration and row.duration)
 
 
 def _shows_agent_or_cost(row: TaskRow, columns: ColumnWidths) -> bool:
@@ -271,7 +252,7 @@ def _shows_agent_or_cost(row: TaskRow, columns: ColumnWidths) -> bool:
 def _format_label(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> str:
     if columns.ids and row.title:
         return f"{terminal.pad(row.label, columns.ids)}{' ' * COLUMN_GAP}{row.title}"
-    return terminal.fit_middle(row.label, columns.label) if columns.alike else row.label
+    return terminal.fit_middle(row.label, columns.label) if columns.ambiguous else row.label
 
 
 def _render_agent_and_cost(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> list[StyledText]:

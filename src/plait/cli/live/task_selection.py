@@ -1,4 +1,4 @@
-"""Which tasks are shown when there is not room for all: what needs a person, what runs, what failed, what comes next."""
+"""Which tasks to show if there isn't room for all: needing a person, running, failed, next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.status import TaskStatus, Waiting
 from plait.core.views import TaskView
 
-_MAX_FAILURES = 3  # so many of the last failures are shown, however much is running
+_MAX_FAILURES = 3  # the latest failures are always shown
 _RANKS = {
     TaskStatus.RUNNING: 1,
     TaskStatus.VERIFYING: 1,
@@ -30,14 +30,14 @@ _FAILED_RANK = 2
 
 @dataclass(frozen=True, slots=True)
 class TaskSelection:
-    """`shown` in the plan's order; `hidden` says how many of which status are not."""
+    """`shown` in the plan's order; `hidden` counts the others by status."""
 
     shown: tuple[TaskView, ...]
     hidden: tuple[tuple[TaskStatus, int], ...] = ()
 
 
 def select_visible_tasks(tasks: Sequence[TaskView], rows: int) -> TaskSelection:
-    """As many as fit; where some do not, one row is kept for the words that say so."""
+    """As many as fit in `rows`; one row is kept for the count of the others."""
     if len(tasks) <= rows:
         return TaskSelection(tuple(tasks))
     places = sorted(range(len(tasks)), key=_make_sort_key(tasks))
@@ -48,7 +48,7 @@ def select_visible_tasks(tasks: Sequence[TaskView], rows: int) -> TaskSelection:
 
 
 def _make_sort_key(tasks: Sequence[TaskView]) -> Callable[[int], tuple[int, float, int]]:
-    """The most important first, by place. Of what has ended, the last is news; of what is to come, the first is next."""
+    """Most important first; ended tasks from the latest, others in the plan's order."""
     failed = [place for place, task in enumerate(tasks) if _RANKS[task.status] == _FAILED_RANK]
     failed.sort(key=lambda place: -(tasks[place].ended_at or 0.0))
     last = set(failed[:_MAX_FAILURES])

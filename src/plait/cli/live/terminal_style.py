@@ -1,4 +1,4 @@
-"""Ink: what a terminal can show, how wide a text is in it, and how a text is cut to fit."""
+"""What a terminal can show: signs its encoding has, and texts cut or padded to a width in cells."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from plait.core.status import TaskStatus
 StyledText = tuple[str, str]  # a text and its style
 StyledLine = tuple[StyledText, ...]
 
-_MAX_CHARS = 2000  # characters of a text that are looked at
-_MAX_CHARS_PER_CELL = (
-    8  # no text is worth more characters than this for each cell: marks may be piled on one letter for ever
-)
+_MAX_CHARS = 2000  # of a text; the rest is ignored
+_MAX_CHARS_PER_CELL = 8  # any number of combining marks can be stacked on one letter
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """`signs` stand beside the words of statuses; the corners and sides make the box."""
+    """`signs` are shown beside statuses; corners, rule and side draw the box."""
 
     encoding: str
     signs: dict[TaskStatus, str]
@@ -34,18 +32,18 @@ class TerminalStyle:
     minus: str
 
     def sanitize(self, text: str) -> str:
-        """On one line, harmless to a terminal, and of letters that it knows."""
-        told = replace_control_chars(" ".join(text[:_MAX_CHARS].split()))
-        if self.encoding == "utf-8" and told.isprintable():
-            return told
-        return told.encode(self.encoding, "replace").decode(self.encoding)
+        """The text on one line, without control characters, in characters the encoding has."""
+        line = replace_control_chars(" ".join(text[:_MAX_CHARS].split()))
+        if self.encoding == "utf-8" and line.isprintable():
+            return line
+        return line.encode(self.encoding, "replace").decode(self.encoding)
 
     def replace_signs(self, text: str) -> str:
-        """Words of plait itself, with the signs that this terminal knows."""
+        """Replace signs in plait's own texts by those this terminal has."""
         return text.replace("·", self.dot).replace("…", self.ellipsis).replace(MINUS_SIGN, self.minus)
 
     def fit(self, text: str, width: int) -> str:
-        """No wider than this; what was cut off leaves a sign."""
+        """The text cut to `width` cells, with an ellipsis if it was longer."""
         if width <= 0:
             return ""
         text = text[: width * _MAX_CHARS_PER_CELL]
@@ -54,7 +52,7 @@ class TerminalStyle:
         return set_cell_size(text, width - 1).rstrip() + self.ellipsis
 
     def wrap(self, text: str, width: int, max_lines: int) -> list[str]:
-        """On as many lines as it takes, at most so many; the last one is cut."""
+        """Wrap at spaces into at most `max_lines` lines; the last one is cut."""
         lines, words = [""], text.split(" ")
         while words:
             longer = f"{lines[-1]} {words[0]}".strip()
@@ -66,7 +64,7 @@ class TerminalStyle:
         return [self.fit(line, width) for line in lines]
 
     def fit_middle(self, text: str, width: int) -> str:
-        """Like `fit`, for texts that begin alike: the end is kept as well."""
+        """Like `fit`, but cut in the middle, for texts with a common beginning."""
         if width < 5 or cell_len(text) <= width:
             return self.fit(text, width)
         tail = width // 2
@@ -133,7 +131,7 @@ _UNICODE_SIGNS = f"╭╮╰╯─│·…{MINUS_SIGN}" + "".join(_SIGNS.values(
 
 
 def choose_terminal_style(encoding: str) -> TerminalStyle:
-    """The finest that this encoding can show."""
+    """Unicode signs if the encoding has all of them, else ASCII."""
     try:
         name = codecs.lookup(encoding).name
     except LookupError:

@@ -1,4 +1,4 @@
-"""The scene: all that a frame shows but the time, the room and what agents are doing this second."""
+"""What a frame shows of the batch, without time, size and current activities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait.core.views import BatchView, make_batch_view
 
 @dataclass(frozen=True, slots=True)
 class ProviderLimit:
-    """A provider that takes no work, and until when."""
+    """A provider that is unavailable, and until when."""
 
     provider: str
     until: float
@@ -23,7 +23,7 @@ class ProviderLimit:
 
 @dataclass(frozen=True, slots=True)
 class RunningGate:
-    """It runs on the first `size` merges. `suspects` are those that the guilty one is among, once it has failed."""
+    """It runs on the first `size` merges. After a failure, one of `suspects` is the cause."""
 
     command: str
     size: int
@@ -33,9 +33,8 @@ class RunningGate:
 
 @dataclass(frozen=True, slots=True)
 class BatchViewModel:
-    """`name` is the shortest one a person can call the batch by; `ending` are tasks whose attempt is asked to end,
-    `used` what running attempts have spent so far, `checks` the commands that verify, `without` those that the branch
-    is being made anew without.
+    """`name` is the batch's short name, `ending` tasks whose attempt was asked to end, `spent` what running attempts
+    have cost so far, `rebuild_without` the tasks left out of a branch being rebuilt.
     """
 
     view: BatchView
@@ -53,7 +52,7 @@ class BatchViewModel:
 
 
 def build_view_model(state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str) -> BatchViewModel:
-    """It costs as much as the batch is long: once per change, not once per frame."""
+    """Linear in the number of tasks, so it is built once per change, not once per frame."""
     batch = state.batches[batch_id]
     view = make_batch_view(state, batch)
     limits = (
