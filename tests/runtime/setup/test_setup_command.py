@@ -115,9 +115,7 @@ def test_two_workspaces_at_once_run_it_once(bench: Bench, counter: Path, outfit:
     bench.until(lambda: runs(counter) == 1)
     second = bench.start(other, outfit)
     assert second.stdout is not None
-    assert second.stdout.readline().startswith(
-        "plait: waiting for the same setup in another workspace: echo ran"
-    )
+    assert second.stdout.readline().startswith("plait: waiting for the same setup in another workspace: echo ran")
     go.touch()
     assert bench.end(one, first).code == 0
     ended = bench.end(other, second)
