@@ -188,7 +188,7 @@ def test_a_batch_without_its_kit_fails_with_a_reason(house: EngineHarness) -> No
     tenure = house.engine()
     assert tenure.wait_until(tenure.has_ended)
     assert tenure.statuses() == {"one": TaskStatus.FAILED}
-    assert "what batch b was submitted with can't be read" in tenure.batch().tasks[0].reason
+    assert "can't read the files of batch b" in tenure.batch().tasks[0].reason
 
 
 def test_the_environment_is_gone_when_the_batch_is_over(house: EngineHarness) -> None:
