@@ -1,4 +1,4 @@
-"""`plait config`: every setting, its value, and who gave it."""
+"""`plait config`: every setting with its value and origin."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NARROW_WIDTH = 60
 def config_command(
     where: Path,
     key: str | None,
-    as_json: bool,  # noqa: FBT001 - the command line's own flag
+    as_json: bool,  # noqa: FBT001 - the command's option
     console: Console,
 ) -> int:
-    """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
+    """Return the exit code. Raises UserError for an unknown key; warnings go to standard error."""
     wanted = None if key is None else find_key(key)
     from plait.client.project_state import load_settings  # `plait --help` goes without
 
@@ -76,7 +76,7 @@ def config_entry_json(config: Config, key: AnyKey) -> dict[str, object]:
 
 
 def format_value(config: Config, key: AnyKey) -> list[str]:
-    """One value for scripts: without quotes, an item a line, nothing where nothing is set."""
+    """One value for scripts: unquoted, one item per line, nothing if unset."""
     value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     match value:
         case list():
@@ -127,5 +127,5 @@ def _render_help(key: AnyKey, width: int) -> RenderableType:
 
 
 def _escape_unprintable(text: str) -> str:
-    """Nothing in a repository's file may steer a terminal."""
+    """Escape control characters, so that a repository's file can't control the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else format_toml(char)[1:-1] for char in text)

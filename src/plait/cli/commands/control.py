@@ -1,7 +1,4 @@
-"""The steering verbs: each asks the engine for something, and tells what became of it, task by task.
-
-What became of requests: granted and where things stand now, refused and why, or safe and not answered yet.
-"""
+"""Commands that send requests to the engine (cancel, pause, retry, drop …) and print the answer for each task."""
 
 from __future__ import annotations
 
@@ -71,7 +68,7 @@ def resume_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
 
 
 def approve_command(where: Path, names: TargetNames, *, everything: bool, as_json: bool) -> int:
-    """Without a task, the one whose turn it is; `everything`: nobody is asked any more."""
+    """Without a task, approve the next one; `everything`: stop asking."""
     with open_session(find_repo(where)) as desk:
         target = find_batch_and_tasks(desk.preview_state(), names)
         if everything and target.tasks:
@@ -84,7 +81,7 @@ def approve_command(where: Path, names: TargetNames, *, everything: bool, as_jso
 
 
 def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json: bool) -> int:
-    """Without tasks, all that failed, timed out, conflicted or was cancelled."""
+    """Without tasks, retry all that failed, timed out, conflicted or were cancelled."""
     with open_session(find_repo(where)) as desk:
         target = find_batch_and_tasks(desk.preview_state(), names)
         if agent is not None:
@@ -164,7 +161,7 @@ _UNANSWERED_MESSAGE = (
 
 
 def print_answers(state: State, batch_id: str, results: Sequence[TaskAnswer], *, as_json: bool) -> int:
-    """The exit code: whether all was granted."""
+    """Print the answers; the exit code is 0 if all requests were granted."""
     if as_json:
         print_json({"batchId": batch_id, "results": [answer_json(state, batch_id, result) for result in results]})
     else:
@@ -183,8 +180,8 @@ def _print_results(state: State, batch_id: str, results: Sequence[TaskAnswer]) -
     sys.stdout.flush()
     for name, answer in results:
         if not answer.granted:
-            said = answer.why if answer.granted is False else f"{name or f'batch {batch_id}'}: {_UNANSWERED_MESSAGE}"
-            print_note(said)
+            subject = name or f"batch {batch_id}"
+            print_note(answer.why if answer.granted is False else f"{subject}: {_UNANSWERED_MESSAGE}")
 
 
 def _describe_granted(state: State, batch_id: str, name: str | None, answer: RequestAnswer) -> str:

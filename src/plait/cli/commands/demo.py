@@ -21,7 +21,7 @@ from plait.core.settings import Backoff
 from plait.core.state import BatchState
 from plait.git.location import find_repo
 
-# A failure is part of the show.
+# One task is meant to fail.
 EXPECTED_STATUSES = {
     "01-pages": "done",
     "02-colours": "done",
@@ -34,7 +34,7 @@ EXPECTED_STATUSES = {
     "09-slogan": "done",
     "10-promise": "done",
 }
-# A demonstration goes its own way, whatever the settings of the house are.
+# The demo doesn't depend on the user's settings.
 DEMO_FLAGS = {
     "run.agent": "shell",
     "run.agent_command": "",
@@ -61,7 +61,7 @@ DEMO_FLAGS = {
 
 
 def demo_command() -> int:
-    """0 when it went as designed."""
+    """The exit code is 0 if every task ended as designed."""
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make_site(top)
     page = Page()
@@ -111,8 +111,8 @@ def _copy(source: Traversable, target: Path) -> None:
 
 def _git(top: Path, words: list[str], names: dict[str, str]) -> None:
     try:
-        made = subprocess.run(  # fixed words
-            ["git", "-C", str(top), *words],  # git as the person has it
+        made = subprocess.run(
+            ["git", "-C", str(top), *words],
             env={**os.environ, **names},
             capture_output=True,
             text=True,
@@ -145,7 +145,7 @@ def _print_next_steps(top: Path, batch: BatchState) -> None:
         (f"{plait} logs {batch.id} 06-translation", "what it said before it failed"),
         (f"{plait} explain {batch.id} 07-language-menu", "why it did not run"),
         (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "give it what it lacks …"),
-        (f"{plait} retry {batch.id} 06-translation", "… and both are taken up again, and merged"),
+        (f"{plait} retry {batch.id} 06-translation", "… and both run again and are merged"),
     ):
         page.add_line((f"  # {why}", "dim"))
         page.add_line(f"  {command}")
@@ -156,6 +156,6 @@ def _print_next_steps(top: Path, batch: BatchState) -> None:
 
 
 def _format_plait_command(top: Path) -> str:
-    """As this was called: it need not be on PATH."""
+    """The program as it was called: plait may not be on PATH."""
     program = "plait" if shutil.which("plait") else sys.argv[0]
     return f"{shlex.quote(program)} -C {shlex.quote(str(top))}"

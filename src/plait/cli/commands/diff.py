@@ -1,7 +1,4 @@
-"""`plait diff`: the change of a task, of one of its attempts, or of a whole batch.
-
-A difference on a terminal: in colour, by pages, and harmless whatever the files hold.
-"""
+"""`plait diff`: the changes of a task, an attempt or a batch; on a terminal in colour, paged and without control characters."""
 
 from __future__ import annotations
 
@@ -134,11 +131,11 @@ _HEADER_STYLE, _HUNK_STYLE, _ADDED_STYLE, _REMOVED_STYLE, _RESET_STYLE = (
 )
 
 
-MAX_DIFF_LINE_CHARS = 1 << 16  # characters that are held of one line
+MAX_DIFF_LINE_CHARS = 1 << 16  # longer lines are printed in parts
 
 
 def reveal_control_chars(text: str) -> str:
-    """What would steer a terminal, hide, or turn the reading around, in signs: a reviewer must see that it is there."""
+    """Show control and invisible characters as ^X or <U+XXXX>, so that a reviewer sees them."""
     if text.isascii() and text.isprintable():
         return text
     return _INVISIBLE_CHARS.sub(_format_control_char, text)
@@ -152,7 +149,7 @@ def _format_control_char(found: re.Match[str]) -> str:
 
 
 def colorize(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Lines for a terminal. Colours are put on here: among git's own, a file's could not be told from them."""
+    """Lines for a terminal. Coloured here rather than by git, so that colour codes in files can't imitate it."""
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     colorizer, style, begun = _DiffColorizer(), "", False
     for part, whole in _split_lines(pieces):
@@ -166,7 +163,7 @@ def colorize(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 class _DiffColorizer:
-    """Knows by a hunk's own count which lines are in it: a removed `-- x` is no header."""
+    """Counts the lines of each hunk, so that a removed `-- x` is not taken for a header."""
 
     def __init__(self) -> None:
         self._removed_left = self._added_left = 0
@@ -186,7 +183,7 @@ class _DiffColorizer:
 
 
 def _split_lines(pieces: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
-    """Each with whether it ends here: one that is far too long for anybody comes in parts, and fills no memory."""
+    """Lines, and whether each is complete: very long ones come in parts, to bound memory."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     begun = ""
     for piece in pieces:
@@ -201,7 +198,7 @@ def _split_lines(pieces: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
 
 
 def run_pager(lines: Iterable[str], place: RepoLocation) -> None:
-    """Through the pager that git would use here; without one, straight to the terminal."""
+    """Show the lines in git's pager; without one, print them."""
     pager = _find_pager(place)
     if not pager:
         sys.stdout.writelines(lines)

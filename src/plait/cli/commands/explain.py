@@ -1,7 +1,4 @@
-"""`plait explain`: why a task is where it is, what it needs, what it has been through, and the way out.
-
-What came of a task, as `plait explain` tells it.
-"""
+"""`plait explain`: why a task has its status, its needs, attempts and result, and the next step."""
 
 from __future__ import annotations
 
@@ -128,10 +125,8 @@ def _describe_outcome(each: PastAttempt) -> str:
     return f"{each.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"
 
 
-_ResultLine = tuple[str, str]  # what, and the words about it
-
-
-def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[_ResultLine]:
+def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[tuple[str, str]]:
+    """Labels and texts."""
     if found.workspace:
         yield "workspace", found.workspace
     if found.diffstat is not None:

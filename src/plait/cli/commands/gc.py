@@ -1,7 +1,4 @@
-"""`plait gc`: what batches left behind, what of it can go, and what was saved of it.
-
-How `plait gc` tells what can go and what went: by batch, with how much disk it takes.
-"""
+"""`plait gc`: remove what finished batches left behind, and list or restore what was saved of it."""
 
 from __future__ import annotations
 
@@ -225,7 +222,7 @@ def print_cleanup(plan: GcPlan) -> None:
 
 
 def _add_groups(page: Page, found: Iterable[Removal | KeptItem]) -> None:
-    """Things of one kind, of one batch, for one reason are one line."""
+    """Items of the same kind, batch and reason share a line."""
     groups: dict[tuple[str, str, str], list[GcItem]] = {}
     for each in found:
         groups.setdefault((get_batch(each.item), describe_kind(each.item), each.why), []).append(each.item)

@@ -1,9 +1,4 @@
-"""`plait init`: a `plait.toml` for what is found here.
-
-What goes into the file: what was found, or what a person says instead.
-
-What `plait init` says on the way.
-"""
+"""`plait init`: write a `plait.toml` with the sources, agent and test command found here or typed by the user."""
 
 from __future__ import annotations
 
@@ -43,7 +38,7 @@ _HINT_BY_ERRNO = {
 _PERMISSION_HINT = "See who may write there: ls -ld ."
 
 
-def init_command(  # noqa: PLR0913 - the command line's own flags, and what tests put in place of the terminal
+def init_command(  # noqa: PLR0913 - the command's options, and what tests replace
     where: Path,
     *,
     yes: bool,
@@ -53,9 +48,9 @@ def init_command(  # noqa: PLR0913 - the command line's own flags, and what test
     ask: Prompt | None = None,
     path: str | None = None,
 ) -> int:
-    """The exit code; what stands in the way is raised. Nothing is run, and nothing is written before all is answered.
+    """Return the exit code. Runs nothing, and writes only after all questions are answered.
 
-    `ask` takes the place of the terminal's own prompt, `path` that of PATH.
+    `ask` replaces the terminal's prompt, `path` replaces PATH.
     """
     out = console or output.make_console()
     place = find_repo(where)
@@ -74,7 +69,7 @@ def init_command(  # noqa: PLR0913 - the command line's own flags, and what test
 
 
 def _check_not_configured(top: Path, *, force: bool) -> None:
-    """A second set of settings beside those of pyproject would contradict them, so --force can't have that either."""
+    """Settings in pyproject.toml rule out a plait.toml, even with --force."""
     if has_settings_in_pyproject(top):
         raise UserError(
             f"{PYPROJECT} has settings already, under [tool.plait]",
@@ -134,7 +129,7 @@ NO_ANSWER = "none"
 
 
 class Prompt(Protocol):
-    """As `typer.prompt`: a question, what an empty answer means, and the answer."""
+    """Like `typer.prompt`: takes a question and the default answer."""
 
     def __call__(self, text: str, default: str) -> str: ...
 
@@ -146,7 +141,7 @@ class InitChoice:
     verify: str | None = None
 
     def settings(self) -> dict[str, object]:
-        """By key; what is not chosen is left to its default."""
+        """The chosen settings by key."""
         chosen = {"sources.paths": list(self.sources), "run.agent": self.agent, "run.verify": self.verify}
         return {key: value for key, value in chosen.items() if value}
 
@@ -199,7 +194,7 @@ def _check_value(key: str, value: str) -> str:
 
 
 def _ask_until_valid(ask: Prompt, out: Console, label: str, default: str | None, read: Callable[[str], T]) -> T | None:
-    """Asks until the answer is one; None for none."""
+    """Ask until the answer is valid; None for `none`."""
     while True:
         answer = ask(label, default or NO_ANSWER).strip() or default or NO_ANSWER
         if answer.lower() == NO_ANSWER:
@@ -218,7 +213,7 @@ def print_line(out: Console, text: str = "", style: str | None = None) -> None:
 
 
 def quote_unprintable(text: str) -> str:
-    """Nothing in a repository may steer a terminal: a text that could stands in quotes, escaped."""
+    """Quote and escape a text with control characters, so that a repository can't control the terminal."""
     return text if text.isprintable() else format_toml(text)
 
 

@@ -1,9 +1,4 @@
-"""`plait logs`: what a task's attempts print.
-
-`plait logs --gate`: what a batch's gates print.
-
-How a transcript is told: as people read it, as it is, or as JSON lines; without secrets, in any way.
-"""
+"""`plait logs`: the output of a task's attempts or a batch's gates, readable, raw or as JSON lines, always redacted."""
 
 from __future__ import annotations
 
@@ -49,7 +44,7 @@ from plait.store.interfaces import InboxError
 STEPS = (Step.WRITE, Step.VERIFY)
 
 
-TRANSCRIPT_POLL_SECONDS = 0.2  # seconds between two looks at a transcript that grows
+TRANSCRIPT_POLL_SECONDS = 0.2  # while a transcript is followed
 
 
 RecordHandler = Callable[[Sequence[Record]], None]
@@ -57,9 +52,7 @@ RecordHandler = Callable[[Sequence[Record]], None]
 
 @dataclass(frozen=True, slots=True)
 class LogsArguments:
-    """`attempt` None: the newest. `step` None: what was written; whoever follows sees its verification too.
-    `gate`: not what a task's attempts print, but what the gate does.
-    """
+    """`attempt` None: the newest. `step` None: write, and with `follow` also verify. `gate`: the gate's output."""
 
     follow: bool = False
     raw: bool = False
@@ -135,7 +128,7 @@ def _print_transcript(
     output = OutputReader(open_transcript(project_files.open_state_paths(desk.place), attempt))
     writer.begin(attempt)
     while True:
-        # Whether it is over is known before its last words are read.
+        # Check for the end before reading, so that the last output is not missed.
         is_last_read = not follow or not is_attempt_running(desk.state, attempt)
         writer.write(output.read_new())
         if is_last_read:
@@ -148,14 +141,14 @@ def _print_transcript(
 
 
 def _wait_for_records(desk: Session) -> Sequence[Record]:
-    with suppress(InboxError):  # who may only read can follow all the same
+    with suppress(InboxError):  # without write access one can still follow
         desk.ensure_engine()
     desk.wait(TRANSCRIPT_POLL_SECONDS)
     return desk.refresh()
 
 
 class _TaskFollower:
-    """From the newest attempt on, and across those that follow, until the task has ended or is interrupted."""
+    """Follow a task from its newest attempt through later ones, until it ends or is interrupted."""
 
     def __init__(self, desk: Session, batch: str, task: str, step: Step | None, writer: TranscriptWriter) -> None:
         self._desk, self._batch, self._task = desk, batch, task
@@ -204,7 +197,7 @@ class _TaskFollower:
         return (attempt.batch, attempt.task) == (self._batch, self._task) and attempt.step in self._steps
 
     def _print_reason(self, why: str) -> None:
-        """While nothing runs, why not; once."""
+        """Print once why nothing runs."""
         if why != self._last_reason:
             self._last_reason = why
             print_note(why)
@@ -235,14 +228,14 @@ class TranscriptWriter(Protocol):
     def begin(self, attempt: Attempt) -> None: ...
 
     def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
-        """Shown at once."""
+        """Print and flush."""
 
     def end(self) -> bool:
-        """The attempt is over; whether anything was printed."""
+        """Finish the attempt, and return whether it printed anything."""
 
     @property
     def is_condensed(self) -> bool:
-        """Whether it is told in other words than the tool's own."""
+        """Whether the output is a summary of the tool's own."""
 
 
 def make_transcript_writer(
@@ -254,7 +247,7 @@ def make_transcript_writer(
 
 
 class _ReadableWriter:
-    """From the second attempt on, each has its name above it."""
+    """Readable text; from the second attempt on with a heading."""
 
     def __init__(self, redaction: Redactor, listen: AttemptParserFactory) -> None:
         self._redaction = redaction
@@ -303,7 +296,7 @@ class _ReadableWriter:
 
 
 class _RawWriter:
-    """Byte for byte, but for secrets; what is left out is told elsewhere."""
+    """The output byte for byte, with secrets redacted; gaps are reported on standard error."""
 
     is_condensed = False
 
@@ -311,7 +304,7 @@ class _RawWriter:
         self._redactor = StreamRedactor(redaction)
         self._has_output = False
 
-    def begin(self, attempt: Attempt) -> None:  # noqa: ARG002 - nothing is added
+    def begin(self, attempt: Attempt) -> None:  # noqa: ARG002 - no heading
         sys.stdout.flush()
         self._has_output = False
 
@@ -319,7 +312,7 @@ class _RawWriter:
         for piece in pieces:
             self._has_output = True
             if isinstance(piece, OutputChunk):
-                # Bytes that are no text come out as they went in.
+                # Invalid UTF-8 is passed through unchanged.
                 self._write(self._redactor.feed(piece.data.decode("utf-8", "surrogateescape")))
             else:
                 self._write(self._redactor.finish())
@@ -370,9 +363,9 @@ class _JsonWriter:
             self._offset = piece.offset
         *whole, rest = piece.data.split(b"\n")
         for line in whole:
-            said = self._partial + line
-            self._write_text(said)
-            self._offset += len(said) + 1
+            data = self._partial + line
+            self._write_text(data)
+            self._offset += len(data) + 1
             self._partial = b""
         self._partial += rest
         if len(self._partial) > len(piece.data):  # it began before this piece, and does not end in it
@@ -388,7 +381,7 @@ class _JsonWriter:
         self._write_event(self._offset, {"kind": "output", "text": self._redact_line(data.decode("utf-8", "replace"))})
 
     def _write_event(self, offset: int, entry: dict[str, object]) -> None:
-        from plait.client.stream_event import EventType, StreamEvent, format_json_line  # people are told in words
+        from plait.client.stream_event import EventType, StreamEvent, format_json_line  # only for --json
 
         assert self._attempt is not None
         name = self._attempt

@@ -19,7 +19,7 @@ from plait.sources.planning import NextTask, PlanOptions, list_next_tasks, plan_
 from plait.sources.selectors import select_tasks
 
 
-def next_command(  # noqa: PLR0913 - what was said on the command line
+def next_command(  # noqa: PLR0913 - the command's options
     where: Path,
     source_names: Sequence[str],
     plan_options: PlanOptions,

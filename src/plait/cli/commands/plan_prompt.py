@@ -1,4 +1,4 @@
-"""`plait plan --prompt`: exactly what a task's agent would be given for its first attempt."""
+"""`plait plan --prompt`: the exact prompt of a task's first attempt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plait.core.errors import UserError
 from plait.core.settings import Isolation
 from plait.core.task import Task
 
-WORKSPACE_PLACEHOLDER = "<workspace>"  # a worktree has its name from its batch, and there is none yet
+WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batch, which doesn't exist yet
 _MAX_CANDIDATES = 5
 
 
@@ -28,7 +28,7 @@ def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
     rules = PromptRules(isolated, task.verify or settings.verify)
     workspace = WORKSPACE_PLACEHOLDER if isolated else str(seen.place.top)
     text = build_prompt(task, rules, workspace=workspace, template=load_prompt_template(seen.place, seen.config))
-    # By their names alone: to load one may be to run a repository's code.
+    # Only names: loading an agent may run the repository's code.
     agents = [task.agent] if task.agent else [SHELL_AGENT] if task.run else list(settings.agents)
     if as_json:
         print_json({"taskId": task.id, "agents": agents, "prompt": text, "run": task.run})
@@ -38,7 +38,7 @@ def print_prompt(found: PlanPreview, name: str, *, as_json: bool) -> int:
 
 
 def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
-    """What is given to an agent, and nothing else, is on the standard output."""
+    """Only the agent's input goes to standard output."""
     if agents == [SHELL_AGENT] and task.run:
         print_note(f"{task.id} is a script: a shell is given its `run:`, and no prompt")
         text = task.run if task.run.endswith("\n") else f"{task.run}\n"
@@ -46,7 +46,7 @@ def _print_input(task: Task, agents: Sequence[str], text: str) -> None:
 
 
 def _find_task(name: str, tasks: Sequence[Task]) -> Task:
-    """By its id, or the beginning of one that no other has."""
+    """Find a task by its id or a unique prefix."""
     exact = [task for task in tasks if task.id == name]
     found = exact or [task for task in tasks if task.id.lower().startswith(name.lower())]
     if len(found) == 1:

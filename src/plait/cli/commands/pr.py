@@ -1,4 +1,4 @@
-"""Shipping: the batch branch is pushed and its pull request opened, or brought up to date, and this waits for it."""
+"""`plait pr`: push the batch branch, open or update its pull request, and wait for that."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from plait.core.state import BatchState
 from plait.core.views import BatchView, make_batch_view
 from plait.git.location import find_repo
 
-PUBLISH_TIMEOUT_SECONDS = 300.0  # seconds for a push and a forge; after that it goes on without anybody waiting
+PUBLISH_TIMEOUT_SECONDS = 300.0  # afterwards publishing continues in the background
 PUBLISH_POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class PrArguments:
-    """What the pull request is to say; None: as it was said last. `body` is a file, `-` the standard input."""
+    """Title and body of the pull request; None: unchanged. `body_file` `-` is standard input."""
 
     title: str | None = None
     body_file: str | None = None
@@ -59,7 +59,7 @@ def pr_command(
 
 
 def publish_and_wait(desk: Session, batch: str, publish: Publish) -> int:
-    """The exit code: whether it is where it was asked to be."""
+    """The exit code is 0 if it was published."""
     return _publish(desk, Ship(new_request_id(), batch, publish), as_json=False)
 
 
@@ -91,7 +91,7 @@ def _publish(desk: Session, request: Ship, *, as_json: bool) -> int:
 
 
 def _get_pending_reason(desk: Session, request: Ship) -> str:
-    """What it waits for; nothing, if it is over."""
+    """What the request waits for; empty if it is finished."""
     batch = desk.state.batches[request.batch]
     if request.id in desk.state.unanswered or request.id in {each.id for each in desk.list_pending()}:
         return "request saved, but no engine has taken it yet; check `plait status`"

@@ -1,6 +1,6 @@
-"""Trust: what a repository's own settings would have plait run is run only if a person says so. --yes is no answer to this.
+"""`plait trust`, and the check before a run: commands from a repository's own settings run only if a person trusts them.
 
-`plait trust`: look at what a repository's own settings would run, and say whether it may.
+`--yes` of other commands doesn't count as trust.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 
 class TrustCheck:
-    """Asked once for everything, and a yes is remembered for the repository at `where`; without one, for this run only.
+    """Ask once for all commands; a yes is saved for the repository at `where`, or holds for this run if that is None.
 
-    `someone`: a person is here to answer; `early`: what this verb loads to make its plan.
+    `interactive`: a person can answer; `early_keys`: settings that already run code while the plan is made.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TrustCheck:
         self._granted = False
 
     def check_before_reading(self, config: Config) -> None:
-        """Raises UserError unless what is about to be loaded is trusted."""
+        """Raises UserError unless the commands of the early keys are trusted."""
         if any(command.key in self._early_keys for command in find_repository_commands(config)):
             self.check_before_running(config)
 
@@ -80,7 +80,7 @@ class TrustCheck:
         if place is not None:
             try:
                 save_trust(place, found)
-            except WorldError as error:  # it was said all the same
+            except WorldError as error:  # trusted for this run all the same
                 page = Page()
                 page.add_line(("warning", "yellow"), f" {error.message}: you will be asked again")
                 page.show(stderr=True)
@@ -104,7 +104,7 @@ def print_commands(found: Sequence[RepoCommand]) -> None:
 
 
 def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_json: bool) -> int:
-    """Here --yes is an answer: it is said to the very question."""
+    """Here --yes is an answer, because trust is the only question."""
     if yes + everything + revoke > 1:
         raise UserError("--yes, --list and --revoke are three different things", hint="Say one of them.")
     if everything:
@@ -121,7 +121,7 @@ def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_
 
 
 def _print_json(place: RepoLocation, found: Sequence[RepoCommand], *, yes: bool) -> int:
-    """A program is never asked: it says --yes, or is told that a person has to."""
+    """Never asks: without --yes the exit code says that a person is needed."""
     if yes and found:
         save_trust(place, found)
         found = [replace(each, trusted=True) for each in found]
@@ -220,5 +220,5 @@ def _trusted_json(each: TrustedCommand) -> dict[str, object]:
 
 
 def _format_repository(git_folder: str) -> str:
-    """A repository by its checkout, as people know it."""
+    """The path of the checkout."""
     return git_folder.removesuffix("/.git")
