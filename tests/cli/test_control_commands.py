@@ -108,7 +108,7 @@ def test_what_is_refused_is_told_with_the_reason(say: Say) -> None:
     answer = say("cancel", "c", "b")
     assert answer.code == 1
     assert answer.out == "b is running: ending attempt 1: it was cancelled\n"
-    assert answer.err == "plait: c is cancelled already\n"
+    assert answer.err == "plait: c is already cancelled\n"
 
 
 @pytest.mark.usefixtures("running")
@@ -122,7 +122,7 @@ def test_a_result_for_each_task_in_json(say: Say) -> None:
             {
                 "taskId": "c",
                 "result": "refused",
-                "reason": "c is cancelled already",
+                "reason": "c is already cancelled",
                 "status": "cancelled",
                 "tasks": [],
             },

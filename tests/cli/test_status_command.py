@@ -378,7 +378,7 @@ def test_the_way_out_of_a_budget_is_told(say: Say, scribe: JournalWriter) -> Non
     (attempt,) = scribe.batch.alive
     scribe.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
     first, *_, last = say("explain", "a").out.splitlines()
-    assert "may it spend more? $0.80 of its $1.00 is spent, and another attempt may cost $0.80" in first
+    assert "the task's budget is reached: $0.80 of $1.00 spent, another attempt may cost $0.80. Continue?" in first
     assert last.startswith("plait feedback beef a 'go on' allows that attempt")
     assert last.endswith("plait cancel beef a gives it up.")
 
