@@ -128,7 +128,7 @@ def test_where_no_tool_is_installed_that_is_what_is_told(
     install(monkeypatch, tmp_path / "bin")
     outlook = assign_plan_agents(found(top, "plan.md"), ())
     (said,) = told(outlook)
-    assert said.startswith("plan.md:5: 1.1 has nobody to work it: no coding tool is installed here")
+    assert said.startswith("plan.md:5: 1.1 has no agent: no coding tool is installed")
     assert "plait agents" in outlook.planned.problems[0].hint
 
 

@@ -12,7 +12,7 @@ from typing import get_args
 
 import pytest
 
-from plait.client.event_stream import MAPPERS, EventStream
+from plait.client.event_stream import MAPPERS, SILENT_EVENTS, EventStream
 from plait.client.stream_event import EventType, StreamEvent, format_json_line
 from plait.core import decisions, reports, requests
 from plait.core.events import Record
@@ -424,7 +424,7 @@ def test_the_machine_is_a_limit_when_it_takes_nothing_more() -> None:
 
 def test_every_kind_of_record_is_told_or_named_as_one_that_is_not() -> None:
     kinds = {*get_args(requests.Request), *get_args(decisions.Decision), *get_args(reports.Report)}
-    assert set(MAPPERS) == kinds
+    assert {*MAPPERS, *SILENT_EVENTS} == kinds
 
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)

@@ -137,7 +137,7 @@ def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: RepoLocatio
     found = asked(place, script.state, {"budget": "5usd", "retries": 5})
     assert of_batch(found) == {"retries": 5}
     [note] = found.notes
-    assert note.message.startswith("batch b1 keeps its budget: a budget can't be kept")
+    assert note.message.startswith("batch b1 keeps its budget: a budget can't be enforced")
 
 
 def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(place: RepoLocation) -> None:

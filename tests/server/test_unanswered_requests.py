@@ -47,7 +47,7 @@ def test_a_batch_is_there_as_soon_as_it_is_safe(held: RunningServer) -> None:
     body, key = {"taskIds": ["01-walls"]}, {"Idempotency-Key": "k"}
     told = held.check_status(held.client.post("/api/batches", json=body, headers=key), 202)
     assert (told["accepted"], told["status"]) == (True, "pending")
-    assert "no engine has taken it" in told["problems"][-1]["message"]
+    assert "no engine picked it up" in told["problems"][-1]["message"]
     assert held.batch(told["id"])["status"] == "pending"
     again = held.check_status(held.client.post("/api/batches", json=body, headers=key), 202)
     assert again["id"] == told["id"]

@@ -48,7 +48,7 @@ def test_the_environment_is_forgotten_and_the_rest_stays(folder: StateFolder) ->
 def test_a_damaged_kit_is_told_by_name(folder: StateFolder) -> None:
     batch_files.write_batch_files(folder, "b", KIT, {})
     (folder.batch("b") / batch_files.INPUTS_FILE).write_bytes(b'{"top": 3}')
-    with pytest.raises(BatchInputsError, match="batch b was submitted with"):
+    with pytest.raises(BatchInputsError, match="the files of batch b"):
         batch_files.read_batch_inputs(folder, "b")
 
 

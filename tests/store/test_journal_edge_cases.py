@@ -98,9 +98,9 @@ def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.Mo
         journal._db.execute("PRAGMA busy_timeout = 0")
         journal.append(make_records(4, 4))
     monkeypatch.setattr(sqlite_files, "BUSY_TIMEOUT_SECONDS", 0.05)
-    monkeypatch.setattr(sqlite_files.connect, "__kwdefaults__", {"patience": 0.05})
+    monkeypatch.setattr(sqlite_files.connect, "__kwdefaults__", {"timeout": 0.05})
     try:
-        with pytest.raises(JournalBusyError, match=r"does not let go\n  look for a plait process"):
+        with pytest.raises(JournalBusyError, match=r"for seconds\n  look for a plait process"):
             open_journal_writer(path)
     finally:
         stopped.close()
@@ -141,14 +141,14 @@ def test_a_mistake_of_ours_is_not_called_damage(path: Path) -> None:
 def test_text_that_is_none_is_refused_with_a_message(path: Path) -> None:
     bad = "a file called \udcff"
     with closing(open_journal_writer(path)) as journal:
-        with pytest.raises(JournalError, match=r"nothing was added .* is no valid text"):
+        with pytest.raises(JournalError, match=r"nothing was added .* isn't valid text"):
             journal.append([Record(1, 1.0, Pause("r", bad))])
-        with pytest.raises(JournalError, match="is no valid text"):
+        with pytest.raises(JournalError, match="isn't valid text"):
             journal.commit({"name": bad})
         journal.append(make_records(1, 1))
     with closing(open_inbox(path.with_name("inbox.db"))) as inbox:
         for request in (Pause(bad, "b"), Feedback("r", "b", "t", bad)):
-            with pytest.raises(InboxError, match="is no valid text"):
+            with pytest.raises(InboxError, match="isn't valid text"):
                 inbox.put(request)
         assert inbox.pending() == ()
 

@@ -22,7 +22,7 @@ LEFT = (
     "to begin a new one (batches are forgotten, their branches stay)"
 )
 AWAY = "the file was not changed; move it away, or keep plait's state somewhere else"
-BEHIND = "and records that were safe are behind them"
+BEHIND = "before records that were committed"
 UPGRADE = "the file was not changed; upgrade plait, or use the version that wrote it"
 
 Spoil = Callable[[Path], None]

@@ -12,7 +12,7 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
         (("--contest", AMBER), "a contest needs at least two entrants"),
         (("--contest", AMBER, "-n", "27"), "too many"),
         (("--contest", AMBER, "-n", "0"), "a task is tried once at least"),
-        (("--contest", f"{AMBER},shell"), "enters no contest"),
+        (("--contest", f"{AMBER},shell"), "can't take part in a contest"),
         (("--contest", f"{AMBER},{BIRCH}", "--agent", AMBER), "both name the agents"),
         (("--contest", f"{AMBER},{BIRCH}", "--isolation", "in-place"), "a contest needs worktrees"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", JUDGE, "--score", "true"), "not by both"),
@@ -43,7 +43,7 @@ def test_a_repository_does_not_choose_a_module_as_its_judge(arena: ContestProjec
     arena.project.commit_all()
     answer = arena.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
     assert answer.code == 2
-    assert "nobody has trusted yet" in " ".join(answer.err.split())
+    assert "commands that you haven't trusted" in " ".join(answer.err.split())
     assert "run.judge" in answer.err
 
 

@@ -97,7 +97,7 @@ async def test_many_tasks_are_told_in_pages(house: EngineProject) -> None:
         ("run", {"tasks": ["../../etc/passwd"]}, "there is no task"),
         ("run", {"tasks": ["01-one", "no\x1b[31m"]}, "there is no task"),
         ("run", {"mode": "sideways"}, "mode:"),
-        ("run", {"settings": {"color": "red"}}, "color is no setting"),
+        ("run", {"settings": {"color": "red"}}, "color is not a setting"),
         ("run", {"settings": {"retries": "many"}}, "retries must be"),
         ("run", {"settings": "[" * 100_000}, "settings:"),
         ("status", {"batch": "../.."}, "there is no batch"),
@@ -135,7 +135,7 @@ async def test_commands_that_nobody_has_trusted_are_not_run(house: EngineProject
     (house.top / "plait.toml").write_text('[run]\nverify = "touch verified"\n')
     async with start_mcp(house) as host:
         told = await host.call_refused("run")
-        assert "nobody has trusted" in told
+        assert "haven't trusted" in told
         assert "plait trust" in told
         assert (await host.call("history"))["batches"] == []
 
