@@ -81,7 +81,7 @@ def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_o
 
 def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: TempProject) -> None:
     terminal = yard.terminal("serve", "--port", "0")
-    terminal.wait_for("Ctrl+C ends the server")
+    terminal.wait_for("Ctrl+C stops the server")
     assert terminal.text.count("/login?code=") == 1
     assert f"plait serves {yard.top} at http://127.0.0.1:" in terminal.text
     (link,) = (word for word in terminal.text.split() if "/login?" in word)
