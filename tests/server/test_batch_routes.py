@@ -200,7 +200,7 @@ def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
         resolve_batch(scribe.state, "7f")
     assert caught.value.state == "ambiguous"
     batch = resolve_batch(scribe.state, "7f3a")
-    with pytest.raises(StateError, match="w could be"):
+    with pytest.raises(StateError, match="w is ambiguous"):
         resolve_task(batch, "w")
     assert resolve_task(batch, "walls").task.id == "walls"
     with pytest.raises(NotFoundError):
