@@ -83,7 +83,7 @@ def test_a_receiver_that_is_down_costs_nothing_and_hears_the_rest_later(
     code, out = house.run("run", "tasks", "--yes", env=surroundings(receiver))
     assert code == 0, out
     assert house.wait_for_exit() == []
-    assert house.read_engine_log().count("traces can't be sent") == 1
+    assert house.read_engine_log().count("can't send traces") == 1
     missed = names(ended(house))
     assert missed
     assert not receiver.got
@@ -140,7 +140,7 @@ def test_the_settings_name_a_receiver_too_and_a_repository_can_t(house: EnginePr
     (house.top / "plait.toml").write_text('[engine]\ntraces = "https://evil.example"\n')
     code, out = house.run("run", "tasks", "--yes")
     assert code == 2
-    assert "engine.traces is a person's own setting" in out
+    assert "engine.traces is a personal setting" in out
 
 
 @pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
