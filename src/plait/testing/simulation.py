@@ -14,7 +14,7 @@ from plait.testing.laws.violation import format_record
 from plait.testing.simulator.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
 
 PROCESSES = 2
-STORMS_PER_JOB = 8  # storms per errand: enough to be worth sending, few enough to share the work evenly
+STORMS_PER_JOB = 8  # storms per job: enough to be worth sending, few enough to share the work evenly
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_campaign(form: Campaign) -> CampaignResult:
-    errands = [*_make_jobs(form)]
+    jobs = [*_make_jobs(form)]
     total = CampaignResult()
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        for tally in pool.map(run_job, errands):
+        for tally in pool.map(run_job, jobs):
             total += tally
     return total
 

@@ -1,4 +1,4 @@
-"""Hearing an agent's listener out, and telling it what no tool ever should."""
+"""Runs an agent's output parser on given and on broken output."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The batch branch: one merge at a time, onto its head, and out again with what is not wanted.
+"""Laws of batches and their branches.
 
-What is published: one at a time, what was tested and nothing else, when somebody asked for it or all is over.
-
-What is decided about a batch as a whole.
+One merge at a time, onto the head; what is not wanted is removed. Only what was tested is published, on request or at the
+end. Phases open, and batches are paused and ended, only for a reason.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ def check_merge_started(facts: Facts, _at: float, event: MergeStarted) -> None:
 def _merge_blocker(batch: BatchFacts) -> str | None:
     if batch.merging is not None:
         return f"while {batch.merging} is being merged"
-    anew = batch.rebuild is not None or batch.find_unwanted()
-    return "while the branch is to be made anew" if anew else None
+    rebuilding = batch.rebuild is not None or batch.find_unwanted()
+    return "while the branch is to be rebuilt" if rebuilding else None
 
 
 def _merge_not_ready(batch: BatchFacts, task: TaskFacts) -> str | None:
@@ -82,7 +81,7 @@ def check_gate_started(facts: Facts, _at: float, event: GateStarted) -> None:
     elif batch.gate is not None:
         why_not = f"gate {batch.gate.order.n} runs"
     elif batch.rebuild is not None or batch.find_unwanted():
-        why_not = "the branch is to be made anew"
+        why_not = "the branch is to be rebuilt"
     elif event.n != batch.gates + 1:
         why_not = f"the last one was {batch.gates}"
     elif event.size > len(batch.merges):
@@ -109,8 +108,8 @@ def _publish_blocker(batch: BatchFacts, event: PublishStarted) -> str | None:
         return "it is being published"
     if event.n != batch.publishes + 1:
         return f"the last time was {batch.publishes}"
-    anew = batch.rebuild is not None or batch.find_unwanted()
-    return "the branch is to be made anew" if anew else None
+    rebuilding = batch.rebuild is not None or batch.find_unwanted()
+    return "the branch is to be rebuilt" if rebuilding else None
 
 
 def _publish_mismatch(facts: Facts, batch: BatchFacts, event: PublishStarted) -> str | None:
@@ -207,7 +206,7 @@ def check_batch_unpaused(facts: Facts, _at: float, event: BatchUnpaused) -> None
     batch = facts.batch(event.batch)
     gateless = batch.paused is PauseCause.GATE and batch.settings.gate is None
     if batch.paused is not PauseCause.BUDGET and not gateless:
-        raise facts.violation("paused", f"{event.batch} was unpaused by nobody ({batch.paused})", batch)
+        raise facts.violation("paused", f"{event.batch} was unpaused for no reason ({batch.paused})", batch)
 
 
 def check_batch_ended(facts: Facts, _at: float, event: BatchEnded) -> None:

@@ -1,7 +1,4 @@
-"""Who may take a task: its own agents, and while the providers of all of them refuse, those who stand in for them.
-
-What attempts may cost: the most that their agent took lately, and as long as little is known of it, a guess.
-"""
+"""Which agents may take a task, and what an attempt may cost."""
 
 from __future__ import annotations
 

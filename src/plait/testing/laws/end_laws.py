@@ -1,8 +1,7 @@
-"""When a running attempt or gate may be asked to end, and what a jump of the clock does to its time.
+"""How attempts and tasks end.
 
-How an exit is judged: exactly once, by what it was, and going again only as often and as soon as allowed.
-
-How a task may end: once, when nothing of it is under way, and with a status that its history bears out.
+An attempt or gate is asked to end only for a reason. Every exit is decided on once, by what it was, and retried only as
+often and as soon as allowed. A task ends once, when nothing of it runs, with a status that its history supports.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def check_step_passed(facts: Facts, _at: float, event: StepPassed) -> None:
     elif not has_succeeded(batch, task, task.exit):
         raise facts.violation("judged", f"{event.attempt} passed with {task.exit.outcome.category}", task)
     if task.exit is not None and batch.winner_was_dropped(task, task.exit):
-        raise facts.violation("contest", f"{event.attempt} chose somebody who was dropped", task)
+        raise facts.violation("contest", f"{event.attempt} chose a dropped entrant", task)
     verify = event.attempt.step is Step.WRITE and batch.verify_command(task)
     if task.spec.entrant is not None and event.then is Step.MERGE:
         raise facts.violation("contest", f"{event.attempt} of a contest is to be merged", task)
@@ -131,7 +130,7 @@ def check_retry_granted(facts: Facts, at: float, event: RetryGranted) -> None:
     batch = facts.batch(event.batch)
     task = facts.task(event.batch, event.task)
     if task.pending_end or batch.find_lost_needs(task):
-        raise facts.violation("cancelled", f"{event.task} goes again though it is over", task)
+        raise facts.violation("cancelled", f"{event.task} is retried though it has ended", task)
     if event.elsewhere:
         broken = _check_other_provider(facts, batch, task, event)
     elif task.merge_problem is not None:
@@ -141,13 +140,13 @@ def check_retry_granted(facts: Facts, at: float, event: RetryGranted) -> None:
     else:
         broken = "nothing of it waits for judgement"
     if broken is not None:
-        raise facts.violation("retry", f"{event.task} goes again at {event.at} ({at}): {broken}", task)
+        raise facts.violation("retry", f"{event.task} is retried at {event.at} ({at}): {broken}", task)
 
 
 def _check_other_provider(facts: Facts, batch: BatchFacts, task: TaskFacts, event: RetryGranted) -> str | None:
     found = task.exit
     if found is None or found.attempt.endings or not has_other_provider(facts, batch, task, found):
-        return "nobody else could take it"
+        return "no other agent could take it"
     return "a rejection uses up no retry" if event.counted or event.then is not Step.WRITE else None
 
 
@@ -279,7 +278,7 @@ def check_task_ended(facts: Facts, _at: float, event: TaskEnded) -> None:
         and task.exit is not None
         and has_other_provider(facts, batch, task, task.exit)
     ):
-        raise facts.violation("fallback", f"{event.task} ended though somebody else could take it", task)
+        raise facts.violation("fallback", f"{event.task} ended though another agent could take it", task)
     why_not = _CHECKS[event.status](batch, task, event)
     if why_not is not None:
         raise facts.violation(f"ended-{event.status}", f"{event.task} ended {event.status}: {why_not}", task)
@@ -364,7 +363,7 @@ def _check_retries_used(batch: BatchFacts, task: TaskFacts, found: UnjudgedExit 
 
 def _check_timed_out(batch: BatchFacts, task: TaskFacts, _event: TaskEnded) -> str | None:
     if task.exit is None or not task.exit.attempt.endings:
-        return "nobody ended its attempt"
+        return "its attempt was not ended"
     return _check_retries_used(batch, task, task.exit)
 
 
@@ -382,7 +381,7 @@ def _check_blocked(batch: BatchFacts, task: TaskFacts, event: TaskEnded) -> str 
 def _check_skipped(_batch: BatchFacts, task: TaskFacts, event: TaskEnded) -> str | None:
     if task.pending_end == "halt":
         return None if event.by is not None and not task.active else "it does not say what halted it"
-    return None if task.pending_end == "drop" else "nobody dropped it and nothing halted its batch"
+    return None if task.pending_end == "drop" else "it was not dropped and nothing halted its batch"
 
 
 def _check_conflicted(batch: BatchFacts, task: TaskFacts, _event: TaskEnded) -> str | None:
@@ -393,7 +392,7 @@ def _check_conflicted(batch: BatchFacts, task: TaskFacts, _event: TaskEnded) -> 
 
 
 def _check_cancelled(_batch: BatchFacts, task: TaskFacts, _event: TaskEnded) -> str | None:
-    return None if task.pending_end == "cancel" else "nobody cancelled it"
+    return None if task.pending_end == "cancel" else "it was not cancelled"
 
 
 def _reject_status(_batch: BatchFacts, _page: TaskFacts, _event: TaskEnded) -> str | None:

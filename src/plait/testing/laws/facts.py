@@ -1,7 +1,4 @@
-"""One task per batch and task, and what bounds them all.
-
-What the records say about one attempt, one task, one batch: plain notes, kept apart from the core's own state.
-"""
+"""What the auditor knows about each batch, task, attempt and provider, folded from the records alone."""
 
 from __future__ import annotations
 

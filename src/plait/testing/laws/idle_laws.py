@@ -1,9 +1,7 @@
-"""Work conservation: when the core rests, no task could be started that every limit allows.
+"""What must hold when the core has nothing more to decide: nothing is due, nothing could start, and it wakes in time.
 
-A task that wants several slots may hold others back while it waits for room beside what runs, and so may money that
-runs out; only what no such reason can excuse is reported.
-
-What must hold when the core says that nothing more is due: no debt is left, and no alarm is set too late.
+A task that needs several slots may hold others back while it waits for them, and so may a budget that runs out: only what
+no such reason can excuse is reported.
 """
 
 from __future__ import annotations
@@ -125,14 +123,14 @@ def _waits_for_budget(batch: BatchFacts) -> str | None:
 
 def check_nothing_due(facts: Facts, at: float) -> None:
     if facts.requests:
-        raise facts.violation("answered", f"nobody answered {sorted(facts.requests)}")
+        raise facts.violation("answered", f"no answer to {sorted(facts.requests)}")
     if facts.clock_jump is not None:
         raise facts.violation("clock", f"the clock jumped by {facts.clock_jump} and no deadline moved")
     for name, provider in facts.providers.items():
         if provider.refuses_until is not None:
             raise facts.violation("breaker", f"{name} refuses until {provider.refuses_until}, and no breaker opened")
         if provider.may_be_restored:
-            raise facts.violation("breaker", f"somebody is there who may have logged in, and {name} is not tried")
+            raise facts.violation("breaker", f"a person may have logged in, and {name} is not tried")
     for batch in facts.batches.values():
         if batch.requested_publish is not None:
             raise facts.violation("publish", f"{batch.id} was to be published by request, and is not", batch)
@@ -159,7 +157,7 @@ def _check_batch(facts: Facts, batch: BatchFacts, at: float) -> None:
 
 def _find_task_debt(batch: BatchFacts, task: TaskFacts, at: float) -> tuple[str, str] | None:
     if task.exit is not None or task.merge_problem is not None:
-        return "judged", "waits for a judgement that does not come"
+        return "judged", "has an undecided outcome"
     if task.retry_at is not None and task.retry_at <= at:
         return "backoff", f"waits for {task.retry_at}, which is past"
     lost = (task.ended is None or task.is_done) and bool(batch.find_lost_needs(task))
@@ -170,7 +168,7 @@ def _find_task_debt(batch: BatchFacts, task: TaskFacts, at: float) -> tuple[str,
     going = task.retry_at is not None or task.asking or task.interrupted
     lost = lost or (batch.has_no_candidates(task) and not going)
     if task.merging is None and (task.pending_end or lost):
-        return "ended", "is over, and nobody ends it"
+        return "ended", "should have ended"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Every request is answered once; a second copy changes nothing; what can't be meant is refused."""
+"""Every request is answered once, a second copy changes nothing, and invalid requests are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_request_granted(facts: Facts, _at: float, answer: RequestGranted) -> N
     batch = facts.batch(request.batch)
     unknown = [task for task in answer.tasks if task not in batch.tasks]
     if unknown:
-        raise facts.violation("request", f"request {request.id} was granted for {unknown}, which nobody knows", batch)
+        raise facts.violation("request", f"request {request.id} was granted for {unknown}, which are in no plan", batch)
     if isinstance(request, CancelTask | Retry | Drop | Feedback):
         _check_task_request(facts, request, answer)
     elif isinstance(request, ChangeSettings):
@@ -69,7 +69,7 @@ def _check_task_request(facts: Facts, request: CancelTask | Retry | Drop | Feedb
     _check_contest_request(facts, batch, request, answer, task)
     cancelling = task.pending_end == "cancel" or (batch.cancelled and not batch.ended)
     if isinstance(request, Retry | Feedback) and cancelling:
-        raise facts.violation("request", f"{request.task} is taken up while it is being cancelled", task)
+        raise facts.violation("request", f"{request.task} is retried while it is being cancelled", task)
 
 
 def _check_contest_request(
@@ -83,14 +83,14 @@ def _check_contest_request(
     contested = batch.tasks.get(task.spec.entrant or "")
     taken_up = isinstance(request, Retry | Feedback) and task.ended is not None
     if taken_up and contested is not None and (contested.is_done or contested.active):
-        raise facts.violation("contest", f"{request.task} is taken up, and {contested.spec.id} is chosen", task)
+        raise facts.violation("contest", f"{request.task} is retried, and {contested.spec.id} is chosen", task)
     chosen = (request.agent,) if isinstance(request, Retry) and request.agent else task.agents
     alone = chosen not in {(), (REFEREE,)}
     if alone and set(task.entrants).intersection(answer.tasks) and not isinstance(request, CancelTask | Drop):
         raise facts.violation("contest", f"{request.task} is for {chosen}, and its entrants go again", task)
     asks = task.asking or (task.alive is not None and task.alive.is_asking)
     if isinstance(request, Feedback) and task.has_referee and not asks:
-        raise facts.violation("contest", f"{request.task} was given feedback, and nobody writes it", task)
+        raise facts.violation("contest", f"{request.task} was given feedback, but a referee writes it", task)
 
 
 def check_request_refused(facts: Facts, _at: float, answer: RequestRefused) -> None:

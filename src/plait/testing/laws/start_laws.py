@@ -1,9 +1,4 @@
-"""When an attempt may start: its needs, its phase, its turn, and everything that holds it back by request.
-
-Never more than the limits: slots, agents, files and groups, providers, money.
-
-Providers that refuse are left alone as long as they said, and trusted again step by step.
-"""
+"""When an attempt may start, and limits: slots, agents, locks, providers and budgets are never exceeded."""
 
 from __future__ import annotations
 
@@ -58,7 +53,7 @@ def _check_task_free(batch: BatchFacts, task: TaskFacts) -> tuple[str, str] | No
     if task.pending_end == "cancel":
         return "cancelled", "though it was cancelled"
     if task.pending_end or batch.find_lost_needs(task):
-        return "blocked", "though it will not go on"
+        return "blocked", "though it will end"
     if task.retry_at is not None or task.asking or task.interrupted:
         return (
             "waits",
@@ -76,7 +71,7 @@ def _check_allowed(facts: Facts, batch: BatchFacts, task: TaskFacts) -> tuple[st
     if facts.pressure is not None:
         return "pressure", f"though {facts.pressure}"
     if new and batch.rejections >= 2:
-        return "rejected", f"though {batch.rejections} tasks in a row were rejected and nobody was asked"
+        return "rejected", f"though {batch.rejections} tasks in a row were rejected and the batch is not paused"
     if batch.halted and not batch.has_begun(task) and task.generation == 1:
         return "halted", "though a failure has halted the batch"
     return None
@@ -94,7 +89,7 @@ def _check_candidates(batch: BatchFacts, task: TaskFacts, event: AttemptStarted)
     """A referee is told of every entrant that passed with a change, and of no other."""
     passed = batch.find_candidates(task) if task.has_referee else []
     if passed == [] and task.has_referee:
-        return "contest", "though none of its entrants is left"
+        return "contest", "though no entrant passed"
     told = [(each.task, each.tip) for each in event.candidates]
     found = [(entrant.spec.id, entrant.tip) for entrant in passed if entrant.tip is not None]
     return None if told == found else ("contest", f"with {told} to choose from, not {found}")
@@ -106,7 +101,7 @@ def _check_session(task: TaskFacts, event: AttemptStarted) -> tuple[str, str] | 
     if event.session is None:
         return ("spend", f"with {event.before} before, in no session") if event.before else None
     if last is None or last.agent != event.agent:
-        return "session", f"in the session of {last.agent if last else 'nobody'}"
+        return "session", f"in the session of {last.agent if last else 'no agent'}"
     told = last.before + task.last_used
     return None if event.before == told else ("spend", f"with {event.before} before, not {told}")
 

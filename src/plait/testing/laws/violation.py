@@ -1,4 +1,4 @@
-"""A law that was broken, with the story that led to it."""
+"""A broken law, with the records that led to it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Errands: what one process does for the whole, and the tally it brings back.
-
-The tally as a table for people.
-"""
+"""Many runs: what one process does, and the combined result as a table."""
 
 from __future__ import annotations
 
@@ -56,11 +53,11 @@ class CampaignResult:
         return [kind for kind in EVENT_TYPES if not self.kinds[kind]]
 
 
-def run_job(errand: SimulationJob) -> CampaignResult:
+def run_job(job: SimulationJob) -> CampaignResult:
     tally = CampaignResult()
-    for seed in errand.seeds:
+    for seed in job.seeds:
         if len(tally.violations) < MAX_REPORTED:
-            _JOB_KINDS[errand.kind](tally, seed)
+            _JOB_KINDS[job.kind](tally, seed)
     return tally
 
 

@@ -1,11 +1,4 @@
-"""When the engine dies: after which record, and how much of what it had decided was already under way.
-
-The engine's loop on simulated time: take, decide, append, audit, perform; and what a new engine does after a crash.
-
-A core that never stops deciding would hang the simulator: the watchdog says so instead.
-
-One simulated run, from a scenario to a journal that has passed the audit.
-"""
+"""One simulated run: the engine's loop on simulated time, with crashes and recovery, every record audited."""
 
 from __future__ import annotations
 
@@ -214,7 +207,7 @@ class SimEngine:
         for decision in list_outstanding(self._state):
             # Endings are told by their sum: the first reason and the hardest way.
             if decision not in made and not isinstance(decision, AttemptEnding):
-                raise Violation("probe", f"nobody decided {decision}", self.journal[-20:])
+                raise Violation("probe", f"{decision} was never decided", self.journal[-20:])
             assert isinstance(decision, PERFORMED_DECISIONS), decision
             told = world.probe(decision)
             found += told
@@ -233,10 +226,10 @@ def limit_run_time() -> Iterator[None]:
         yield
         return
 
-    def bark(*_: object) -> None:
+    def raise_hang(*_: object) -> None:
         raise Violation("hang", f"the core did not come to rest within {MAX_RUN_SECONDS:.0f} seconds")
 
-    before = signal.signal(signal.SIGALRM, bark)
+    before = signal.signal(signal.SIGALRM, raise_hang)
     signal.setitimer(signal.ITIMER_REAL, MAX_RUN_SECONDS)
     try:
         yield
@@ -267,6 +260,6 @@ def simulate(scenario: Scenario, crashes: CrashPlan | None = None) -> Simulation
         with limit_run_time():
             journal = engine.run()
     except Exception as error:
-        error.journal = engine.journal  # type: ignore[attr-defined]  # for whoever wants to read what led to it
+        error.journal = engine.journal  # type: ignore[attr-defined]  # what led to it
         raise
     return SimulationResult(tuple(journal), auditor.end_statuses(), auditor.kinds, engine.crash_count)

@@ -1,4 +1,4 @@
-"""What will happen, in order of time; equal times keep the order in which they were announced."""
+"""Scheduled calls in order of time; equal times keep their order."""
 
 from __future__ import annotations
 

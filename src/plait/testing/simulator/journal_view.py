@@ -1,4 +1,4 @@
-"""What somebody sees who reads the journal: enough to ask for something sensible, or to know that all is over."""
+"""What a user sees in the journal: enough to make a sensible request, or to know that everything has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine under it all: it runs short of room, its clock jumps, it dies, and so do its neighbours."""
+"""The simulated machine: it runs short of resources, its clock jumps, it dies, and so do other nodes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A scenario: everything that is fixed before the clock starts, made from a seed.
-
-Random plans: small graphs of every shape, with files, groups, phases and weights that get in each other's way.
-"""
+"""A scenario: what is fixed before a run, made from a seed, with random plans of every shape."""
 
 from __future__ import annotations
 

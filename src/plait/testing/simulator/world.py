@@ -1,7 +1,4 @@
-"""The World: a seeded simulation of everything around the engine, one happening after another.
-
-Reports about what never was or is long over, as a confused watcher sends them. None of them may change anything.
-"""
+"""The simulated world around the engine, driven by a seed: inbox, reports, executor, branches, publisher, machine, users."""
 
 from __future__ import annotations
 
