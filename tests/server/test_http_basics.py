@@ -63,7 +63,7 @@ def test_a_body_that_is_not_called_json_is_not_read(served: RunningServer, heade
 
 def test_what_is_wrong_with_a_body_is_told_plainly(served: RunningServer) -> None:
     json_type = {"Content-Type": "application/json; charset=utf-8"}
-    said = {b"": "missing", b"[]": "must be a JSON object", b"{": "no JSON", b"null": "JSON object"}
+    said = {b"": "missing", b"[]": "must be a JSON object", b"{": "not valid JSON", b"null": "JSON object"}
     for body, words in said.items():
         told = served.check_status(served.client.post("/api/bulk", content=body, headers=json_type), 422)
         assert words in told["error"]

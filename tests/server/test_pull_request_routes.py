@@ -142,7 +142,7 @@ def test_where_no_forge_is_known_a_push_is_left(served_estate: RunningServer, es
     estate.git("remote", "remove", "origin")
     seen = told(served_estate, batch)
     assert (seen["canPush"], seen["hint"]) == (False, "See: git remote -v")
-    assert "no remote called 'origin'" in seen["why"]
+    assert "no remote named 'origin'" in seen["why"]
 
 
 def test_the_target_is_what_the_settings_or_the_remote_say(session: RunningServer, estate: WorktreeProject) -> None:

@@ -394,7 +394,7 @@ def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing
     gone.rename(gone.with_name("elsewhere"))
     server = start_server(yard)
     assert server.process.stderr is not None
-    assert "gone can't be opened" in server.process.stderr.readline()
+    assert "can't open gone" in server.process.stderr.readline()
     assert server.get("/api/batches")["batches"] == []
 
 
