@@ -87,12 +87,12 @@ def test_every_answer_is_of_its_shape(served_estate: RunningServer, estate: Work
 
 
 class Broken:
-    """Offices in which nothing goes right."""
+    """A session pool in which everything fails."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def projects(self) -> None:
+    def list_projects(self) -> None:
         raise self._error
 
 
