@@ -48,7 +48,7 @@ _MIRROR_SETTINGS: Mapping[str, object] = {"sources.write_back": "branch", "run.i
 
 @dataclass(frozen=True, slots=True)
 class MirroredRepo:
-    """`place` is its checkout; `url` holds no secret."""
+    """`place` is its checkout; `url` doesn't hold a secret."""
 
     place: RepoLocation
     name: str

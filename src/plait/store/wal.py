@@ -116,7 +116,7 @@ def _parse_header(data: bytes) -> _Header | None:
 
 
 def _read_frames(file: BinaryIO) -> Iterator[_Frame]:
-    """The last one may be cut; one that is cut within its own header says nothing."""
+    """The last one may be cut; one that is cut within its own header is empty."""
     number = 0
     while len(data := file.read(FRAME_SIZE)) >= FRAME_HEADER_SIZE:
         number += 1
