@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import settings
-from tests.support.index_check import find_index_errors
-from tests.support.temp_project import remove_agents_from_path
 
 from plait.testing.script import Script
+from tests.support.index_check import find_index_errors
+from tests.support.temp_project import remove_agents_from_path
 
 # A shell that starts tests in the background, or nohup, has these signals ignored, and a program that a test starts would
 # inherit that. A handler is not inherited: what is started has the default again, and this process survives as it was to.

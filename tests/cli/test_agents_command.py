@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import temp_project
 
 from plait.agents.table import AGENTS, AgentLogin
 from plait.cli.commands.agents import agents_command
 from plait.client.installed_agents import LoggedIn, LoginStatus, Program, detect_login, probe_programs
+from tests.support.temp_project import temp_project
 
 Install = Callable[..., Path]
 

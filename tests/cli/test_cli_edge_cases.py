@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from tests.support.cli_runner import ask
 
 from plait.sources.formats import todo
 from plait.store.journal_writer import open_journal_writer
 from plait.testing.script import Script
+from tests.support.cli_runner import ask
 
 TODO = "# TODO\n\n### 1. Lay the floor\n**Status**: [NOT STARTED]\n\n### 2. Paint the wall\n**Status**: [NOT STARTED]\n"
 BROKEN = """\

@@ -13,9 +13,6 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import CliResult, ask
-from tests.support.journal_writer import JournalWriter
-from tests.support.stub_engine import StubEngines, stub_engines
 
 from plait.client.project_state import read_past_batches
 from plait.core.reports import AttemptExited, Outcome
@@ -26,6 +23,9 @@ from plait.git.location import RepoLocation, find_repo
 from plait.store.inbox import open_inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_journal
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import JournalWriter
+from tests.support.stub_engine import StubEngines, stub_engines
 
 Say = Callable[..., CliResult]
 
@@ -91,9 +91,7 @@ def asked(place: RepoLocation) -> list[Request]:
 def test_cancelling_tasks_says_where_each_of_them_is_now(say: Say) -> None:
     answer = say("cancel", "beef", "a", "c")
     assert str(answer) == (
-        "a is running: ending attempt 1: it was cancelled\n"
-        "c is cancelled: cancelled by request\n"
-        "exit 0\n"
+        "a is running: ending attempt 1: it was cancelled\nc is cancelled: cancelled by request\nexit 0\n"
     )
 
 

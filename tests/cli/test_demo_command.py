@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import TempProject, temp_project as make_yard
 
 from plait.cli.commands.demo import EXPECTED_STATUSES, make_site
 from plait.client.project_sources import load_sources
+from tests.support.temp_project import TempProject, temp_project as make_yard
 
 
 @pytest.fixture

@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.support.cli_runner import CliResult, ask
-from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
-from tests.support.terminal import Terminal
 
 from plait.cli.commands.diff import colorize, reveal_control_chars
 from plait.client.diff import DiffRange, compute_diff
@@ -26,6 +23,9 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation, find_repo
 from plait.git.refs import attempt_ref
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
+from tests.support.terminal import Terminal
 
 Say = Callable[..., CliResult]
 
@@ -246,9 +246,7 @@ def test_an_attempt_that_changed_nothing_says_so(bench: Bench, say: Say) -> None
 def test_a_task_that_has_not_started_says_why(bench: Bench, say: Say) -> None:
     bench.submit("a", "b<a")
     assert say("diff", "a").err == "plait: a write-1 is being prepared: nothing to compare yet\n"
-    assert say("diff", "b").err == (
-        "plait: b has no write attempt yet: nothing to compare\n  b is waiting: needs a.\n"
-    )
+    assert say("diff", "b").err == ("plait: b has no write attempt yet: nothing to compare\n  b is waiting: needs a.\n")
 
 
 def test_in_place_there_is_nothing_to_compare(bench: Bench, say: Say) -> None:

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import JournalWriter
 
 from plait.cli.fast_path import StatusArguments, parse_status_arguments
 from plait.git.location import find_repo
+from tests.support.journal_writer import JournalWriter
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import CliResult, ask
-from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
-from tests.support.terminal import Terminal
 
 from plait.client.project_state import load_settings
 from plait.core.reports import AttemptExited, MergeDone, Outcome
@@ -26,6 +23,9 @@ from plait.git.refs import attempt_ref
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.git.worktrees.worktree import find_worktrees_folder
 from plait.store.project_files import INBOX_FILE, open_project_inbox
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
+from tests.support.terminal import Terminal
 
 Say = Callable[..., CliResult]
 

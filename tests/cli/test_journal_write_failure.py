@@ -6,9 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from tests.support.temp_project import engine_project
-
 from plait.engine.daemon import HEALTH_FILE, HEALTH_FILE_BYTES, EngineHealthFile, find_engine, read_health
+from tests.support.temp_project import engine_project
 
 FULL = "the disk is full; running agents continue; nothing new starts. Free some space."
 

@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.support.cli_runner import CliResult, ask
-from tests.support.journal_writer import JournalWriter
-from tests.support.temp_project import EngineProject, engine_project
 
 from plait.cli.format import format_size
 from plait.client.logs.attempt_output import AnsiStripper
@@ -27,6 +24,9 @@ from plait.store import project_files
 from plait.store.batch_files import write_batch_files
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import JournalWriter
+from tests.support.temp_project import EngineProject, engine_project
 
 Say = Callable[..., CliResult]
 

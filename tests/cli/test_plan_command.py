@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from tests.support.cli_runner import CliResult, ask
 
 SESSIONS = Path(__file__).parent / "sessions"

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.support.cli_runner import CliResult, ask
 from tests.support.temp_project import TempProject, temp_project as make_yard
 

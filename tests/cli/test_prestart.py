@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import engine_project
 
 from plait.cli import prestart
 from plait.cli.prestart import find_run_directory
 from plait.git.location import find_repo
+from tests.support.temp_project import engine_project
 
 
 @pytest.mark.parametrize(

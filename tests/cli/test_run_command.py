@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import ask
 
 from plait.agents.interface import AgentSpec, Price
 from plait.cli.commands.run_options import describe_run
@@ -24,6 +23,7 @@ from plait.core.requests import Submit
 from plait.core.settings import Isolation
 from plait.core.state import State
 from plait.sources.planning import PlanOptions
+from tests.support.cli_runner import ask
 
 PLAN = "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls\n- [ ] 1.2 Paint them\n"
 

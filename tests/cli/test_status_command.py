@@ -19,9 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.cli_runner import CliResult, ask
-from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
-from tests.support.stub_engine import StubEngines, stub_engines
 
 from plait.cli.commands.status import describe_branch as branch_lines_of, format_publication
 from plait.client.next_step import NEXT_STEP_TEXTS
@@ -47,6 +44,9 @@ from plait.core.views import make_batch_view
 from plait.git.location import RepoLocation, find_repo
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
+from tests.support.cli_runner import CliResult, ask
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
+from tests.support.stub_engine import StubEngines, stub_engines
 
 Say = Callable[..., CliResult]
 

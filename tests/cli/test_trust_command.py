@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.support.cli_runner import CliResult, OutputCapture, ask
 
 TWO = '[run]\nverify = "make test"\ngate = "make check"\n'

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import JournalWriter
-from tests.support.stub_engine import StubEngines, stub_engines
 
 from plait.git.location import RepoLocation
+from tests.support.journal_writer import JournalWriter
+from tests.support.stub_engine import StubEngines, stub_engines
 
 
 @pytest.fixture

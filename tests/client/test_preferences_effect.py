@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import EngineProject, engine_project
 
 from plait.client.preferences import ChangePlan, check_changes, load_effective_config, plan_change
 from plait.client.session import open_session
@@ -19,6 +18,7 @@ from plait.core.settings import Budget, EngineSettings, Isolation, Mode, OnConfl
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.testing.script import Script
+from tests.support.temp_project import EngineProject, engine_project
 
 PLAIN = Settings(agents=("claude",), max_parallel=4)
 PATIENCE = 60.0

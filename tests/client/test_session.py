@@ -12,8 +12,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
-from tests.support.stub_engine import StubEngines
 
 from plait.client import engine_launcher, submission_files
 from plait.client.session import Submission, open_session
@@ -30,6 +28,8 @@ from plait.store.interfaces import InboxError, JournalCorruptError
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.system.state_paths import StateFolder
+from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
+from tests.support.stub_engine import StubEngines
 
 
 def submission(*names: str, **environment: str) -> Submission:

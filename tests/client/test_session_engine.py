@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import SETTINGS, build_plan
-from tests.support.temp_project import EngineProject, engine_project
 
 from plait.client.session import Session, Submission, new_request_id, open_session
 from plait.core.requests import CancelTask, Retry
 from plait.core.state import BatchState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Origin, Task
+from tests.support.journal_writer import SETTINGS, build_plan
+from tests.support.temp_project import EngineProject, engine_project
 
 PATIENCE = 60.0
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.journal_writer import SETTINGS, JournalWriter
-from tests.support.task_files import Checkout
 
 from plait.client.api_errors import NotFoundError, StateError
 from plait.client.task_listing import saved_task_json, task_list_json
@@ -18,6 +16,8 @@ from plait.core.requests import Submit
 from plait.core.state import State
 from plait.git.location import RepoLocation
 from plait.sources.planning import PlanOptions, plan_tasks
+from tests.support.journal_writer import SETTINGS, JournalWriter
+from tests.support.task_files import Checkout
 
 KEYS = (
     "id title status source format needs touches conflictsWith phase priority weight agent model verify run parts "

@@ -6,7 +6,6 @@ import typing
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.index_check import find_index_errors
 
 from plait.core import decisions, reports, requests
 from plait.core.events import Event, Record
@@ -21,6 +20,7 @@ from plait.core.task import Attempt, Phase, Step, Task
 from plait.core.views import make_batch_view
 from plait.store import codec
 from plait.testing.script import Script, task_needing
+from tests.support.index_check import find_index_errors
 
 IDS = st.sampled_from(["a", "b", "c", "b1", "b2", "zz", "one", "r1", "r2", "r3", "shell"])
 SMALL = st.integers(0, 4)

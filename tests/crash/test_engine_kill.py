@@ -13,7 +13,6 @@ from random import Random
 from subprocess import Popen
 
 import pytest
-from tests.support.temp_project import EngineProject, engine_project
 
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded
 from plait.core.reports import AttemptExited, AttemptLost, EngineTaken
@@ -22,6 +21,7 @@ from plait.core.status import TaskStatus
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE
 from plait.testing.laws.auditor import Auditor
+from tests.support.temp_project import EngineProject, engine_project
 
 LAYERS, WIDTH = 6, 5
 # A task tells that it begins and that it ends, in one write each, and takes a moment in between.

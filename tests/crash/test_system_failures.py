@@ -13,12 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import EngineProject, engine_project
 
 from plait.core.decisions import RetryGranted
 from plait.core.reports import AttemptExited, AttemptLaunched, AttemptLost
 from plait.core.status import Category
 from plait.system.state_paths import StateFolder
+from tests.support.temp_project import EngineProject, engine_project
 
 RUN = ("run", "tasks", "--yes", "--isolation", "in-place")
 WAIT = "until [ -e go ]; do sleep 0.02; done\n"

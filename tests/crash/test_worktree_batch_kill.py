@@ -9,17 +9,17 @@ from random import Random
 from subprocess import Popen
 
 import pytest
-from tests.support import batch_checks
-from tests.support.engine_killer import EngineKiller
-from tests.support.git_repository import ReferenceMerger
-from tests.support.random_agent import signature_path
-from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject, worktree_project as make
 
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus
 from plait.git.location import find_repo
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE
+from tests.support import batch_checks
+from tests.support.engine_killer import EngineKiller
+from tests.support.git_repository import ReferenceMerger
+from tests.support.random_agent import signature_path
+from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject, worktree_project as make
 
 LAYERS, WIDTH = 3, 4
 MOST = 8  # kills in one batch: then it is left to come to its end

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project import engine_project
 
 from plait.agents.drivers.shell import ShellAgent
 from plait.agents.interface import AttemptContext, Command
@@ -24,6 +23,7 @@ from plait.core.task import Attempt, Step, Task
 from plait.engine.daemon import DOORBELL_FIFO
 from plait.store import batch_files
 from plait.system import processes
+from tests.support.temp_project import engine_project
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness

@@ -12,7 +12,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project import EngineProject, engine_project, use_environment
 
 from plait.client.session import Session, new_request_id, open_session
 from plait.core.reducers.dispatch import evolve
@@ -20,6 +19,7 @@ from plait.core.requests import Request, SaveSettings
 from plait.core.state import State
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.temp_project import EngineProject, engine_project, use_environment
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.git_repository import GitRepository
 
 from plait.core.graph import build_checked_plan
 from plait.core.requests import Retry, Submit
@@ -18,6 +17,7 @@ from plait.git.location import RepoLocation
 from plait.store import batch_files
 from plait.store.batch_inputs import BatchInputs
 from plait.system.state_paths import StateFolder
+from tests.support.git_repository import GitRepository
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness, RunningEngine

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support.golden_histories import BatchEnd, replay, summarize
 
 from plait.core.decisions import PublishStarted
 from plait.store import codec
+from tests.support.golden_histories import BatchEnd, replay, summarize
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in HERE.glob("*.jsonl"))

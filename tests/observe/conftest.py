@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support.webhook_receiver import WebhookReceiver, webhook_receiver
 
 

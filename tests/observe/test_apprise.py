@@ -6,7 +6,6 @@ import json
 import sys
 
 import pytest
-from tests.support.webhook_receiver import WebhookReceiver
 
 from plait.core.notifications import Notification
 from plait.core.settings import NotificationKind
@@ -18,6 +17,7 @@ from plait.observe.channels import (
     build_message,
     build_test_message,
 )
+from tests.support.webhook_receiver import WebhookReceiver
 
 # Its modules for other services are imported too, and what those import may be on its way out.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

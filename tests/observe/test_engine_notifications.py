@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.temp_project import EngineProject, engine_project
-from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 from plait.core.decisions import BatchEnded
+from tests.support.temp_project import EngineProject, engine_project
+from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 SECRET = "hunter2-hunter2"
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 from plait.core.events import Record
 from plait.core.settings import DEFAULT_NOTIFICATION_KINDS, Isolation, NotificationKind, Settings
@@ -18,6 +17,7 @@ from plait.observe import notifier as module
 from plait.observe.channels import NotificationMessage, WebhookChannel
 from plait.observe.notifier import DeliveryLog, Notifier, NotifierOptions
 from plait.testing.script import Script
+from tests.support.webhook_receiver import WAIT_SECONDS, WebhookReceiver
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0)
 JOURNAL = "j"

@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.support.webhook_receiver import WebhookReceiver
 
 from plait.core.notifications import Notification
 from plait.core.settings import NotificationKind
@@ -28,6 +27,7 @@ from plait.observe.channels import (
     read_secret,
     sign_body,
 )
+from tests.support.webhook_receiver import WebhookReceiver
 
 PAGE = Path(__file__).parents[2] / "docs" / "notifications.md"
 SECRET = b"hush"

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
 from tests.support.model_server.server import ModelServer
 from tests.support.real_agents import INSTALLED_TOOLS, RealAgentProject, real_agent_project
 

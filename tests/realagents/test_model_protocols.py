@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from tests.support.model_server.messages import Reply, Usage
 from tests.support.model_server.server import ModelServer
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from tests.support.model_server.messages import ReceivedRequest, Role
 from tests.support.model_server.server import ModelServer
 

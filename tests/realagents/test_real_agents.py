@@ -13,6 +13,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
+
 from tests.support.model_server.messages import Role
 from tests.support.real_agents import API_KEY, INSTALLED_TOOLS, RealAgentProject
 

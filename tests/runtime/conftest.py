@@ -5,10 +5,10 @@ from pathlib import Path
 from subprocess import run
 
 import pytest
-from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup, process_tree
 from plait.testing.contracts.executor import ExecutorSetup
+from tests.support.local_executor import local_executor_setup
 
 
 @pytest.fixture(params=["with scopes", "without scopes"])

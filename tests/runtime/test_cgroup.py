@@ -7,7 +7,6 @@ from signal import SIGKILL
 from subprocess import DEVNULL, Popen
 
 import pytest
-from tests.support.local_executor import local_executor_setup
 
 from plait.core.task import Attempt
 from plait.runtime import cgroup, process_tree
@@ -15,6 +14,7 @@ from plait.runtime.local_executor import LocalExecutor
 from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import UNTIL_GO, ExecutorSetup, RecordedCallbacks, is_alive
+from tests.support.local_executor import local_executor_setup
 
 needed = pytest.mark.skipif(not cgroup.parent_cgroup(), reason="no control groups can be made here")
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup
 from plait.system import processes, psutil_processes
 from plait.testing.contracts.executor import ExecutorContract, ExecutorSetup
+from tests.support.local_executor import local_executor_setup
 
 
 class TestLocalExecutor(ExecutorContract):

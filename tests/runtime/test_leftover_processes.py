@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.local_executor import local_executor_setup
 
 from plait.runtime import cgroup
 from plait.runtime.executor import Executor
@@ -15,6 +14,7 @@ from plait.runtime.termination import GracePeriods
 from plait.system import processes
 from plait.system.process_identity import Process
 from plait.testing.contracts.executor import IGNORES_SIGNALS, ExecutorSetup, RecordedCallbacks, is_alive
+from tests.support.local_executor import local_executor_setup
 
 DAEMON = "setsid sh -c 'trap \"\" INT TERM; echo $$ >child; while :; do sleep 0.05; done' & until [ -e child ]; do sleep 0.02; done"
 

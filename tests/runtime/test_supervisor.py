@@ -14,11 +14,11 @@ from subprocess import DEVNULL, Popen
 from threading import Thread
 
 import pytest
-from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.runtime import pidfile
 from plait.runtime.supervisor import EXIT_CANNOT_WRITE, EXIT_CLAIMED, PROCESS_NAME, read_script
 from plait.system.state_paths import AttemptFolder
+from tests.support.leaked_processes import kill_leaked_processes
 
 SIGNATURE = "17 some-boot"
 NAMES = ("sh", "dash", "bash", "busybox")

@@ -7,8 +7,6 @@ from pathlib import Path
 from signal import SIGKILL, SIGSTOP
 
 import pytest
-from tests.support.leaked_processes import find_leaked_processes
-from tests.support.local_executor import local_executor_setup
 
 from plait.runtime.termination import GracePeriods
 from plait.system import processes
@@ -20,6 +18,8 @@ from plait.testing.contracts.executor import (
     RecordedCallbacks,
     is_alive,
 )
+from tests.support.leaked_processes import find_leaked_processes
+from tests.support.local_executor import local_executor_setup
 
 LOOP = "while :; do sleep 0.05; done"
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.support.local_executor import local_executor_setup
 
 from plait.runtime.executor import TranscriptChunk
 from plait.runtime.transcript import FileTranscript
 from plait.system import disk
 from plait.system.disk import HOLE_BLOCK_BYTES
+from tests.support.local_executor import local_executor_setup
 
 CAP = 16 * HOLE_BLOCK_BYTES
 

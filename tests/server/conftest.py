@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from plait.git.location import RepoLocation
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.running_server import RunningServer, running_server as serve
 from tests.support.temp_project import (
@@ -12,8 +14,6 @@ from tests.support.temp_project import (
     temp_project as make_yard,
     worktree_project as make_estate,
 )
-
-from plait.git.location import RepoLocation
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from tests.support.running_server import RunningServer, quote_task_id
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"

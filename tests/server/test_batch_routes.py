@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.support.journal_writer import JournalWriter
-from tests.support.running_server import RunningServer
 
 from plait.client.api_errors import NotFoundError, StateError
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import EventCursor
 from plait.server.service.lookup import resolve_batch, resolve_task
+from tests.support.journal_writer import JournalWriter
+from tests.support.running_server import RunningServer
 
 NAMES = ["01-walls", "02-roof", "03-door"]
 

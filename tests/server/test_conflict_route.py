@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from tests.support.running_server import Json, RunningServer
 from tests.support.temp_project import WorktreeProject
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server import SseReader, expected_events
 
 from plait.core.events import Record
 from plait.core.settings import Settings
@@ -21,6 +19,8 @@ from plait.server.sse import SseStream
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server import SseReader, expected_events
 
 CUTS = 40
 PATIENCE = 60.0

@@ -13,6 +13,12 @@ from threading import Semaphore
 from urllib.parse import urlsplit
 
 import pytest
+
+from plait.core.settings import Settings
+from plait.git.location import find_repo
+from plait.server.event_buffer import EventCursor
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import (
     RunningServer,
@@ -22,12 +28,6 @@ from tests.support.running_server import (
     start_server,
 )
 from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
-
-from plait.core.settings import Settings
-from plait.git.location import find_repo
-from plait.server.event_buffer import EventCursor
-from plait.store.journal_writer import open_journal_writer
-from plait.store.project_files import JOURNAL_FILE
 
 TASKS = 1_700  # some 10,000 records
 CUTS = 200

@@ -7,6 +7,7 @@ import os
 
 import httpx
 import pytest
+
 from tests.support.running_server import RunningServer, quote_task_id
 from tests.support.temp_project import WorktreeProject
 

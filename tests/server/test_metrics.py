@@ -15,7 +15,6 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
-from tests.support.journal_writer import JournalWriter
 
 from plait.client.counters import DURATION_BOUNDS_SECONDS, JournalCounters, LabelSet
 from plait.client.event_stream import EventStream
@@ -39,6 +38,7 @@ from plait.server.metrics import (
 )
 from plait.server.project_session import ProjectSession
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox
+from tests.support.journal_writer import JournalWriter
 
 
 @pytest.fixture

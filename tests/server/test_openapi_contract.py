@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import httpx
+
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.temp_project import TempProject
 

@@ -14,8 +14,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server import SseReader, expected_events
 
 from plait.client import engine_launcher
 from plait.client.session import Session
@@ -31,6 +29,8 @@ from plait.server.sse import SseStream
 from plait.store.interfaces import JournalCorruptError
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server import SseReader, expected_events
 
 PATIENCE = 30.0
 pytestmark = pytest.mark.anyio

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.support.local_forge import REPOSITORY, LocalForge
 from tests.support.running_server import Json, RunningServer
 from tests.support.temp_project import WorktreeProject

@@ -11,8 +11,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from pydantic import TypeAdapter
-from tests.support.running_server import RunningServer
-from tests.support.temp_project import WorktreeProject
 
 from plait.client.api_models import (
     Batch,
@@ -31,6 +29,8 @@ from plait.server.http.schema.events import EventShape
 from plait.server.http.schema.projects import Agents, Me, Projects
 from plait.server.http.schema.settings import Preferences, PreferencesSchema
 from plait.server.http.schema.tasks import Tasks, WholeTask
+from tests.support.running_server import RunningServer
+from tests.support.temp_project import WorktreeProject
 
 if TYPE_CHECKING:
     from plait.server.session_pool import SessionPool

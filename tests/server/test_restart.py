@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from tests.support.running_server import EventFollower, start_server
-from tests.support.temp_project import TempProject
-
 from plait.client.event_stream import EventStream
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.server.event_buffer import encode_events
 from plait.store.project_files import open_project_journal
+from tests.support.running_server import EventFollower, start_server
+from tests.support.temp_project import TempProject
 
 TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2

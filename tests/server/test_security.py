@@ -17,11 +17,11 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
+
+from plait.server.auth import SESSION_COOKIE
 from tests.support.running_server import start_server
 from tests.support.security_harness import SecurityHarness
 from tests.support.temp_project import TIMEOUT_SECONDS, temp_project as make_yard
-
-from plait.server.auth import SESSION_COOKIE
 
 HTML = "<script>alert(1)</script>"
 ESCAPES = "\x1b]0;owned\x07\x1b[2J"

@@ -15,11 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from tests.support.running_server import EventFollower, ServerProcess, start_server
-from tests.support.temp_project import TempProject, WorktreeProject
 
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
+from tests.support.running_server import EventFollower, ServerProcess, start_server
+from tests.support.temp_project import TempProject, WorktreeProject
 
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 

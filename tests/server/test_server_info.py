@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.running_server import RunningServer, quote_task_id
 
 from plait import __version__
+from tests.support.running_server import RunningServer, quote_task_id
 
 
 def test_health_needs_nothing_and_tells_nothing(served: RunningServer) -> None:

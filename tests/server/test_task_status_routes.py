@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.running_server import RunningServer
-
 from plait.server.event_buffer import EventCursor
+from tests.support.running_server import RunningServer
 
 HOSTILE = "a&b=c +%2F é"
 

@@ -7,9 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.support.generated_journal import batch_of, records_of
-from tests.support.running_server import RunningServer, running_server as serve
-from tests.support.temp_project import TempProject
 
 from plait.core.settings import Settings
 from plait.engine.daemon import LOG_FILE
@@ -17,6 +14,9 @@ from plait.git.location import find_repo
 from plait.server import project_session
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server import RunningServer, running_server as serve
+from tests.support.temp_project import TempProject
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.git_repository import GitRepository
-
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 from plait.git import refs
 from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
 from plait.git.merge.change_merger import Regenerate
+from tests.support.git_repository import GitRepository
 
 
 class MergedBranch:

@@ -7,10 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tests.support.git_repository import ReferenceMerger
-from tests.support.random_agent import signature_path
-from tests.support.temp_project import WorktreeProject
-
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.events import Record
 from plait.core.reports import AttemptExited, MergeConflicted, MergeDone, RebuildDone
@@ -22,6 +18,9 @@ from plait.git.refs import attempt_ref
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
 from plait.testing.laws.auditor import Auditor
+from tests.support.git_repository import ReferenceMerger
+from tests.support.random_agent import signature_path
+from tests.support.temp_project import WorktreeProject
 
 
 def read_records(estate: WorktreeProject) -> list[Record]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
+
 from tests.support.running_server import ServerProcess
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

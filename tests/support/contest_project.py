@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from plait.testing.contest_agents import SCRIPTS_VARIABLE
 from tests.support.cli_runner import CliResult
-from tests.support.contest_agents import SCRIPTS_VARIABLE
 from tests.support.temp_project import WorktreeProject, worktree_project
 
-AMBER, BIRCH, JUDGE = (f"tests.support.contest_agents:{name}" for name in ("Amber", "Birch", "Judge"))
+AMBER, BIRCH, JUDGE = (f"plait.testing.contest_agents:{name}" for name in ("Amber", "Birch", "Judge"))
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from random import Random
 from subprocess import Popen
 
 import psutil
-from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject
 
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.temp_project import TIMEOUT_SECONDS, WorktreeProject
 
 _POLL_SECONDS = 0.002
 _MAX_DELAY_SECONDS = 0.4  # seconds from something that happened to the kill

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tests.support.leaked_processes import kill_leaked_processes
-
 from plait.engine.reactor import SelectReactor
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime import cgroup
@@ -20,6 +18,7 @@ from plait.runtime.transcript import MAX_DISK_BYTES
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import ExecutorSetup
+from tests.support.leaked_processes import kill_leaked_processes
 
 SHORT_GRACES = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
 WAIT_SECONDS = 30.0

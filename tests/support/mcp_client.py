@@ -13,6 +13,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
+
 from tests.support.temp_project import EngineProject
 
 ToolJson = dict[str, Any]  # JSON, as a program meets it

@@ -11,9 +11,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.support.forked_jobs import JobForker
-from tests.support.model_server.server import ModelServer
-
 from plait.agents.drivers.model_agent import ModelAgent
 from plait.agents.interface import (
     Activity,
@@ -28,6 +25,8 @@ from plait.agents.model_jobs.job_spec import encode_options
 from plait.config.agent_keys import ModelConfig
 from plait.core.reports import Outcome
 from plait.core.task import Attempt, ModelJob, Origin, Step, Task
+from tests.support.forked_jobs import JobForker
+from tests.support.model_server.server import ModelServer
 
 TIMEOUT_SECONDS = 60.0  # seconds: no job here takes that long
 _POLL_SECONDS = 0.02

@@ -11,15 +11,14 @@ from collections.abc import Iterable
 from random import Random
 from subprocess import Popen
 
+from plait.core.state import BatchState, TaskState
+from plait.core.status import TaskStatus
+from plait.core.task import Step
 from tests.support import batch_checks
 from tests.support.engine_killer import EngineKiller, resume_until
 from tests.support.git_repository import ReferenceMerger, ReferenceResult, write_path
 from tests.support.random_agent import LOG_VARIABLE, make_initial_files
 from tests.support.temp_project import WorktreeProject
-
-from plait.core.state import BatchState, TaskState
-from plait.core.status import TaskStatus
-from plait.core.task import Step
 
 
 class RandomBatch:

@@ -24,7 +24,6 @@ from urllib.parse import quote
 
 import httpx
 import uvicorn
-from tests.support.temp_project import TIMEOUT_SECONDS, TempProject, use_environment
 
 from plait.client.event_stream import EventStream
 from plait.core.events import Record
@@ -34,6 +33,7 @@ from plait.server.http.app import create_app
 from plait.server.http.middleware.shutdown import RequestScopeMiddleware
 from plait.server.projects import ProjectStore
 from plait.server.session_pool import SessionPool
+from tests.support.temp_project import TIMEOUT_SECONDS, TempProject, use_environment
 
 _RECONNECT_SECONDS = 0.02  # seconds until a client that was cut off comes back
 

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from tests.support.running_server import ServerProcess
-from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
 from plait.server.auth import SESSION_COOKIE, TokenPurpose, sign_token
+from tests.support.running_server import ServerProcess
+from tests.support.temp_project import TIMEOUT_SECONDS, TempProject
 
 
 @dataclass

@@ -28,8 +28,6 @@ from secrets import token_hex
 from typing import TypeVar
 
 import psutil
-from tests.support.cli_runner import CliResult
-from tests.support.terminal import Terminal
 
 from plait.agents.table import AGENTS
 from plait.client.project_state import read_past_batches
@@ -39,6 +37,8 @@ from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.cli_runner import CliResult
+from tests.support.terminal import Terminal
 
 _AGENT_PROGRAMS = frozenset(known.program for known in AGENTS.values() if known.program)
 

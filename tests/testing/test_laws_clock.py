@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.handwritten_history import History, attempt_of, expect_violation, retry_granted
-
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.status import Category, EndWhy
+from tests.support.handwritten_history import History, attempt_of, expect_violation, retry_granted
 
 
 @expect_violation("ending")

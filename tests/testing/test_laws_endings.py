@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.handwritten_history import SETTINGS, History, expect_violation, task_ended
-
 from plait.core import decisions as d, requests as q
 from plait.core.settings import Isolation
 from plait.core.status import BatchStatus, Category, TaskStatus
+from tests.support.handwritten_history import SETTINGS, History, expect_violation, task_ended
 
 GATED = replace(SETTINGS, gate="make gate")
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.settings import NO_SPEND, Budget, EngineSettings, Settings, Spend
+from plait.core.status import Category, PauseCause, TaskStatus
 from tests.support.handwritten_history import (
     SETTINGS,
     History,
@@ -12,10 +15,6 @@ from tests.support.handwritten_history import (
     retry_granted,
     task_ended,
 )
-
-from plait.core import decisions as d, reports as r, requests as q
-from plait.core.settings import NO_SPEND, Budget, EngineSettings, Settings, Spend
-from plait.core.status import Category, PauseCause, TaskStatus
 
 POOR = replace(SETTINGS, budget=Budget(100), reserve=Spend(60))
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.settings import FileConflicts, Publish
+from plait.core.status import BatchStatus, TaskStatus
+from plait.core.task import Step
 from tests.support.handwritten_history import (
     SETTINGS,
     History,
@@ -12,11 +16,6 @@ from tests.support.handwritten_history import (
     expect_violation,
     task_ended,
 )
-
-from plait.core import decisions as d, reports as r, requests as q
-from plait.core.settings import FileConflicts, Publish
-from plait.core.status import BatchStatus, TaskStatus
-from plait.core.task import Step
 
 PUBLIC = replace(SETTINGS, publish=Publish.PR)
 GATED = replace(PUBLIC, gate="make gate")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.events import Record
+from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.task import Attempt
+from plait.testing.laws.auditor import Auditor
 from tests.support.handwritten_history import (
     WRITE,
     History,
@@ -10,12 +15,6 @@ from tests.support.handwritten_history import (
     expect_violation,
     task_ended,
 )
-
-from plait.core import decisions as d, reports as r, requests as q
-from plait.core.events import Record
-from plait.core.status import BatchStatus, Category, TaskStatus
-from plait.core.task import Attempt
-from plait.testing.laws.auditor import Auditor
 
 
 def test_a_good_history_breaks_no_law() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.handwritten_history import SETTINGS, History, attempt_of, expect_violation, retry_granted
-
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step
+from tests.support.handwritten_history import SETTINGS, History, attempt_of, expect_violation, retry_granted
 
 
 @expect_violation("retry")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.settings import Budget, Mode, Spend
+from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.task import Step
 from tests.support.handwritten_history import (
     SETTINGS,
     VERIFY,
@@ -14,11 +18,6 @@ from tests.support.handwritten_history import (
     retry_granted,
     task_ended,
 )
-
-from plait.core import decisions as d, reports as r, requests as q
-from plait.core.settings import Budget, Mode, Spend
-from plait.core.status import Category, PauseCause, TaskStatus
-from plait.core.task import Step
 
 QUEUE = replace(SETTINGS, mode=Mode.QUEUE)
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from tests.support.mutants.defects import DEFECTS, Defect
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 import pytest
-from tests.support.rate_limit_sim import RateLimit, RateLimitRun
 
 from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, RetryGranted, TaskEnded
 from plait.core.status import BatchStatus
+from tests.support.rate_limit_sim import RateLimit, RateLimitRun
 
 MINUTE, HOUR = 60.0, 3600.0
 TASKS = 100

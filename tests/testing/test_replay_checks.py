@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from tests.support.index_check import find_index_errors
 
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
@@ -15,6 +14,7 @@ from plait.core.scheduler.rules import list_due
 from plait.core.state import State, copy_state
 from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
+from tests.support.index_check import find_index_errors
 
 SEEDS = range(24)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
+
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 from tests.support.browser import WIDE, BrowserWindow, browser as make_browser, window as make_window
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.temp_project import WorktreeProject, worktree_project as make_estate
-
-from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
 Opens = Callable[..., BrowserWindow]
 

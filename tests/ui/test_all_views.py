@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 from tests.support.browser import PHONE, WIDE, BrowserWindow, window
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.screenshots import SampleProject, run_sample_batches, write_sample_project
 from tests.support.temp_project import worktree_project as make_estate
-
-from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
 TOP = Path(__file__).parents[2]
 AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
+
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
 from tests.support.browser import BrowserWindow, open_window, window
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.temp_project import WorktreeProject
-
-from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 

@@ -9,9 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import PHONE, BrowserWindow
-from tests.support.generated_journal import batch_of, records_of
-from tests.support.temp_project import WorktreeProject
 
 from plait.core.requests import Pause, Submit
 from plait.core.scheduler.rules import decide_due, fold_incoming
@@ -20,6 +17,9 @@ from plait.core.state import State
 from plait.git.location import find_repo
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.browser import PHONE, BrowserWindow
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.temp_project import WorktreeProject
 
 Opens = Callable[..., BrowserWindow]
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
+
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.temp_project import WorktreeProject
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
-from tests.support.browser import open_window, window
-from tests.support.running_server import start_server
-from tests.support.temp_project import WorktreeProject
 
 from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.git.location import find_repo
+from tests.support.browser import open_window, window
+from tests.support.running_server import start_server
+from tests.support.temp_project import WorktreeProject
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import expect
+
 from tests.support.browser import BrowserWindow
 from tests.support.temp_project import WorktreeProject
 

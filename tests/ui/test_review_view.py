@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.temp_project import WorktreeProject

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Browser, Page, expect
+
 from tests.support.browser import open_window, window
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.temp_project import WorktreeProject

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
+
 from tests.support.browser import PHONE, BrowserWindow
 from tests.support.temp_project import WorktreeProject
 

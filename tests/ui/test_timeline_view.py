@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+
 from tests.support.browser import BrowserWindow
 from tests.support.temp_project import WorktreeProject
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import CDPSession, Locator, Page, expect
+
 from tests.support.browser import BrowserWindow
 from tests.support.temp_project import WorktreeProject
 

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 from playwright.sync_api import Browser, expect
+
 from tests.support.running_server import start_server
 from tests.support.temp_project import WorktreeProject
 

@@ -7,15 +7,14 @@ from pathlib import Path
 from random import Random
 from subprocess import Popen
 
-from tests.support import batch_checks
-from tests.support.contest_project import AMBER, BIRCH, ContestProject
-from tests.support.engine_killer import EngineKiller, resume_until
-from tests.support.git_repository import ReferenceMerger
-
 from plait.core.reports import AttemptExited
 from plait.core.state import BatchState
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Step
+from tests.support import batch_checks
+from tests.support.contest_project import AMBER, BIRCH, ContestProject
+from tests.support.engine_killer import EngineKiller, resume_until
+from tests.support.git_repository import ReferenceMerger
 
 KILLS = 10
 TASKS = ("a", "b", "c")

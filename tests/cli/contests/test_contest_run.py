@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from tests.support.contest_project import AMBER, JUDGE, ContestProject
 
 
@@ -182,7 +183,7 @@ def test_a_contest_outlives_its_engine(arena: ContestProject) -> None:
         'echo up >>"$CONTENDERS/up"; until [ -e "$CONTENDERS/go" ]; do sleep 0.05; done; echo birch >a.txt',
     )
     arena.project.commit_all()
-    front = arena.project.start("run", "tasks", "--yes", "--contest", f"{AMBER},tests.support.contest_agents:Birch")
+    front = arena.project.start("run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contest_agents:Birch")
     arena.project.wait_until((arena.scripts / "up").exists)
     engine = arena.project.state().engine
     assert engine is not None

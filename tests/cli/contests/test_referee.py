@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.support.contest_agents import SCRIPTS_VARIABLE
-from tests.support.contest_project import JUDGE
-from tests.support.git_repository import GitRepository, write_path
 
 from plait.agents.drivers.referee import (
     REFEREE_MODULE,
@@ -31,6 +28,9 @@ from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
 from plait.runtime.contest_referee.judge import build_question, parse_order
+from plait.testing.contest_agents import SCRIPTS_VARIABLE
+from tests.support.contest_project import JUDGE
+from tests.support.git_repository import GitRepository, write_path
 
 
 class Pit:
@@ -83,7 +83,7 @@ class Pit:
         for name, text in command.files:
             (self.folder / name).write_text(text)
         done = subprocess.run(
-            [word for word in command.argv if word != "-E"],  # which would hide tests.support, where the judge is
+            command.argv,
             cwd=self.workspace,
             env={**os.environ, **(env or {})},
             capture_output=True,

@@ -9,11 +9,11 @@ import subprocess
 from contextlib import closing
 
 import pytest
-from tests.support.temp_project import TempProject, plait_command
 
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
 from plait.store.project_files import open_project_inbox
+from tests.support.temp_project import TempProject, plait_command
 
 # Says that it has begun, and goes on when it may.
 WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"

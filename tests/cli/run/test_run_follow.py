@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from tests.support.temp_project import TempProject
-
 from plait.cli.live.follower import BatchFollower, FollowResult
 from plait.cli.live.signals import SignalCounter
 from plait.cli.output import Page
@@ -15,6 +13,7 @@ from plait.client.event_stream import EventStream
 from plait.client.session import RecordEvents, Session, open_session
 from plait.engine.daemon import HEALTH_FILE, EngineHealthFile
 from plait.git.location import find_repo
+from tests.support.temp_project import TempProject
 
 
 class Onlooker:

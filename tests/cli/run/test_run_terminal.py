@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.support.temp_project import TempProject
 
 WAITS = "touch begun; until [ -e go ]; do sleep 0.02; done"

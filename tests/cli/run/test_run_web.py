@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+
 from tests.support.temp_project import TempProject, plait_command
 
 WAITS = "until [ -e go ]; do sleep 0.02; done"

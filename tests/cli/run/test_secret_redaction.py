@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from tests.support.temp_project import WorktreeProject, worktree_project as make
 
 ENVIRONMENT = "zebra-of-the-environment-41"

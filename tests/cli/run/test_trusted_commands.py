@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.support.temp_project import TempProject
 
 VERIFY = '[run]\nverify = "touch {}"'

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.temp_project import WorktreeProject, worktree_project as make
 
 

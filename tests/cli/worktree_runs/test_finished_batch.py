@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.cli_runner import CliResult, ask
 from tests.support.temp_project import WorktreeProject, worktree_project as make
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.temp_project import WorktreeProject, plait_command
 

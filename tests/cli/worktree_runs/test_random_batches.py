@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from tests.support.random_batch import RandomBatch
 from tests.support.temp_project import WorktreeProject
 

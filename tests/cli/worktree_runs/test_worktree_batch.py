@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from tests.support.temp_project import WorktreeProject
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")

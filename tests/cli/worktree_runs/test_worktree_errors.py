@@ -6,10 +6,10 @@ import os
 import signal
 
 import pytest
-from tests.support.temp_project import WorktreeProject
 
 from plait.engine.daemon import find_engine
 from plait.git.location import find_repo
+from tests.support.temp_project import WorktreeProject
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 

@@ -12,11 +12,11 @@ from threading import Barrier, Thread
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.task_files import Checkout
 
 from plait.client.api_errors import FieldError, StateError
 from plait.core.errors import WorldError
 from plait.core.plan import Severity
+from tests.support.task_files import Checkout
 
 # What people type, and what they should not: no lone surrogates, which JSON can't carry to us.
 ANY = st.text(st.characters(codec="utf-8"), max_size=60)

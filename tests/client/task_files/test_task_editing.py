@@ -8,12 +8,12 @@ from threading import Barrier, Thread
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.task_files import Checkout
 
 from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.config.keys import KEYS_BY_NAME
 from plait.core.plan import Severity
 from plait.system.interfaces import SourceWriteError
+from tests.support.task_files import Checkout
 
 TASK = """\
 ---

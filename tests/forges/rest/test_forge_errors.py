@@ -9,9 +9,8 @@ from plait.forges.interfaces import ForgeError, PullRequestSpec
 from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeError
 
 if TYPE_CHECKING:
-    from tests.forges.rest.conftest import FakeGitea, FakeGitHub, ForgeOpener
-
     from plait.forges.pull_requests import ForgeClient
+    from tests.forges.rest.conftest import FakeGitea, FakeGitHub, ForgeOpener
 
 TOKEN = "s3cr3t-T0ken-0123456789"
 BRANCH = "plait/batch-7f3a"

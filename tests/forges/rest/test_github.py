@@ -10,9 +10,8 @@ import pytest
 from plait.forges.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
-    from tests.forges.rest.conftest import FakeGitHub, ForgeOpener
-
     from plait.forges.pull_requests import ForgeClient
+    from tests.forges.rest.conftest import FakeGitHub, ForgeOpener
 
 BRANCH = "plait/batch-7f3a"
 WANTED = PullRequestSpec(BRANCH, "main", "Three tasks", "| a | table |")

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import TaskWorktree
 
 from plait.git.worktrees.result_checks import UnfinishedError
+from tests.support.task_worktree import TaskWorktree
 
 
 def test_the_files_win_over_the_index(plot: TaskWorktree) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.task_worktree import ATTEMPT, TaskWorktree
-
 from plait.git.refs import attempt_ref
+from tests.support.task_worktree import ATTEMPT, TaskWorktree
 
 
 def subjects(plot: TaskWorktree, tip: str) -> list[str]:

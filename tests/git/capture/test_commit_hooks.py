@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import TaskWorktree
 
 from plait.core.errors import Fault
 from plait.git.worktrees.attempt_commit import HookRefusedError
+from tests.support.task_worktree import TaskWorktree
 
 
 def hook(plot: TaskWorktree, name: str, script: str, folder: Path | None = None) -> None:

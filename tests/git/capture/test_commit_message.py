@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import AUTHOR, TaskWorktree
 
 from plait.git.interfaces import CommitInfo
 from plait.git.worktrees.attempt_commit import SigningError
+from tests.support.task_worktree import AUTHOR, TaskWorktree
 
 
 def told(plot: TaskWorktree, author: CommitInfo) -> tuple[str, list[str]]:

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import TaskWorktree
 
 from plait.git.worktrees.agent_worktree import WorktreeError
+from tests.support.task_worktree import TaskWorktree
 
 
 def test_a_git_file_that_was_removed_is_put_back(plot: TaskWorktree) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import TaskWorktree
 
 from plait.core.errors import Fault
 from plait.git.worktrees.result_checks import UnfinishedError
+from tests.support.task_worktree import TaskWorktree
 
 MOST = 1000
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import TaskWorktree
 
 from plait.sources.status_restore import restore_statuses
 from plait.sources.text import decode, encode
+from tests.support.task_worktree import TaskWorktree
 
 TODO = "## Phase 1: Ground\n- [ ] 1.1 Dig\n- [ ] 1.2 Pour\n"
 DONE = TODO.replace("[ ] 1.1", "[x] 1.1")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.task_worktree import TaskWorktree
 
 from plait.core.errors import Fault
 from plait.git.worktrees.result_checks import UnfinishedError
+from tests.support.task_worktree import TaskWorktree
 
 
 @pytest.fixture

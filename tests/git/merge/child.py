@@ -7,11 +7,10 @@ import pickle
 import sys
 from pathlib import Path
 
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import GitRepository
-
 from plait.core.decisions import MergeStarted
 from plait.git.interfaces import MergeRules
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 
 def main(top: str, base: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import GitRepository
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import ExecutableFile, GitRepository
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
 from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.branch_merger import GitBranchMerger
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import ExecutableFile, GitRepository
 
 Page = Callable[..., str]
 

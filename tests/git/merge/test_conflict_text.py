@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support.batch_branch import MergedBranch
-
 from plait.core.decisions import Change
 from plait.core.reports import MergeConflicted
 from plait.git.interfaces import MergeRules
+from tests.support.batch_branch import MergedBranch
 
 Page = Callable[..., str]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import Files
 
 from plait.core.decisions import Change
 from plait.git import objects
 from plait.git.interfaces import ConflictedFile, ConflictKind, MergeRules
 from plait.git.merge.conflict_view import MAX_CONFLICT_FILES, ConflictingMerge, read_conflict_sides
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import Files
 
 Page = Callable[..., str]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import GitRepository
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict
 from plait.git import refs
 from plait.git.interfaces import MergeMessage
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 Page = Callable[..., str]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import Files, GitRepository, Symlink
 
 from plait.core.reports import MergeConflicted, MergeDone
 from plait.git.interfaces import MergeRules
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import Files, GitRepository, Symlink
 
 Page = Callable[..., str]
 BOTH: tuple[Files, Files] = ({"changes.log": "start\none\n"}, {"changes.log": "start\ntwo\n"})

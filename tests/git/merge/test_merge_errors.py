@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import GitRepository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeDone
 from plait.git.interfaces import ChangeGoneError
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 Page = Callable[..., str]
 

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+from plait.core.decisions import Change, MergeStarted, RebuildStarted
+from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import GitRepository
 from tests.support.random_agent import make_initial_files, make_random_agent
-
-from plait.core.decisions import Change, MergeStarted, RebuildStarted
-from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 
 Order = MergeStarted | RebuildStarted
 Result = MergeDone | MergeConflicted | RebuildDone

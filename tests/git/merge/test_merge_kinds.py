@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import ExecutableFile, Files, GitRepository, Symlink
 
 from plait.core.reports import MergeConflicted, MergeDone
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import ExecutableFile, Files, GitRepository, Symlink
 
 LONG = "".join(f"line {n}\n" for n in range(30))
 SHORT = LONG.replace("line 3\n", "changed\n")

@@ -6,12 +6,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import GitRepository
-from tests.support.random_agent import make_initial_files, make_random_agent
 
 from plait.core.decisions import Change
 from plait.core.reports import MergeConflicted, MergeDone
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
+from tests.support.random_agent import make_initial_files, make_random_agent
 
 SEEDS = range(3)
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from tests.support.batch_branch import MergedBranch
-from tests.support.git_repository import GitRepository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
 from plait.git.interfaces import MergeRules
+from tests.support.batch_branch import MergedBranch
+from tests.support.git_repository import GitRepository
 
 RULES = MergeRules(regenerate=(("*.lock", "relock"), ("gen/*", "generate")))
 

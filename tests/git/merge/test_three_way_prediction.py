@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from plait.git.interfaces import MergeRules, PredictedConflict
 from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import Files
-
-from plait.git.interfaces import MergeRules, PredictedConflict
 
 Page = Callable[..., str]
 

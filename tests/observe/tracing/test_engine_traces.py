@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.temp_project import EngineProject, engine_project
 
 from plait.observe.spans import Span, SpanBuilder
 from plait.store.journal_reader import open_journal_reader
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.temp_project import EngineProject, engine_project
 
 if TYPE_CHECKING:
     from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
+
     from tests.observe.tracing.conftest import TraceReceiver
 
 

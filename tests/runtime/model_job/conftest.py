@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.forked_jobs import JobForker
 from tests.support.model_job_bench import ModelJobBench, model_job_bench
 

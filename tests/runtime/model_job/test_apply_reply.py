@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.temp_project import WorktreeProject, worktree_project as make
 
 GOOD = "Here you are.\n\nFILE: new/a.md\n```\nhello\n```\n\nFILE: b.txt\nFIND:\nold\nREPLACE:\nnew\nEND\n"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from tests.support.model_job_bench import API_KEY, whole_file_answer
 from tests.support.model_server.messages import ReceivedRequest, Reply
 from tests.support.model_server.server import ModelServer

@@ -6,12 +6,12 @@ import signal
 
 import psutil
 import pytest
-from tests.support.model_job_bench import API_KEY, ModelJobBench, ModelJobRun, edit_answer, whole_file_answer
-from tests.support.model_server.messages import ReceivedRequest
-from tests.support.model_server.server import ModelServer
 
 from plait.core.status import Category
 from plait.core.task import ModelJob, ModelJobMode
+from tests.support.model_job_bench import API_KEY, ModelJobBench, ModelJobRun, edit_answer, whole_file_answer
+from tests.support.model_server.messages import ReceivedRequest
+from tests.support.model_server.server import ModelServer
 
 JOB = ModelJob("a.py")
 OLD = "old\n"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.model_job_bench import API_KEY, ModelJobBench, edit_answer, whole_file_answer
-from tests.support.model_server.messages import Reply, Usage
 
 from plait.agents.interface import Price, SpendUpdated
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import ModelJob, ModelJobMode
+from tests.support.model_job_bench import API_KEY, ModelJobBench, edit_answer, whole_file_answer
+from tests.support.model_server.messages import Reply, Usage
 
 
 def test_replace_writes_a_file_anew(bench: ModelJobBench) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.model_job_bench import ModelJobBench, ModelJobRun, edit_answer, whole_file_answer
-from tests.support.model_server.messages import Reply
 
 from plait.core.status import Category
 from plait.core.task import ModelJob, ModelJobMode
+from tests.support.model_job_bench import ModelJobBench, ModelJobRun, edit_answer, whole_file_answer
+from tests.support.model_server.messages import Reply
 
 OLD = {"src/a.py": "one\ntwo\ntwo\n"}
 

@@ -12,11 +12,11 @@ from threading import Thread
 
 import psutil
 import pytest
-from tests.support.model_job_bench import ModelJobBench, whole_file_answer
-from tests.support.model_server.server import ModelServer
 
 from plait.core.status import Category
 from plait.core.task import ModelJob
+from tests.support.model_job_bench import ModelJobBench, whole_file_answer
+from tests.support.model_server.server import ModelServer
 
 JOB = ModelJob("a.py")
 FAKE = """#!{python} -P

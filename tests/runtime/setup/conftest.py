@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.support.leaked_processes import kill_leaked_processes
 
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees import metadata
 from plait.runtime.setup import preparation, spec
 from plait.runtime.setup.spec import MIN_FREE_BYTES, SetupSpec
+from tests.support.leaked_processes import kill_leaked_processes
 
 SOON = 30.0  # seconds within which everything here happens, however busy the machine is
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.support.mcp_client import McpClient, ToolJson, start_mcp
 from tests.support.temp_project import EngineProject
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.mcp_client import start_mcp
-from tests.support.temp_project import EngineProject
 
 from plait.server.mcp.params import DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH
+from tests.support.mcp_client import start_mcp
+from tests.support.temp_project import EngineProject
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,6 @@ import httpx2
 import pytest
 import uvicorn
 from starlette.types import Message
-from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_http
-from tests.support.temp_project import EngineProject
 
 from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator, UsedCodes
@@ -27,6 +25,8 @@ from plait.server.mcp.server import TOOLS
 from plait.server.projects import ProjectStore
 from plait.server.serve import bind_listener
 from plait.server.session_pool import SessionPool
+from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, McpClient, connect_http
+from tests.support.temp_project import EngineProject
 
 pytestmark = pytest.mark.anyio
 

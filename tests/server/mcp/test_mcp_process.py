@@ -14,6 +14,7 @@ from threading import Timer
 
 import psutil
 import pytest
+
 from tests.support.mcp_client import MCP_TIMEOUT_SECONDS, start_mcp
 from tests.support.temp_project import EngineProject
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.mcp_client import start_mcp
-from tests.support.temp_project import EngineProject
 
 from plait.server.mcp.server import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
+from tests.support.mcp_client import start_mcp
+from tests.support.temp_project import EngineProject
 
 CHANGING = {
     "run",

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.mcp_client import McpClient, connect_http
 from tests.support.running_server import start_server

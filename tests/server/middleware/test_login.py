@@ -22,6 +22,7 @@ from plait.server.http.server_config import wrap_with_middleware
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
     from tests.server.middleware.conftest import AsgiClient, Clock, Reply, TinyApp
 
 OWN = "http://127.0.0.1:3001"

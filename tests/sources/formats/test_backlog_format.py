@@ -4,13 +4,6 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import (
-    format_problems,
-    get_single,
-    index_by_id,
-    make_source_files,
-    read_needs,
-)
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -25,6 +18,13 @@ from plait.testing.contracts.source_format import (
     check_lossless,
     check_status_change,
     mangled_texts,
+)
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
 )
 
 BACKLOG = load_format("backlog")

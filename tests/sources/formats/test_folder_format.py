@@ -4,13 +4,6 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import (
-    format_problems,
-    get_single,
-    index_by_id,
-    make_source_files,
-    read_needs,
-)
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -19,6 +12,13 @@ from plait.sources.formats import Confidence, detect_format, load_format
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.source_format import mangled_texts
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
+)
 
 FOLDER = load_format("folder")
 

@@ -6,13 +6,6 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.source_folders import (
-    format_problems,
-    get_single,
-    index_by_id,
-    make_source_files,
-    read_needs,
-)
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
@@ -22,6 +15,13 @@ from plait.sources.source_model import Reading, SourceStatus
 from plait.sources.status_changes import StatusChange
 from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.source_format import NOW, mangled_texts
+from tests.support.source_folders import (
+    format_problems,
+    get_single,
+    index_by_id,
+    make_source_files,
+    read_needs,
+)
 
 JOBS = load_format("jobs")
 STATUS = "_jobstatus.json"

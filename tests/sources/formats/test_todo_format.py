@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from textwrap import dedent
 
 import pytest
-from tests.support.source_folders import format_problems, get_single, index_by_id, read_needs
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
 from plait.sources.formats import Confidence, load_format
 from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from tests.support.source_folders import format_problems, get_single, index_by_id, read_needs
 
 TODO = load_format("todo")
 PATH = "docs/TODO.md"

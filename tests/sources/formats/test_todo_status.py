@@ -6,7 +6,6 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from tests.support.source_folders import format_problems
 
 from plait.sources.formats import load_format
 from plait.sources.source_model import SourceStatus
@@ -20,6 +19,7 @@ from plait.testing.contracts.source_format import (
     check_status_change,
     mangled_texts,
 )
+from tests.support.source_folders import format_problems
 
 TODO = load_format("todo")
 PATH = "docs/TODO.md"

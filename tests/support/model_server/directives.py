@@ -22,6 +22,7 @@ from itertools import pairwise
 from json import dumps, loads
 from shlex import quote
 
+from plait.core.fast_dataclass import dataclass
 from tests.support.model_server.messages import (
     Json,
     OfferedTool,
@@ -32,8 +33,6 @@ from tests.support.model_server.messages import (
     ToolForm,
     Turn,
 )
-
-from plait.core.fast_dataclass import dataclass
 
 DONE = "Done."
 

@@ -22,13 +22,12 @@ from itertools import chain, islice
 from typing import Self, assert_never
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from plait.core.fast_dataclass import dataclass
 from tests.support.model_server.directives import follow_directives
 from tests.support.model_server.faults import Fault, FaultKind, FaultPlan, make_refusal, parse_faults
 from tests.support.model_server.messages import Json, ReceivedRequest, Reply, Usage
 from tests.support.model_server.protocols import find_protocol
 from tests.support.model_server.protocols.base import Protocol
-
-from plait.core.fast_dataclass import dataclass
 
 ReplyScript = Callable[[ReceivedRequest], Reply | str]
 

@@ -15,13 +15,12 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from tests.support.status_file import StatusFileSetup, intercept_steps
-
 from plait.sources.formats import load_format
 from plait.sources.source_model import SourceStatus
 from plait.sources.status_changes import StatusChange
 from plait.system import file_exchange
 from plait.system.status_files import write_statuses
+from tests.support.status_file import StatusFileSetup, intercept_steps
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
 DONE = "# Tasks\none: completed\ntwo: pending\nthree: completed\n"

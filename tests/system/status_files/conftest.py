@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.status_file import StatusFileSetup
 
 from plait.system import file_exchange
+from tests.support.status_file import StatusFileSetup
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.status_file import StatusFileSetup, intercept_steps
 
 from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import replace_file_text
+from tests.support.status_file import StatusFileSetup, intercept_steps
 
 BEFORE = "# Walls\n\nOf brick.\n\nTall.\n"
 AFTER = "# High walls\n\nOf brick.\n\nTall.\n"

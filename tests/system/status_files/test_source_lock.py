@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.status_file import StatusFileSetup
 
 from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import hold_file_lock
+from tests.support.status_file import StatusFileSetup
 
 
 def test_another_plait_is_waited_for_and_then_named(site: StatusFileSetup) -> None:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 
 import pytest
-from tests.support.status_file import StatusFileSetup, do_nothing
 
 from plait.system import file_exchange
 from plait.system.status_files import WriteResult
+from tests.support.status_file import StatusFileSetup, do_nothing
 
 pytestmark = pytest.mark.usefixtures("_either_way")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.status_file import StatusFileSetup, make_change, rewrite_statuses
 
 from plait.core.errors import Fault
 from plait.core.plan import Severity
@@ -20,6 +19,7 @@ from plait.sources.status_changes import StatusFileWriter
 from plait.sources.text import decode
 from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import WriteResult, write_statuses
+from tests.support.status_file import StatusFileSetup, make_change, rewrite_statuses
 
 pytestmark = pytest.mark.usefixtures("_either_way")
 

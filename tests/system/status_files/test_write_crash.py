@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from time import time
 
 import pytest
-from tests.support.status_file import StatusFileSetup, do_nothing, make_change, rewrite_statuses
 
 from plait.sources.status_changes import StatusFileWriter
 from plait.system.status_files import write_statuses
+from tests.support.status_file import StatusFileSetup, do_nothing, make_change, rewrite_statuses
 
 CHILD = Path(__file__).with_name("child.py")
 

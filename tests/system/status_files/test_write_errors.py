@@ -14,11 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.status_file import StatusFileSetup, intercept_steps
 
 from plait.system import file_exchange
 from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import WriteResult
+from tests.support.status_file import StatusFileSetup, intercept_steps
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
 DONE = "# Tasks\none: completed\ntwo: pending\nthree: completed\n"

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.support.status_file import StatusFileSetup, do_nothing
 
 from plait.system import file_exchange
 from plait.system.interfaces import SourceWriteError
 from plait.system.status_files import WriteResult
+from tests.support.status_file import StatusFileSetup, do_nothing
 
 either_way = pytest.mark.usefixtures("_either_way")
 
