@@ -12,11 +12,11 @@ from threading import Event, Thread
 from time import monotonic
 
 import psutil
-from tests.support.temp_project import EngineProject
 
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
 from bench.table import Row
+from tests.support.temp_project import EngineProject
 
 _SCRIPT = Path(__file__).parent / "scripts" / "chatty.py"
 _MB = 1_000_000

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from statistics import median
 from time import perf_counter
 
-from tests.support.generated_journal import records_of
-
 from bench.table import Row
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
@@ -22,6 +20,7 @@ from plait.core.state import State
 from plait.core.task import Need, Phase, Task
 from plait.core.views import make_batch_view
 from plait.store import codec
+from tests.support.generated_journal import records_of
 
 SMALL, LARGE = 100, 10_000
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import msgspec
 import psutil
-from tests.support.generated_journal import batch_of, records_of
 
 from bench.events_server import GO, TOLD
 from bench.table import Row
@@ -30,6 +29,7 @@ from plait.server.event_buffer import EventCursor, encode_events
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.generated_journal import batch_of, records_of
 
 AT_ONCE = 20  # records of a commit: an engine that is busy writes about so many
 QUIET = "quiet"  # the batch that idle clients ask for: nothing happens in it

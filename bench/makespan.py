@@ -12,12 +12,11 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tests.support.temp_project import EngineProject
-
 from bench.graphs import Graph, Node, chain_last, lower_bound, tight
 from bench.ours import at_home, left, run
 from bench.peers import FLOOR, PEERS, Runner, install
 from bench.table import Row
+from tests.support.temp_project import EngineProject
 
 SLOTS = 8
 _OTHERS = ("xargs", "make", "ninja")

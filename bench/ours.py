@@ -13,10 +13,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.temp_project import EngineProject, engine_project
-
 from bench.bytecode import INSTALLED
 from bench.graphs import Graph
+from tests.support.temp_project import EngineProject, engine_project
 
 # The engine lingers for a while, and the machine is to be quiet again before anything else is measured.
 PATIENCE = 60.0

@@ -19,11 +19,11 @@ from typing import Any
 
 import msgspec
 from playwright.sync_api import CDPSession, Page
-from tests.support.browser import browser
 
 from bench.page_feed import furnish
 from bench.table import Row
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
+from tests.support.browser import browser
 
 RATE = 50  # records a second; each is at least one event
 CARD = "[data-card]"

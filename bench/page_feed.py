@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.support.generated_journal import records_of
-
 from plait.client.project_sources import LoadedSources, load_sources
 from plait.core.events import Record
 from plait.core.graph import build_checked_plan
@@ -19,6 +17,7 @@ from plait.git.location import find_repo
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from tests.support.generated_journal import records_of
 
 
 def furnish(folder: Path, tasks: int) -> None:

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.support.temp_project import EngineProject
-
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
 from bench.table import Row, interleaved
+from tests.support.temp_project import EngineProject
 
 _WISH = "at most 2x"
 _FLOOR = ("-c", "import typer")
