@@ -75,4 +75,4 @@ def test_there_is_one_engine_whatever_got_ready(tmp_path: Path) -> None:
             assert code == 0, said
         (tmp_path / "go").touch()
         assert home.wait_for_exit() == []
-        assert home.read_engine_log().count("took over") == 1
+        assert home.read_engine_log().count("started at record") == 1

@@ -194,7 +194,7 @@ def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: RepoLoc
         ("judge", "nobody", "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
         ("permissions", {"nobody": "full"}, "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
         ("agent", "referee", "referee only decides contests", ""),
-        ("agentCommand", "tool 'x", "the agent's command can't be split into words: no closing quotation", "Look at its quotes: tool 'x"),
+        ("agentCommand", "tool 'x", "the agent's command can't be split into words: no closing quotation", "Check its quotes: tool 'x"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_is_told_with_its_field(

@@ -94,7 +94,7 @@ def test_a_closed_terminal_is_no_reason_to_stop(yard: TempProject, call: signal.
     front.send_signal(call)
     answer = yard.finish(front)
     assert answer.code == 128 + call
-    assert "goes on" in answer.err
+    assert "continues in the background" in answer.err
     (yard.top.parent / "go").touch()
     yard.wait_for_exit()
     assert yard.statuses() == {"01-walls": "done"}

@@ -95,7 +95,7 @@ def test_what_came_of_a_task_is_explained(landed: tuple[WorktreeProject, CliResu
     assert f"  published pushed, with the batch branch at {head[:10]}\n" in good
     bad = json.loads(say("explain", "03-bad", "--json").out)["result"]
     assert (bad["gate"]["passed"], bad["commit"], bad["files"]) == (False, None, ["03-bad.txt"])
-    assert "makes it again on what is merged by now" in say("explain", lost(made)).out
+    assert "retries it on the current batch branch" in say("explain", lost(made)).out
 
 
 def test_what_a_gate_printed_can_be_read(landed: tuple[WorktreeProject, CliResult], say: Say) -> None:

@@ -70,7 +70,7 @@ def test_a_batch_that_was_forgotten_is_not_taken_up(estate: WorktreeProject) -> 
     assert estate.plait("gc", "--forget", batch, "--yes").code == 0
     answer = estate.plait("retry", batch, "01-a")
     assert answer.code == 2, answer
-    assert "forgotten" in answer.err
+    assert "removed by plait gc" in answer.err
 
 
 @pytest.mark.parametrize("words", [("--push",), ("--pr",)])
