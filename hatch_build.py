@@ -29,6 +29,6 @@ class PageHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's own
                 f"  Install Node 20 with npm; or set {WITHOUT}=1 for a plait without its page."
             )
         for words in STEPS:
-            done = subprocess.run([npm, *words], cwd=top / "ui", check=False)  # noqa: S603 - our own words
+            done = subprocess.run([npm, *words], cwd=top / "ui", check=False)
             if done.returncode:
                 raise SystemExit(f"plait: the page could not be built: npm {' '.join(words)} failed in ui/.")
