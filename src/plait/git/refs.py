@@ -18,6 +18,8 @@ SAVED = "refs/plait/saved"
 ATTEMPTS = "refs/plait/attempts"
 BASES = "refs/plait/bases"
 PRE_REBUILDS = "refs/plait/lines"
+BATCH_BRANCH_PREFIX = "plait/batch-"  # the name is also stored with the batch: old batches keep theirs
+TASK_BRANCH_PREFIX = "plait/task-"
 
 
 def ref_component(name: str) -> str:
@@ -30,11 +32,11 @@ def ref_component(name: str) -> str:
 
 
 def batch_branch(batch: str) -> str:
-    return f"plait/batch-{ref_component(batch)}"
+    return f"{BATCH_BRANCH_PREFIX}{ref_component(batch)}"
 
 
 def task_branch(batch: str, task: str) -> str:
-    return f"plait/task-{ref_component(batch)}-{ref_component(task)}"
+    return f"{TASK_BRANCH_PREFIX}{ref_component(batch)}-{ref_component(task)}"
 
 
 def attempt_ref(attempt: Attempt) -> str:

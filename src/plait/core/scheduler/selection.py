@@ -1,4 +1,4 @@
-"""Which task starts next, with which agent, and whether slots and budgets allow it.
+"""Which ready task is next in each queue, with which agent, and what slots and budgets allow. starts.py decides by it.
 
 An attempt that could exceed the budget of its batch or task is not started: the task asks for more, the others continue,
 and when nothing else can run the batch is paused.
@@ -54,7 +54,7 @@ def has_batch_slots(batch: BatchState, slots: int) -> bool:
 
 
 def may_start(state: State, batch: BatchState) -> bool:
-    """Whether anything new may start."""
+    """Neither paused nor held back by the machine. Slots, locks and agents are checked by `schedule_starts`."""
     return batch.paused is None and state.pressure is None
 
 

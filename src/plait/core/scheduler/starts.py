@@ -1,8 +1,11 @@
-"""Ready tasks start, as many as every limit allows, in order; no wave waits for its last task.
+"""Which tasks start now, and which results are verified.
 
-A task that takes several slots is not overtaken while it waits for them, or it might wait for ever.
+A task starts when its own facts allow it (`find_next_action` in core/reducers/task_index.py: needs, phase, backoff), its
+files and groups are free (core/start_queue.py), it is next and an agent may take it (`find_choices` in selection.py), and
+its batch and the engine have room (`schedule_starts`). core/explain.py gives the reason for each of these.
 
-What an agent wrote is verified before anything new is started.
+A task that takes several slots is not overtaken while it waits for them, or it might wait for ever. What an agent wrote
+is verified before anything new starts.
 """
 
 from __future__ import annotations

@@ -7,18 +7,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.gc.items import BranchItem, RefItem
-from plait.git.refs import batch_branch, ref_component, task_branch
+from plait.git.refs import BATCH_BRANCH_PREFIX, TASK_BRANCH_PREFIX, batch_branch, ref_component, task_branch
 
 BRANCH_PREFIX = "refs/heads/"
 REMOTE_PREFIX = "refs/remotes/"
 PLAIT_PREFIX = "refs/plait/"
-_BATCH_BRANCH_PREFIX, _TASK_BRANCH_PREFIX = "plait/batch-", "plait/task-"
 _FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
 
 
 @dataclass(frozen=True, slots=True)
 class RefNames:
-    """The batch and task of a ref name. Names are computed from ids, never parsed."""
+    """The batch and task of a ref name. Names are computed from the ids of known batches; only an unknown batch's is read from its branch."""
 
     branches: Mapping[str, tuple[str, str]]
     components: Mapping[str, str]
@@ -37,7 +36,7 @@ class RefNames:
 
     def branch(self, name: str) -> tuple[str, str]:
         """Batch and task; of an unknown task branch, neither."""
-        unknown = name.removeprefix(_BATCH_BRANCH_PREFIX) if name.startswith(_BATCH_BRANCH_PREFIX) else ""
+        unknown = name.removeprefix(BATCH_BRANCH_PREFIX) if name.startswith(BATCH_BRANCH_PREFIX) else ""
         return self.branches.get(name, (unknown, ""))
 
 
@@ -97,7 +96,7 @@ def list_plait_refs(git: Git, names: RefNames) -> list[RefItem]:
 
 
 def _is_plait_branch(name: str) -> bool:
-    return name.startswith((f"{BRANCH_PREFIX}{_BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{_TASK_BRANCH_PREFIX}"))
+    return name.startswith((f"{BRANCH_PREFIX}{BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{TASK_BRANCH_PREFIX}"))
 
 
 def _user_tips(every: Mapping[str, str]) -> Iterator[str]:
