@@ -178,8 +178,8 @@ class Attempts:
             self._finish(watched, watched.transcript.build_outcome(code, watched.peak_memory))
 
     def on_lost(self, attempt: Attempt, why: str) -> None:
-        watched = self._watched.pop(attempt, None)
-        if watched is not None and watched.kind is AttemptKind.GATE:
+        self._watched.pop(attempt, None)
+        if attempt.is_gate:
             self._emit(GateLost(attempt.batch, attempt.n, why))
         else:
             self._emit(AttemptLost(attempt, why))
@@ -249,9 +249,12 @@ class Attempts:
         self.executor.start(replace(spec, task_base=(task.base or "") if task is not None else ""))
 
     def _read_last_check(self, batch: str, task: TaskState) -> str:
-        """The end of what the task's last check printed, if there was one."""
-        last = Attempt(batch, task.task.id, Step.VERIFY, task.attempt_counts.get(Step.VERIFY, 0))
-        return self.executor.open_transcript(last).tail(CHECK_TAIL_BYTES).decode("utf-8", "replace")
+        """The end of what the task's last check printed; one that never started printed nothing."""
+        for n in range(task.attempt_counts.get(Step.VERIFY, 0), 0, -1):
+            check = Attempt(batch, task.task.id, Step.VERIFY, n)
+            if printed := self.executor.open_transcript(check).tail(CHECK_TAIL_BYTES):
+                return printed.decode("utf-8", "replace")
+        return ""
 
     @contextmanager
     def _reporting_failures(self, attempt: Attempt) -> Iterator[None]:
@@ -302,7 +305,7 @@ class Attempts:
                 inputs.gear.largest_file,
             )
             allow_empty = inputs.tasks_by_id[attempt.task].allow_empty
-        except (PlaitError, KeyError) as error:
+        except Exception as error:  # noqa: BLE001 - the engine must not end by it
             self._emit(AttemptExited(attempt, _judge_uncommitted(outcome, error)))
             return
         self.executor.workspaces.capture(

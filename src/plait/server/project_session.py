@@ -144,7 +144,12 @@ class ProjectSession:
             raise_limit = check_admission(client.preview_state(), preview, submission.plan)
             if raise_limit is not None:
                 client.enqueue([raise_limit])
-            submit = client.enqueue_submission(submission, request_id)
+            try:
+                submit = client.enqueue_submission(submission, request_id)
+            except BaseException:
+                if raise_limit is not None:
+                    client.collect_answers([raise_limit])  # nobody waits for it any more
+                raise
             return [submit] if raise_limit is None else [raise_limit, submit]
 
         def confirm(client: Session, requests: Sequence[Request], answers: Sequence[RequestAnswer]) -> T:

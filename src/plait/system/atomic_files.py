@@ -74,7 +74,11 @@ def create_file(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = F
     finally:
         _unlink_quietly(temp)
     if durable:
-        fsync_path(path.parent)
+        try:
+            fsync_path(path.parent)
+        except OSError:
+            _unlink_quietly(path)
+            raise
 
 
 def fsync_path(path: Path) -> None:

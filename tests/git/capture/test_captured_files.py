@@ -278,3 +278,11 @@ def test_what_outfitting_wrote_may_be_damaged(plot: TaskWorktree, said: bytes) -
     (plot.admin / "plait-outfit").write_bytes(said)
     plot.write("one.txt", "1\n")
     assert plot.capture().files == ("one.txt",)
+
+
+def test_the_folder_of_all_worktrees_may_be_moved_with_a_link_in_its_place(plot: TaskWorktree) -> None:
+    plot.write("one.txt", "1\n")
+    moved = plot.path.parent.with_name("elsewhere")
+    plot.path.parent.rename(moved)
+    plot.path.parent.symlink_to(moved)
+    assert plot.capture().files == ("one.txt",)

@@ -83,7 +83,7 @@ def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
 
 def _check_inbox(place: RepoLocation) -> DoctorCheck:
     path = place.state / INBOX_FILE
-    if not os.path.lexists(path):  # opening it would create it
+    if not path.exists():  # opening it would create it
         return state_checks.check_inbox(path, 0, {})
     try:
         with closing(open_project_inbox(place)) as requests:

@@ -239,10 +239,10 @@ def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) 
     worktree that a crash left between recording a new place and moving the folder there.
     """
     admins = repository.admin_folders
-    recorded = [each for each in admins if read_worktree_path(each) == folder]
+    recorded = [each for each in admins if _is_same_place(read_worktree_path(each), folder)]
     linked = read_gitdir_link(folder)
     admin = linked if linked in recorded else next(iter(recorded), None)
-    if admin is None and linked in admins and _was_moving(linked):
+    if repair and admin is None and linked in admins and _was_moving(linked):
         write_worktree_path(linked, folder)
         admin = linked
     if admin is None:
@@ -250,6 +250,11 @@ def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) 
     if repair:
         _repair(admin, folder)
     return Worktree(folder, admin)
+
+
+def _is_same_place(recorded: Path | None, folder: Path) -> bool:
+    """The folder of all worktrees may have been moved, with a link in its place."""
+    return recorded is not None and os.path.realpath(recorded) == os.path.realpath(folder)
 
 
 def _was_moving(admin: Path) -> bool:
