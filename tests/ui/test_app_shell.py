@@ -142,7 +142,7 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
     server = start_server(estate)
     with window(browser, server) as shown:
         page = shown.page
-        with page.expect_response(re.compile("assets/HelpSheet.*js")):  # the last that the page loads by itself
+        with page.expect_response(re.compile("assets/ShortcutHelp.*js")):  # the last that the page loads by itself
             page.reload()
         expect(page.get_by_text("01-walls").first).to_be_visible()
         estate.plait("token", "--rotate")

@@ -55,7 +55,7 @@ def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -
     # side by side at first: a line and what it became are beside each other, with the words that changed
     sheet = page.get_by_role("region", name="Diff, line by line")
     expect(sheet.get_by_text("Lock file, collapsed by default")).to_be_visible()
-    expect(sheet.get_by_text("2,000 changed lines, folded at first")).to_be_visible()
+    expect(sheet.get_by_text("2,000 changed lines, collapsed by default")).to_be_visible()
     expect(sheet.get_by_text("Binary file")).to_be_visible()
     page.get_by_role("button", name="5 files").click()
     page.get_by_role("navigation", name="Changed files").get_by_role("button", name="roof.py").click()

@@ -73,10 +73,10 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
         expect(timeout).to_have_value("1h")
 
         retries = page.get_by_role("textbox", name="Retries")
-        expect(retries).to_have_accessible_description(re.compile("PLAIT_RETRIES, which counts before"))
+        expect(retries).to_have_accessible_description(re.compile("PLAIT_RETRIES, which overrides the saved value"))
         retries.fill("7")
         retries.press("Enter")
-        words = "Saved here, but PLAIT_RETRIES says otherwise"
+        words = "Saved here, but overridden by PLAIT_RETRIES"
         expect(retries).to_have_accessible_description(re.compile(words))
         expect(retries).to_have_value("1")
 
@@ -142,7 +142,7 @@ def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: WorktreeProje
         _come_back(two.page)
         expect(two.page.get_by_role("textbox", name="Batch budget")).to_have_value("20usd")
         expect(gate).to_have_value("make half")
-        expect(two.page.get_by_text("Changed elsewhere meanwhile, to make all.")).to_be_visible()
+        expect(two.page.get_by_text("Changed elsewhere to make all.")).to_be_visible()
         gate.press("Escape")
         expect(gate).to_have_value("make all")
         assert [*one.console_errors, *two.console_errors] == []

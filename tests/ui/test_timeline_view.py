@@ -98,7 +98,7 @@ def _walks(page: Page, batch: str) -> None:
     page.keyboard.press("ArrowRight")
     failed = _span(page, "02-door", "Write, attempt 1")
     expect(failed).to_be_focused()
-    expect(page.get_by_text(re.compile("^Write, attempt 1, by shell: failed.*Again, not before"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Write, attempt 1, by shell: failed.*Retry not before"))).to_be_visible()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/timeline?task=02-door&batch={batch}&tab=log")
     page.go_back()

@@ -234,7 +234,7 @@ def test_what_was_left_out_of_the_middle_is_told(estate: WorktreeProject, opens:
     bar = _place(page).bounding_box()
     assert bar is not None
     page.mouse.click(bar["x"] + 4, bar["y"] + bar["height"] / 2)
-    expect(log).to_contain_text(re.compile(r"\d\.\d MB were left out here"))
+    expect(log).to_contain_text(re.compile(r"\d\.\d MB omitted here"))
     log.hover()
     page.mouse.wheel(0, 3000)
     expect(log).not_to_contain_text("left out")
