@@ -7,7 +7,6 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _TRUNCATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
@@ -124,7 +123,7 @@ def read_private_file(path: Path, max_bytes: int, *, follow_links: bool = False,
 
 
 def _write_temp_file(path: Path, data: bytes, mode: int, *, durable: bool) -> Path:
-    temp = path.with_name(f".{path.name}.{token_hex(4)}")
+    temp = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     _write_new_file(temp, data, mode, durable=durable)
     return temp
 
