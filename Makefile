@@ -46,7 +46,7 @@ test-agents: $(STAMP) $(ALL) $(PIPPED)  ## the real coding tools, all that npm a
 
 unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER)
 	npm test --prefix ui --silent
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 2
 
 $(UI): ui/package-lock.json
 	npm ci --prefix ui --ignore-scripts --no-audit --no-fund --silent
