@@ -114,11 +114,13 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
 
 
 def test_what_the_gate_said_is_told(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
+    # After the other: merged first and alone, it would have passed its gate, and no newer run would follow the failed one.
+    after = "until git for-each-ref refs/plait/attempts | grep -q 02-fire; do sleep 0.05; done"
+    estate.task("01-walls", f"{after}; echo walls > walls.txt")
     estate.task("02-fire", "echo fire > fire.txt")
     estate.commit_all()
     burns = "test ! -e fire.txt || { echo '<b>it burns</b>'; exit 1; }"
-    estate.plait("run", "--yes", "--gate", f"echo looking; {burns}")
+    estate.plait("run", "--yes", "-p", "2", "--gate", f"echo looking; {burns}")
     page = _review(opens(), estate)
     gate = page.get_by_role("region", name="Gate")
     expect(gate).to_contain_text("The gate passed on the merged result.")
