@@ -144,7 +144,7 @@ class TestTheBatch:
         told = as_json(saved_task_json(saved, state))
         assert told["title"] == "High walls"
         assert [problem["message"] for problem in told["problems"]] == [
-            "batch b1 has its own copy of 01-walls, and goes on with that"
+            "batch b1 has its own copy of 01-walls, and keeps using it"
         ]
         assert saved_task_json(checkout.edit("02-roof", title="High roof"), state)["problems"] == []
 

@@ -88,7 +88,7 @@ class TestApplying:
             assert (staging.read("a.py"), staging.read("b.py")) == ("old\n", None)
             (workspace / "a.py").write_text("theirs\n")
             (workspace / "b.py").write_text("theirs too\n")
-            with pytest.raises(FileChangedError, match=r"a\.py, b\.py: somebody else has changed it"):
+            with pytest.raises(FileChangedError, match=r"a\.py, b\.py: changed by another process"):
                 staging.apply({"a.py": "mine\n", "b.py": "mine\n", "c.py": "mine\n"})
             assert staging.read("a.py") == "theirs\n"
             staging.apply({"a.py": "mine, then\n"})

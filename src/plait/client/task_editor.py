@@ -80,7 +80,7 @@ def find_running_copies(source_set: SourceSet, located: LocatedTask, state: Stat
     for batch in state.open.values():
         left = (task.task for task in batch.tasks if task.status is None and task.task.entrant is None)
         if any(name == own for name, _ in iter_task_keys(left, batch.sources)):
-            message = f"batch {batch.id} has its own copy of {located.entry.task.id}, and goes on with that"
+            message = f"batch {batch.id} has its own copy of {located.entry.task.id}, and keeps using it"
             found.append(Problem(Severity.INFO, message, hint="The next batch has what is written now."))
     return found
 

@@ -146,7 +146,7 @@ class StagedWrites:
     def _check_unchanged(self, writes: Iterable[StagedWrite]) -> None:
         changed = [write.path for write in writes if write.old != self._known.get(write.path, write.old)]
         if changed:
-            raise FileChangedError(f"{', '.join(changed)}: somebody else has changed it meanwhile")
+            raise FileChangedError(f"{', '.join(changed)}: changed by another process meanwhile")
 
     def _plan(self, path: str, text: str, name: str) -> _PlannedWrite:
         found = self._folder.read_bytes(check_path(path))

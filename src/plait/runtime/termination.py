@@ -180,7 +180,7 @@ class Terminator:
                         processes.send_signal(process, SIGKILL)
 
     def _had_time_to_write(self, termination: Termination, rest: Sequence[Process], now: float) -> bool:
-        """Whether the warden has had its time to write."""
+        """Whether the supervisor has had time to write the exit status."""
         if rest:
             termination.alone_since = None
         elif termination.alone_since is None:

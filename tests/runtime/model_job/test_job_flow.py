@@ -309,7 +309,7 @@ def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: Mo
         done = bench.run(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
         assert len(server.requests) == 1
     assert done.outcome.category is Category.TASK
-    assert "a.py: somebody else has changed it meanwhile" in done.last_error
+    assert "a.py: changed by another process meanwhile" in done.last_error
     assert bench.files() == {"a.py": "by a person\n"}
 
 

@@ -129,7 +129,7 @@ class GitBranchMerger:
         branch.ensure_not_checked_out()
         if at is not None:
             branch.save(at.id, n)
-        branch.move(head, at.id if at else None, "made anew")
+        branch.move(head, at.id if at else None, "rebuilt")
 
 
 def _change(order: MergeStarted) -> Change:

@@ -130,7 +130,7 @@ def _make_object_dir(folder: Path, git_dir: Path) -> Path:
 
 def _refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
     """Viewing never regenerates: such files are no conflict."""
-    raise WorldError(f"nothing is made anew by looking: {command}")
+    raise WorldError(f"files are not regenerated for a preview: {command}")
 
 
 def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:

@@ -139,7 +139,7 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
     server = ChatClient(settings, _find_api_key(settings), reporter)
     check_server(settings, spec.model, reporter)
     with StagedWrites(Path(spec.workspace)) as staging:
-        result.warnings += [f"{path} was changed by somebody else, and stays" for path in staging.changed_since]
+        result.warnings += [f"{path} was changed by another process and is kept" for path in staging.changed_since]
         work, prompts = _prepare_turns(spec, instructions, staging, result)
         _JobRunner(spec, work, prompts, staging, server, reporter, result).run()
         staging.keep()

@@ -49,7 +49,7 @@ _PARAMS: dict[str, type[BatchParams]] = {
 
 @define_tool(
     "run",
-    "Start a batch of tasks. It returns as soon as the batch is accepted; the batch goes on by itself. It "
+    "Start a batch of tasks. It returns as soon as the batch is accepted; the batch runs in the background. It "
     "costs what the agents cost. Refused while another open batch has one of the tasks.",
     open_world=True,
     needs_fetch=True,

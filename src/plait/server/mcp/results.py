@@ -44,7 +44,7 @@ class BatchStatusResult(ToolResult):
     status: str
     reason: LongText = ""
     mode: str
-    needs_person: Annotated[bool, Field(description="It goes no further until somebody approves, answers or unpauses.")]
+    needs_person: Annotated[bool, Field(description="It waits until a person approves, answers or unpauses.")]
     branch: str | None
     pr_url: str | None
     unshipped: Annotated[LongText | None, Field(description="Why its branch could not be published.")] = None
