@@ -36,12 +36,12 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> JournalWriter:
+def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place)
 
 
 @pytest.fixture
-def clerk(place: RepoLocation) -> Iterator[StubEngines]:
+def engines(place: RepoLocation) -> Iterator[StubEngines]:
     with stub_engines(place) as made:
         yield made
 
@@ -52,26 +52,26 @@ def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
 
 
 @pytest.fixture
-def failed(scribe: JournalWriter, clerk: StubEngines) -> None:
+def failed(writer: JournalWriter, engines: StubEngines) -> None:
     """a failed and holds c back, b was cancelled and needs a, d is done; the batch has ended."""
-    scribe.submit("beef", "a", "b<a", "c<a", "d")
-    scribe.exit_attempt("d")
-    scribe.apply(CancelTask("c1", "beef", "b"))
-    scribe.exit_attempt("a", Category.TASK, "no luck")
-    clerk.start_and_wait()
+    writer.submit("beef", "a", "b<a", "c<a", "d")
+    writer.exit_attempt("d")
+    writer.apply(CancelTask("c1", "beef", "b"))
+    writer.exit_attempt("a", Category.TASK, "no luck")
+    engines.start_and_wait()
 
 
 @pytest.fixture
-def running(scribe: JournalWriter, clerk: StubEngines) -> None:
+def running(writer: JournalWriter, engines: StubEngines) -> None:
     """Two of three at work."""
-    scribe.submit("beef", "a", "b", "c", max_parallel=2)
-    clerk.start_and_wait()
+    writer.submit("beef", "a", "b", "c", max_parallel=2)
+    engines.start_and_wait()
 
 
 @pytest.fixture
-def queue(scribe: JournalWriter, clerk: StubEngines) -> None:
-    scribe.submit("beef", "a", "b", "c", mode=Mode.QUEUE)
-    clerk.start_and_wait()
+def queue(writer: JournalWriter, engines: StubEngines) -> None:
+    writer.submit("beef", "a", "b", "c", mode=Mode.QUEUE)
+    engines.start_and_wait()
 
 
 def statuses(place: RepoLocation) -> dict[str, str]:
@@ -196,11 +196,11 @@ def test_pausing_and_going_on(say: Say) -> None:
     assert str(say("resume")) == "stderr: plait: batch beef is not paused\nexit 1\n"
 
 
-def test_what_was_stopped_is_resumed(scribe: JournalWriter, clerk: StubEngines, say: Say) -> None:
-    scribe.submit("beef", "a")
-    scribe.apply(Stop("s", "beef"))
-    scribe.exit_attempt("a", Category.KILLED)
-    clerk.start_and_wait()
+def test_what_was_stopped_is_resumed(writer: JournalWriter, engines: StubEngines, say: Say) -> None:
+    writer.submit("beef", "a")
+    writer.apply(Stop("s", "beef"))
+    writer.exit_attempt("a", Category.KILLED)
+    engines.start_and_wait()
     assert say("unpause").err == "plait: batch beef was stopped: resume it\n"
     assert str(say("resume", "beef")) == "batch beef is running: 1 at work, 1 of 1 to go\nexit 0\n"
 
@@ -312,9 +312,9 @@ def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: S
 
 
 def test_accepted_is_not_performed(
-    scribe: JournalWriter, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
+    writer: JournalWriter, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scribe.submit("beef", "a")
+    writer.submit("beef", "a")
     monkeypatch.setattr("plait.client.session.ANSWER_TIMEOUT_SECONDS", 0.05)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)):  # somebody holds the lease, and says nothing
         answer = say("pause")
@@ -333,12 +333,12 @@ def test_no_name_of_a_task_steers_the_terminal(say: Say) -> None:
     assert "\x1b" not in answer.err
 
 
-def test_who_says_no_to_more_money_does_not_pay_for_it(say: Say, scribe: JournalWriter, clerk: StubEngines) -> None:
+def test_who_says_no_to_more_money_does_not_pay_for_it(say: Say, writer: JournalWriter, engines: StubEngines) -> None:
     """Any words to a task that asks whether it may spend more let it."""
-    scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
-    (attempt,) = scribe.batch.alive
-    scribe.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
-    clerk.start_and_wait()
+    writer.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
+    (attempt,) = writer.batch.alive
+    writer.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
+    engines.start_and_wait()
     answer = say("feedback", "beef", "a", "No!")
     assert answer.code == 2
     assert "plait cancel beef a gives it up" in answer.err

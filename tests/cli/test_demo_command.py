@@ -11,38 +11,38 @@ import pytest
 
 from plait.cli.commands.demo import EXPECTED_STATUSES, make_site
 from plait.client.project_sources import load_sources
-from tests.support.temp_project import TempProject, temp_project as make_yard
+from tests.support.temp_project import TempProject, temp_project as make_project
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[TempProject]:
-    with make_yard(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with make_project(tmp_path) as made:
         yield made
 
 
-def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: TempProject, tmp_path: Path) -> None:
+def test_it_goes_as_designed_and_what_it_says_to_try_next_works(project: TempProject, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
-    answer = yard.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
+    answer = project.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
     assert answer.code == 0, answer
     assert "8 done · 1 failed · 1 blocked" in answer.out
     assert "retrying at" in answer.out
     (top,) = (tmp_path / "tmp").glob("*/site")
-    assert yard.git_in(top, "status", "--porcelain") == ""
+    assert project.git_in(top, "status", "--porcelain") == ""
     _, _, tips = answer.out.partition("What to try next")
     commands = [shlex.split(line) for line in re.findall(r"^  (\S+ -C .*)$", tips, re.MULTILINE)]
     log, *others = commands
     branch = log[-1]
-    assert yard.git_in(top, "rev-parse", branch) == yard.git_in(top.parent / "remote.git", "rev-parse", branch)
-    assert "quick" in yard.git_in(top, "show", f"{branch}:README.md")
+    assert project.git_in(top, "rev-parse", branch) == project.git_in(top.parent / "remote.git", "rev-parse", branch)
+    assert "quick" in project.git_in(top, "show", f"{branch}:README.md")
     diff, drop, logs, explain, retry = (words[1:] for words in others)
-    assert "style.css" in yard.plait(*diff).out
-    assert "there is no dictionary.txt" in yard.plait(*logs).out
-    assert "06-translation" in yard.plait(*explain).out
+    assert "style.css" in project.plait(*diff).out
+    assert "there is no dictionary.txt" in project.plait(*logs).out
+    assert "06-translation" in project.plait(*explain).out
     (top / "dictionary.txt").write_text("hello\n")
-    assert yard.plait(*retry).code == 0
-    yard.wait_until(lambda: "pages/menu.html" in yard.git_in(top, "ls-tree", "-r", "--name-only", branch))
-    assert yard.plait(*drop).code == 0
-    yard.wait_until(lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
+    assert project.plait(*retry).code == 0
+    project.wait_until(lambda: "pages/menu.html" in project.git_in(top, "ls-tree", "-r", "--name-only", branch))
+    assert project.plait(*drop).code == 0
+    project.wait_until(lambda: "white" not in project.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
 
 
 def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

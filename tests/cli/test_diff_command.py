@@ -68,24 +68,24 @@ class Bench:
         self.side = root / "side"
         git(self.top, "worktree", "add", "-q", "--detach", str(self.side), self.base)
         self.place = find_repo(self.top)
-        self.scribe = JournalWriter(self.place)
+        self.writer = JournalWriter(self.place)
 
     def submit(self, *tasks: str, **settings: object) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE, backoff=Backoff(base=0.0), **settings)  # type: ignore[arg-type]
-        self.scribe.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
+        self.writer.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
 
     def exits(self, task: str, tip: str | None, category: Category = Category.OK) -> Attempt:
-        found = self.scribe.batch.find_task(task)
+        found = self.writer.batch.find_task(task)
         assert found is not None
         attempt = next(iter(found.alive))
-        self.scribe.apply(AttemptExited(attempt, Outcome(category, 0, tip=tip)))
+        self.writer.apply(AttemptExited(attempt, Outcome(category, 0, tip=tip)))
         return attempt
 
     def merged(self, task: str, commit: str) -> None:
-        found = self.scribe.batch.find_task(task)
+        found = self.writer.batch.find_task(task)
         assert found is not None
         assert found.merging is not None
-        self.scribe.apply(MergeDone("beef", task, found.merging, commit))
+        self.writer.apply(MergeDone("beef", task, found.merging, commit))
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_an_attempt_that_failed_shows_what_it_left(bench: Bench, say: Say) -> No
     one = commit(bench.side, {"a.txt": "first try\n"})
     attempt = bench.exits("a", None, Category.TASK)
     git(bench.top, "update-ref", attempt_ref(attempt), one)
-    bench.scribe.now += 60
+    bench.writer.now += 60
     two = commit(bench.side, {"a.txt": "second try\n"})
     bench.exits("a", two, Category.TASK)
     assert "+second try" in say("diff", "a").out
@@ -178,7 +178,7 @@ def at_work(bench: Bench) -> None:
     """An attempt that runs in the side folder."""
     bench.submit("a")
     attempt = Attempt("beef", "a", Step.WRITE, 1)
-    bench.scribe.apply(AttemptLaunched(attempt, 1, str(bench.side)))
+    bench.writer.apply(AttemptLaunched(attempt, 1, str(bench.side)))
 
 
 def test_a_running_attempt_shows_what_lies_in_its_workspace_and_nothing_is_touched(bench: Bench, say: Say) -> None:
@@ -250,7 +250,7 @@ def test_a_task_that_has_not_started_says_why(bench: Bench, say: Say) -> None:
 
 
 def test_in_place_there_is_nothing_to_compare(bench: Bench, say: Say) -> None:
-    bench.scribe.submit("cafe", "a")
+    bench.writer.submit("cafe", "a")
     for words in (["cafe"], ["cafe", "a"], ["cafe", "a", "--attempt", "1"]):
         answer = say("diff", *words)
         assert answer.code == 1

@@ -37,9 +37,9 @@ def test_what_goes_the_quick_way(words: str, said: StatusArguments | None) -> No
 
 @pytest.mark.parametrize("words", ["status", "status beef", "status --json", "status nobody", "status --nothing"])
 def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
-    scribe = JournalWriter(find_repo(tmp_path))
-    scribe.submit("beef", "a")
-    scribe.exit_attempt("a")
+    writer = JournalWriter(find_repo(tmp_path))
+    writer.submit("beef", "a")
+    writer.exit_attempt("a")
     told = [
         subprocess.run(
             [

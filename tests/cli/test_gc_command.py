@@ -58,13 +58,13 @@ class Bench:
         git(self.top, "commit", "-q", "--allow-empty", "-m", "first")
         self.base = git(self.top, "rev-parse", "HEAD")
         self.place = find_repo(self.top)
-        self.scribe = JournalWriter(self.place)
+        self.writer = JournalWriter(self.place)
         root = find_worktrees_folder(self.place, load_settings(self.top))
         self.workspaces = GitWorkspaces(self.top / ".git", root)
 
     def submit(self, *tasks: str) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE)
-        self.scribe.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
+        self.writer.apply(Submit("r", "beef", build_plan(*tasks).without_texts(), wanted, base=self.base))
 
     def work(self, task: str) -> Path:
         path = Path(self.workspaces.prepare("beef", task, self.base, WorkspaceSetup(), top=str(self.top)))
@@ -76,18 +76,18 @@ class Bench:
         git(path, "add", "-A")
         git(path, "commit", "-q", "-m", task)
         tip = git(path, "rev-parse", "HEAD")
-        found = self.scribe.batch.find_task(task)
+        found = self.writer.batch.find_task(task)
         assert found is not None
         attempt = next(iter(found.alive))
         git(self.top, "update-ref", attempt_ref(attempt), tip)
-        self.scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip=tip)))
+        self.writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip=tip)))
         assert found.merging is not None
         git(self.top, "update-ref", "refs/heads/plait/batch-beef", tip)
-        self.scribe.apply(MergeDone("beef", task, found.merging, tip))
+        self.writer.apply(MergeDone("beef", task, found.merging, tip))
 
     def fails(self, task: str) -> None:
         self.work(task)
-        self.scribe.exit_attempt(task, Category.TASK, "no luck")
+        self.writer.exit_attempt(task, Category.TASK, "no luck")
 
     def refs(self, under: str) -> list[str]:
         return git(self.top, "for-each-ref", "--format=%(refname)", under).split()
@@ -213,9 +213,9 @@ def test_what_makes_no_sense_is_refused(bench: Bench, say: Say, words: list[str]
 def test_where_there_is_no_repository_only_papers_are_looked_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scribe = JournalWriter(find_repo(tmp_path))
-    scribe.submit("cafe", "a")
-    scribe.exit_attempt("a")
+    writer = JournalWriter(find_repo(tmp_path))
+    writer.submit("cafe", "a")
+    writer.exit_attempt("a")
     (tmp_path / ".plait" / "batches" / "cafe" / "tasks").mkdir(parents=True)
     assert ask(capsys, tmp_path, "gc").code == 0
     assert ask(capsys, tmp_path, "gc", "--list").out == "Nothing is saved here.\n"

@@ -38,7 +38,7 @@ def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
 
 
 def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "household") as home:
+    with engine_project(tmp_path / "project") as home:
         home.task("one", f"echo begun; until [ -e {tmp_path}/go ]; do sleep 0.02; done")
         front = home.plait("run", "tasks", "--yes")
         assert front.stdout is not None

@@ -37,7 +37,7 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> JournalWriter:
+def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place)
 
 
@@ -53,11 +53,11 @@ def transcript(place: RepoLocation, n: int = 1, step: Step = Step.WRITE, task: s
 
 
 @pytest.fixture
-def tried(place: RepoLocation, scribe: JournalWriter) -> None:
+def tried(place: RepoLocation, writer: JournalWriter) -> None:
     """Written, checked in vain, and written again."""
-    scribe.submit("beef", "a", "b<a", retries=1, backoff=Backoff(base=0.0), verify="make test")
-    scribe.exit_attempt("a")
-    scribe.exit_attempt("a", Category.VERIFY, "2 tests failed")
+    writer.submit("beef", "a", "b<a", retries=1, backoff=Backoff(base=0.0), verify="make test")
+    writer.exit_attempt("a")
+    writer.exit_attempt("a", Category.VERIFY, "2 tests failed")
     transcript(place, 1).write_text("first\n")
     transcript(place, 1, Step.VERIFY).write_text("2 tests failed\n")
     transcript(place, 2).write_text("second\nand on")
@@ -94,9 +94,9 @@ def test_a_task_that_has_not_started_says_why(say: Say) -> None:
     )
 
 
-def test_an_attempt_that_printed_nothing_says_so(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a")
-    scribe.exit_attempt("a")
+def test_an_attempt_that_printed_nothing_says_so(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a")
+    writer.exit_attempt("a")
     assert str(say("logs")) == "stderr: plait: a write-1 printed nothing\nexit 0\n"
 
 
@@ -111,10 +111,10 @@ def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: RepoLocati
 
 
 def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
-    say: Say, place: RepoLocation, scribe: JournalWriter
+    say: Say, place: RepoLocation, writer: JournalWriter
 ) -> None:
-    scribe.submit("beef", Task("a", agent="claude"))
-    scribe.exit_attempt("a")
+    writer.submit("beef", Task("a", agent="claude"))
+    writer.exit_attempt("a")
     write_batch_files(project_files.open_state_paths(place), "beef", BatchInputs(str(place.top), (), ()), {})
     bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
     last = "All is well.\n\n- one\n- two"
@@ -258,52 +258,52 @@ def test_amounts(size: int, told: str) -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[EngineProject]:
+def project(tmp_path: Path) -> Iterator[EngineProject]:
     with engine_project(tmp_path) as made:
         yield made
 
 
-def start(house: EngineProject, *words: str) -> subprocess.Popen[str]:
+def start(project: EngineProject, *words: str) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "plait", *words]
     out = subprocess.PIPE
-    return subprocess.Popen(line, cwd=house.top, env=house.env, text=True, stdout=out, stderr=out)
+    return subprocess.Popen(line, cwd=project.top, env=project.env, text=True, stdout=out, stderr=out)
 
 
-def test_following_goes_on_across_attempts_until_the_task_has_ended(house: EngineProject) -> None:
+def test_following_goes_on_across_attempts_until_the_task_has_ended(project: EngineProject) -> None:
     wait = "while [ ! -e go ]; do sleep 0.02; done; rm go"
-    house.task("01-walls", f"echo begun; {wait}; echo on; exit 1", front="retries: 1\n")
-    assert house.run("run", "--detach", "--yes")[0] == 0
-    front = start(house, "logs", "01-walls", "-f")
+    project.task("01-walls", f"echo begun; {wait}; echo on; exit 1", front="retries: 1\n")
+    assert project.run("run", "--detach", "--yes")[0] == 0
+    front = start(project, "logs", "01-walls", "-f")
     assert front.stdout is not None
     assert front.stdout.readline() == "begun\n"
-    (house.top / "go").touch()
+    (project.top / "go").touch()
     assert front.stdout.readline() == "on\n"
     assert [front.stdout.readline() for _ in range(3)] == ["\n", "── 01-walls write-2 ──\n", "begun\n"]
-    (house.top / "go").touch()
+    (project.top / "go").touch()
     out, err = front.communicate(timeout=60)
     assert (front.returncode, out) == (0, "on\n")
     assert "01-walls is waiting: retrying soon" in err
 
 
-def test_following_what_has_not_started_says_why_and_waits(house: EngineProject) -> None:
-    house.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
-    house.task("02-paint", "echo painted", front="needs: [01-walls]\n")
-    assert house.run("run", "--detach", "--yes")[0] == 0
-    front = start(house, "logs", "02", "--follow")
+def test_following_what_has_not_started_says_why_and_waits(project: EngineProject) -> None:
+    project.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
+    project.task("02-paint", "echo painted", front="needs: [01-walls]\n")
+    assert project.run("run", "--detach", "--yes")[0] == 0
+    front = start(project, "logs", "02", "--follow")
     assert front.stderr is not None
     assert front.stderr.readline() == "plait: 02-paint is waiting: needs 01-walls\n"
-    (house.top / "go").touch()
+    (project.top / "go").touch()
     out, _ = front.communicate(timeout=60)
     assert (front.returncode, out) == (0, "painted\n")
 
 
-def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(house: EngineProject) -> None:
-    house.task("01-walls", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo on")
-    assert house.run("run", "--detach", "--yes")[0] == 0
-    engine = house.find_engine()
+def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(project: EngineProject) -> None:
+    project.task("01-walls", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo on")
+    assert project.run("run", "--detach", "--yes")[0] == 0
+    engine = project.find_engine()
     assert engine is not None
     os.kill(engine, signal.SIGKILL)
-    front = start(house, "logs", "-f")
-    (house.top / "go").touch()
+    front = start(project, "logs", "-f")
+    (project.top / "go").touch()
     out, _ = front.communicate(timeout=60)
     assert (front.returncode, out) == (0, "begun\non\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli_runner import CliResult, ask
-from tests.support.temp_project import TempProject, temp_project as make_yard
+from tests.support.temp_project import TempProject, temp_project as make_project
 
 
 @pytest.fixture
@@ -124,20 +124,20 @@ def test_your_own_settings_may_name_any_file(
 
 
 def test_what_is_shown_is_what_an_agent_reads(tmp_path: Path) -> None:
-    with make_yard(tmp_path) as yard:
-        yard.task("01-walls", touches="[src/walls.py]", verify="'true'")
-        yard.write("mine.md", "For {id} in {workspace}:\n\n{task}\n\n{rules}\n\n{feedback}")
+    with make_project(tmp_path) as project:
+        project.task("01-walls", touches="[src/walls.py]", verify="'true'")
+        project.write("mine.md", "For {id} in {workspace}:\n\n{task}\n\n{rules}\n\n{feedback}")
         for template in ("", "mine.md"):
-            yard.write("plait.toml", f"[run]\nprompt = '{template}'\n")
-            _same(yard)
+            project.write("plait.toml", f"[run]\nprompt = '{template}'\n")
+            _same(project)
 
 
-def _same(yard: TempProject) -> None:
-    shown = yard.plait("plan", "tasks", "--prompt", "01").out
+def _same(project: TempProject) -> None:
+    shown = project.plait("plan", "tasks", "--prompt", "01").out
     assert "## Rules of the house" in shown
-    (yard.top / "tasks" / "01-walls.md").write_text(yard.read("tasks/01-walls.md").replace("status: done", ""))
-    answer = yard.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
+    (project.top / "tasks" / "01-walls.md").write_text(project.read("tasks/01-walls.md").replace("status: done", ""))
+    answer = project.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
     assert answer.code == 0, answer
-    assert (yard.top.parent / "prompt.txt").read_text() == shown
-    yard.wait_for_exit()
-    yard.task("01-walls", touches="[src/walls.py]", verify="'true'")
+    assert (project.top.parent / "prompt.txt").read_text() == shown
+    project.wait_for_exit()
+    project.task("01-walls", touches="[src/walls.py]", verify="'true'")

@@ -47,7 +47,7 @@ def test_others_get_none(words: Sequence[str]) -> None:
 def test_one_that_was_begun_is_given_once_and_only_for_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with engine_project(tmp_path / "household") as home, engine_project(tmp_path / "other") as other:
+    with engine_project(tmp_path / "project") as home, engine_project(tmp_path / "other") as other:
         monkeypatch.chdir(home.top)
         prestart.prestart_for_run(["run", "tasks"])
         assert prestart.take_engine(find_repo(other.top)) is None
@@ -58,7 +58,7 @@ def test_one_that_was_begun_is_given_once_and_only_for_its_place(
 
 
 def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "household") as home:
+    with engine_project(tmp_path / "project") as home:
         for words in (["run", "--no-such-option"], ["run", "nowhere"]):
             code, _ = home.run(*words)
             assert code == 2
@@ -67,7 +67,7 @@ def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None
 
 
 def test_there_is_one_engine_whatever_got_ready(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "household") as home:
+    with engine_project(tmp_path / "project") as home:
         home.task("long", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done")
         home.task("short", "true")
         for words in (["tasks/long.md", "--detach"], ["tasks/short.md"]):

@@ -38,7 +38,7 @@ from plait.core.reports import (
 )
 from plait.core.requests import CancelBatch, Pause, Ship, Stop, Submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Spend
-from plait.core.status import Category, Waiting
+from plait.core.status import Category, WaitReason
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
 from plait.core.views import make_batch_view
 from plait.git.location import RepoLocation, find_repo
@@ -63,12 +63,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RepoLocat
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> JournalWriter:
+def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place, NOON)
 
 
 @pytest.fixture
-def clerk(place: RepoLocation) -> Iterator[StubEngines]:
+def engines(place: RepoLocation) -> Iterator[StubEngines]:
     with stub_engines(place) as made:
         yield made
 
@@ -79,11 +79,11 @@ def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
 
 
 @pytest.fixture
-def ended(scribe: JournalWriter) -> None:
+def ended(writer: JournalWriter) -> None:
     """a is done, b failed and holds c back."""
-    scribe.submit("beef", "a", "b", "c<b")
-    scribe.exit_attempt("a")
-    scribe.exit_attempt("b", Category.TASK, "no luck")
+    writer.submit("beef", "a", "b", "c<b")
+    writer.exit_attempt("a")
+    writer.exit_attempt("b", Category.TASK, "no luck")
 
 
 def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
@@ -96,9 +96,9 @@ def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
 
 
 @pytest.mark.usefixtures("ended")
-def test_all_batches_the_newest_first(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("cafe", "x")
-    scribe.exit_attempt("x")
+def test_all_batches_the_newest_first(say: Say, writer: JournalWriter) -> None:
+    writer.submit("cafe", "x")
+    writer.exit_attempt("x")
     assert str(say("status")) == (
         "cafe  completed  1/1 done · 1s\nbeef  failed     1/3 done · 1 failed · 1 blocked · 2s\nexit 0\n"
     )
@@ -131,10 +131,10 @@ def test_the_shape_that_programs_rely_upon(say: Say) -> None:
     assert json.loads(say("status", "beef", "--json").out) == told
 
 
-def test_old_batches_are_left_to_the_history(say: Say, scribe: JournalWriter) -> None:
+def test_old_batches_are_left_to_the_history(say: Say, writer: JournalWriter) -> None:
     for number in range(13):
-        scribe.submit(f"b{number:03}", "x")
-        scribe.exit_attempt("x")
+        writer.submit(f"b{number:03}", "x")
+        writer.exit_attempt("x")
     lines = say("status").out.splitlines()
     assert len(lines) == 11
     assert lines[0].startswith("b012  ")
@@ -153,24 +153,24 @@ def test_history_says_when_and_how_long(say: Say) -> None:
     assert "tasks" not in batch
 
 
-def test_what_waits_for_a_person_is_pointed_out(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", "b", mode=Mode.QUEUE)
+def test_what_waits_for_a_person_is_pointed_out(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b", mode=Mode.QUEUE)
     assert "a: needs approval" in say("status").out
-    scribe.apply(Pause("p", "beef"))
+    writer.apply(Pause("p", "beef"))
     assert "paused by request" in say("status").out
 
 
-def test_the_engine_is_named(say: Say, clerk: StubEngines) -> None:
-    clerk.start_and_wait()
-    pid = clerk.started[0].pid
+def test_the_engine_is_named(say: Say, engines: StubEngines) -> None:
+    engines.start_and_wait()
+    pid = engines.started[0].pid
     assert re.search(rf"(?m)^engine {pid}, since 20..-..-.. ..:..$", say("status").out)
     told = json.loads(say("status", "--json").out)["engine"]
     assert told["pid"] == pid
     assert told["since"].endswith("Z")
 
 
-def test_work_that_nobody_does_is_pointed_out(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a")
+def test_work_that_nobody_does_is_pointed_out(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a")
     assert "work is pending but no engine is running: plait run --resume" in say("status").out
 
 
@@ -196,10 +196,10 @@ def test_a_damaged_journal_is_told(say: Say, place: RepoLocation) -> None:
     assert "is not a plait journal" in json.loads(say("status", "--json").out)["problems"][0]["message"]
 
 
-def test_no_text_of_a_task_steers_the_terminal(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", Task("evil\x1b[2J", title="\x1b]0;title\x07"), "b")
+def test_no_text_of_a_task_steers_the_terminal(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", Task("evil\x1b[2J", title="\x1b]0;title\x07"), "b")
     attempt = Attempt("beef", "evil\x1b[2J", Step.WRITE, 1)
-    scribe.apply(AttemptPhase(attempt, "\x1b[31mred\n\n"), AttemptAsked(attempt, "\x9b2Jwhat?"))
+    writer.apply(AttemptPhase(attempt, "\x1b[31mred\n\n"), AttemptAsked(attempt, "\x9b2Jwhat?"))
     for words in (["status"], ["status", "beef"], ["explain", "evil"], ["history"]):
         answer = say(*words)
         assert answer.code == 0
@@ -222,9 +222,11 @@ def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocat
     assert told.stderr == "[]\n"
 
 
-def test_watching_ends_with_the_batch(place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, say: Say) -> None:
-    scribe.submit("beef", "a", "b", max_parallel=0, mode=Mode.QUEUE)
-    clerk.start_and_wait()
+def test_watching_ends_with_the_batch(
+    place: RepoLocation, writer: JournalWriter, engines: StubEngines, say: Say
+) -> None:
+    writer.submit("beef", "a", "b", max_parallel=0, mode=Mode.QUEUE)
+    engines.start_and_wait()
     watch = plait(place, "status", "beef", "--watch")
     assert watch.stdout is not None
     seen = watch.stdout.readline()
@@ -235,12 +237,12 @@ def test_watching_ends_with_the_batch(place: RepoLocation, scribe: JournalWriter
     assert "batch beef · cancelled · 0/2 done · 2 cancelled" in rest
 
 
-def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("beef", *(f"t{number:03}" for number in range(300)))
-    scribe.exit_attempt("t002", Category.TASK)
-    scribe.apply(CancelBatch("c", "beef"))
-    for attempt in list(scribe.batch.alive):
-        scribe.exit_attempt(attempt.task, Category.KILLED)
+def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("beef", *(f"t{number:03}" for number in range(300)))
+    writer.exit_attempt("t002", Category.TASK)
+    writer.apply(CancelBatch("c", "beef"))
+    for attempt in list(writer.batch.alive):
+        writer.exit_attempt(attempt.task, Category.KILLED)
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     line = [sys.executable, "-m", "plait", "-C", str(place.top), "status", "beef", "--watch"]
@@ -258,8 +260,8 @@ def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scrib
     assert any("and 284 cancelled" in line for line in shown)
 
 
-def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", mode=Mode.QUEUE)
+def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", mode=Mode.QUEUE)
     watch = plait(place, "status", "--watch", "--json")
     assert watch.stdout is not None
     assert watch.stdout.readline() == "{\n"
@@ -268,13 +270,13 @@ def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocat
     assert watch.returncode == 130
 
 
-def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: JournalWriter) -> None:
+def test_why_a_task_waits_and_what_that_hangs_on(say: Say, writer: JournalWriter) -> None:
     needs = (
         Need("b", reason="said so", at=Origin("c.md", 3)),
         Need("a", NeedKind.CHAIN, "one wall", Origin("plan.md", 7)),
         Need("gone"),
     )
-    scribe.submit("beef", "a", "b<a", Task("c", "Third", needs=needs, origin=Origin("c.md", 1)))
+    writer.submit("beef", "a", "b<a", Task("c", "Third", needs=needs, origin=Origin("c.md", 1)))
     assert str(say("explain", "c")) == (
         "c is waiting: needs b, a\n"
         "Third · c.md:1 · batch beef\n"
@@ -289,11 +291,11 @@ def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: JournalWriter
     )
 
 
-def test_what_a_task_has_been_through(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", retries=1, backoff=Backoff(base=0.0), verify="make test")
-    scribe.exit_attempt("a", Category.TASK, "no luck")
-    scribe.exit_attempt("a")
-    scribe.exit_attempt("a", Category.VERIFY, "2 tests failed")
+def test_what_a_task_has_been_through(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", retries=1, backoff=Backoff(base=0.0), verify="make test")
+    writer.exit_attempt("a", Category.TASK, "no luck")
+    writer.exit_attempt("a")
+    writer.exit_attempt("a", Category.VERIFY, "2 tests failed")
     assert str(say("explain", "a")) == (
         "a is failed: verification failed: 2 tests failed (after 2 attempts)\n"
         "A · batch beef\n"
@@ -309,9 +311,9 @@ def test_what_a_task_has_been_through(say: Say, scribe: JournalWriter) -> None:
     )
 
 
-def test_an_explanation_for_programs(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", "b<a")
-    scribe.exit_attempt("a", Category.TASK, "no luck")
+def test_an_explanation_for_programs(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b<a")
+    writer.exit_attempt("a", Category.TASK, "no luck")
     told = json.loads(say("explain", "beef", "b", "--json").out)
     assert (told["status"], told["reason"], told["waiting"]) == ("blocked", "needs a, which failed", None)
     assert told["needs"] == [{"id": "a", "kind": "need", "reason": "", "at": None, "status": "failed"}]
@@ -338,34 +340,34 @@ def test_an_explanation_for_programs(say: Say, scribe: JournalWriter) -> None:
         ({}, "Nothing is missing."),
     ],
 )
-def test_the_way_out(settings: dict[str, object], way: str, say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", "b", **settings)
+def test_the_way_out(settings: dict[str, object], way: str, say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b", **settings)
     assert say("explain", "a").out.splitlines()[-1] == way
 
 
-def test_the_way_out_of_a_backoff_is_a_time(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", retries=1, backoff=Backoff(base=60.0, jitter=0.0))
-    scribe.exit_attempt("a", Category.NETWORK)
+def test_the_way_out_of_a_backoff_is_a_time(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", retries=1, backoff=Backoff(base=60.0, jitter=0.0))
+    writer.exit_attempt("a", Category.NETWORK)
     assert say("explain", "a").out.splitlines()[-1] == "Retrying at 12:01:02."
 
 
-def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", "b", max_parallel=1)
-    scribe.apply(Pause("p", "beef"))
+def test_the_way_out_of_a_pause_is_to_go_on(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b", max_parallel=1)
+    writer.apply(Pause("p", "beef"))
     assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef continues the batch."
-    scribe.apply(CancelBatch("c", "beef"))
+    writer.apply(CancelBatch("c", "beef"))
     assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b retries it")
 
 
 def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocation) -> None:
-    scribe, until = JournalWriter(place), time.time() + 2 * 3600 + 20
-    scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
-    scribe.apply(RateLimited("acme", until))
+    writer, until = JournalWriter(place), time.time() + 2 * 3600 + 20
+    writer.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
+    writer.apply(RateLimited("acme", until))
     clock = time.strftime("%H:%M", time.localtime(until))
     told = rf"acme is unavailable until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
     assert re.search(told, say("status").out)
     assert re.search(told, say("status", "beef").out)
-    scribe.exit_attempt("a")
+    writer.exit_attempt("a")
     way = say("explain", "b").out.splitlines()[-1]
     assert re.fullmatch(
         rf"It runs by itself when its agent is free again, not before {clock}:\d\d \((2h [01]m|1h 59m) left\)\.",
@@ -373,73 +375,73 @@ def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocatio
     )
 
 
-def test_the_way_out_of_a_budget_is_told(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
-    (attempt,) = scribe.batch.alive
-    scribe.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
+def test_the_way_out_of_a_budget_is_told(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
+    (attempt,) = writer.batch.alive
+    writer.apply(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
     first, *_, last = say("explain", "a").out.splitlines()
     assert "the task's budget is reached: $0.80 of $1.00 spent, another attempt may cost $0.80. Continue?" in first
     assert last.startswith("plait feedback beef a 'go on' allows that attempt")
     assert last.endswith("plait cancel beef a gives it up.")
 
 
-def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
-    (attempt,) = scribe.batch.alive
-    scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
+def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
+    (attempt,) = writer.batch.alive
+    writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
     way = say("explain", "b").out.splitlines()[-1]
     assert way == "plait run --resume --budget AMOUNT continues the batch, if that is enough."
 
 
-def test_who_is_not_logged_in_is_told_how_to(say: Say, scribe: JournalWriter) -> None:
+def test_who_is_not_logged_in_is_told_how_to(say: Say, writer: JournalWriter) -> None:
     tasks = [Task(name, agent="claude") for name in "abc"]
-    scribe.submit("beef", *tasks, max_parallel=1)
-    scribe.exit_attempt("a", Category.AUTH, "no key")
-    scribe.exit_attempt("b", Category.AUTH, "no key")
+    writer.submit("beef", *tasks, max_parallel=1)
+    writer.exit_attempt("a", Category.AUTH, "no key")
+    writer.exit_attempt("b", Category.AUTH, "no key")
     ways = [say("explain", name).out.splitlines()[-1] for name in "ac"]
     assert ways[0].startswith("Log in first (claude, then /login); then plait retry beef a retries it")
     assert ways[1].startswith("plait resume beef continues the batch with this terminal")
 
 
-def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a")
-    scribe.apply(Stop("s", "beef"))
-    scribe.exit_attempt("a", Category.TASK, "[diagnostic] stop_reason=null")
+def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a")
+    writer.apply(Stop("s", "beef"))
+    writer.exit_attempt("a", Category.TASK, "[diagnostic] stop_reason=null")
     told = say("explain", "a").out
     assert "ended by plait (stop)\n" in told
     assert "diagnostic" not in told.partition("attempts")[2]
 
 
-def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, scribe: JournalWriter) -> None:
-    scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
-    scribe.apply(RateLimited("acme", time.time() + 50))
-    scribe.exit_attempt("a")
+def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
+    writer.apply(RateLimited("acme", time.time() + 50))
+    writer.exit_attempt("a")
     assert re.search(r"\([34]\ds left\)\.$", say("explain", "b").out.rstrip())
 
 
 def test_there_is_a_way_out_of_all_that_a_task_can_wait_on() -> None:
-    looked_up = {Waiting.NEEDS, Waiting.BACKOFF, Waiting.PAUSE, Waiting.LIMIT}
-    assert set(NEXT_STEP_TEXTS) | looked_up == set(Waiting)
+    looked_up = {WaitReason.NEEDS, WaitReason.BACKOFF, WaitReason.PAUSE, WaitReason.LIMIT}
+    assert set(NEXT_STEP_TEXTS) | looked_up == set(WaitReason)
 
 
 HEAD = "0123456789abcdef"
 
 
 @pytest.fixture
-def merged(scribe: JournalWriter) -> JournalWriter:
+def merged(writer: JournalWriter) -> JournalWriter:
     """One task, merged into the batch branch; nothing is published."""
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE)
-    scribe.apply(Submit("s", "beef", build_plan("a").without_texts(), settings, base="base", branch="plait/batch-beef"))
-    (attempt,) = scribe.batch.alive
-    scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
-    scribe.apply(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
-    return scribe
+    writer.apply(Submit("s", "beef", build_plan("a").without_texts(), settings, base="base", branch="plait/batch-beef"))
+    (attempt,) = writer.batch.alive
+    writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
+    writer.apply(MergeDone("beef", "a", writer.batch.tasks[0].merging or 0, HEAD))
+    return writer
 
 
-def ship(scribe: JournalWriter, answer: Callable[[PublishStarted], Report]) -> None:
-    scribe.apply(Ship(f"ship-{scribe.state.seq}", "beef", Publish.PR))
-    assert scribe.batch.publishing is not None
-    scribe.apply(answer(scribe.batch.publishing))
+def ship(writer: JournalWriter, answer: Callable[[PublishStarted], Report]) -> None:
+    writer.apply(Ship(f"ship-{writer.state.seq}", "beef", Publish.PR))
+    assert writer.batch.publishing is not None
+    writer.apply(answer(writer.batch.publishing))
 
 
 def branch_lines(say: Say) -> list[str]:
@@ -488,10 +490,10 @@ def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: J
 
 
 def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_branch(
-    say: Say, scribe: JournalWriter
+    say: Say, writer: JournalWriter
 ) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, verify="make test")
-    scribe.apply(
+    writer.apply(
         Submit(
             "s",
             "beef",
@@ -501,18 +503,18 @@ def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_
             branch="plait/batch-beef",
         )
     )
-    first, second = scribe.batch.alive
-    scribe.apply(AttemptLaunched(second, 4, "/worktrees/task-b"))
-    scribe.apply(AttemptExited(first, Outcome(Category.OK, 0, tip="tip", diffstat=(1, 1, 0))))
-    scribe.exit_attempt("a", Category.VERIFY)
+    first, second = writer.batch.alive
+    writer.apply(AttemptLaunched(second, 4, "/worktrees/task-b"))
+    writer.apply(AttemptExited(first, Outcome(Category.OK, 0, tip="tip", diffstat=(1, 1, 0))))
+    writer.exit_attempt("a", Category.VERIFY)
     lines = say("status", "beef").out.splitlines()
     assert "     on branch plait/task-beef-a" in lines
     assert "     in /worktrees/task-b" in lines
 
 
-def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: JournalWriter) -> None:
+def test_who_waits_in_the_line_is_told_what_for(say: Say, writer: JournalWriter) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, gate="make test")
-    scribe.apply(
+    writer.apply(
         Submit(
             "s",
             "beef",
@@ -522,14 +524,14 @@ def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: JournalWriter)
             branch="plait/batch-beef",
         )
     )
-    for attempt in list(scribe.batch.alive):
-        scribe.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip")))
+    for attempt in list(writer.batch.alive):
+        writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip")))
     assert say("explain", "b").out.splitlines()[-1] == "It is merged when its turn comes."
-    scribe.apply(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
+    writer.apply(MergeDone("beef", "a", writer.batch.tasks[0].merging or 0, HEAD))
     assert say("explain", "a").out.splitlines()[-1] == (
         "The gate runs as soon as what is ready to be merged is merged too: one run for all of it."
     )
-    scribe.apply(MergeConflicted("beef", "b", scribe.batch.tasks[1].merging or 0, ("x",)))
+    writer.apply(MergeConflicted("beef", "b", writer.batch.tasks[1].merging or 0, ("x",)))
     assert say("explain", "a").out.startswith("a is merging: the gate runs on the merged result\n")
     assert say("explain", "b").out.splitlines()[-1] == (
         "plait retry beef b retries it on the current batch branch; plait diff beef b shows it."

@@ -16,11 +16,11 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> JournalWriter:
+def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place)
 
 
 @pytest.fixture
-def clerk(place: RepoLocation) -> Iterator[StubEngines]:
+def engines(place: RepoLocation) -> Iterator[StubEngines]:
     with stub_engines(place) as made:
         yield made

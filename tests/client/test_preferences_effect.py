@@ -175,9 +175,9 @@ def test_a_width_by_plan_and_machine_is_known_as_such(place: RepoLocation) -> No
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
     """With its surroundings as this process's own: what is started from here is at home there."""
-    with engine_project(tmp_path / "household", repository=False) as made:
+    with engine_project(tmp_path / "project", repository=False) as made:
         for name in os.environ.keys() - made.env.keys():
             monkeypatch.delenv(name)
         for name, value in made.env.items():
@@ -185,40 +185,42 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProj
         yield made
 
 
-def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: EngineProject) -> None:
-    (home.top / "plait.toml").write_text("[run]\nmax_parallel = 1\n")
+def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(project: EngineProject) -> None:
+    (project.top / "plait.toml").write_text("[run]\nmax_parallel = 1\n")
     for name in ("a", "b", "c"):
-        home.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
-    assert home.run("run", "tasks", "--detach", "--yes")[0] == 0
-    with open_session(home.place) as desk:
-        _until(lambda: _begun(home) == 1)
-        desk.refresh()
-        made = check_changes(home.place, desk.state.saved, {"maxBatchSize": 3, "retries": 6})
-        assert all(answer.granted for answer in desk.send_all(plan_change(home.place, desk.state, made).requests))
-        assert desk.state.saved == {"maxBatchSize": "3", "retries": "6"}
-        _until(lambda: _begun(home) == 3)
-        (home.top / "go").touch()
-    code, told = home.run("config", "retries", "--json")
+        project.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
+    assert project.run("run", "tasks", "--detach", "--yes")[0] == 0
+    with open_session(project.place) as session:
+        _until(lambda: _begun(project) == 1)
+        session.refresh()
+        made = check_changes(project.place, session.state.saved, {"maxBatchSize": 3, "retries": 6})
+        assert all(
+            answer.granted for answer in session.send_all(plan_change(project.place, session.state, made).requests)
+        )
+        assert session.state.saved == {"maxBatchSize": "3", "retries": "6"}
+        _until(lambda: _begun(project) == 3)
+        (project.top / "go").touch()
+    code, told = project.run("config", "retries", "--json")
     assert (code, '"source": "saved"' in told, '"value": 6' in told) == (0, True, True)
-    assert home.wait_for_exit() == []
+    assert project.wait_for_exit() == []
 
 
-def test_an_engine_goes_by_the_limit_that_was_saved(home: EngineProject) -> None:
+def test_an_engine_goes_by_the_limit_that_was_saved(project: EngineProject) -> None:
     """Also one that has just come, to a batch that asks for more."""
-    with open_session(home.place) as desk:
-        made = check_changes(home.place, {}, {"parallelLimit": 1})
-        assert desk.send_all(plan_change(home.place, desk.state, made).requests)[0].granted
-    assert home.wait_for_exit() == []
-    (home.top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
-    home.task("a", "true")
-    assert home.run("run", "tasks", "--yes")[0] == 0
-    with open_session(home.place) as desk:
-        desk.refresh()
-        assert desk.state.settings.parallel_limit == 1
+    with open_session(project.place) as session:
+        made = check_changes(project.place, {}, {"parallelLimit": 1})
+        assert session.send_all(plan_change(project.place, session.state, made).requests)[0].granted
+    assert project.wait_for_exit() == []
+    (project.top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
+    project.task("a", "true")
+    assert project.run("run", "tasks", "--yes")[0] == 0
+    with open_session(project.place) as session:
+        session.refresh()
+        assert session.state.settings.parallel_limit == 1
 
 
-def _begun(home: EngineProject) -> int:
-    return len(list(home.top.glob("*.begun")))
+def _begun(project: EngineProject) -> int:
+    return len(list(project.top.glob("*.begun")))
 
 
 def _until(reached: Callable[[], bool]) -> None:

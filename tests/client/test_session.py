@@ -1,4 +1,4 @@
-"""The desk: what a front reads and asks, whoever is or is not at work."""
+"""A session: what a front end reads and requests, with and without an engine."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def submission(*names: str, **environment: str) -> Submission:
 class Starter:
     """Starts clerks instead of engines. `lives` says on which request each of the next ones dies."""
 
-    def __init__(self, clerk: StubEngines) -> None:
-        self._clerk = clerk
+    def __init__(self, engines: StubEngines) -> None:
+        self._clerk = engines
         self.lives: list[int] = []
         self.count = 0
 
@@ -50,105 +50,107 @@ class Starter:
 
 
 @pytest.fixture
-def starter(monkeypatch: pytest.MonkeyPatch, clerk: StubEngines) -> Starter:
-    made = Starter(clerk)
+def starter(monkeypatch: pytest.MonkeyPatch, engines: StubEngines) -> Starter:
+    made = Starter(engines)
     monkeypatch.setattr(engine_launcher, "_start", made)
     return made
 
 
 def test_where_nothing_was_submitted_nothing_is_made(place: RepoLocation) -> None:
-    with open_session(place) as desk:
-        assert desk.state.batches == {}
-        assert (desk.refresh(), desk.wait(0), desk.find_engine(), desk.list_pending()) == (
+    with open_session(place) as session:
+        assert session.state.batches == {}
+        assert (session.refresh(), session.wait(0), session.find_engine(), session.list_pending()) == (
             [],
             False,
             None,
             (),
         )
-        desk.ensure_engine()
+        session.ensure_engine()
     assert not place.state.exists()
 
 
-def test_what_is_there_is_folded_and_not_told_again(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("b1")
-    with open_session(place) as desk:
-        assert list(desk.state.batches) == ["b1"]
-        assert desk.refresh() == []
+def test_what_is_there_is_folded_and_not_told_again(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("b1")
+    with open_session(place) as session:
+        assert list(session.state.batches) == ["b1"]
+        assert session.refresh() == []
 
 
-def test_a_journal_that_appears_later_is_read(place: RepoLocation, clerk: StubEngines) -> None:
-    with open_session(place) as desk:
-        clerk.start_and_wait()
-        assert desk.wait(30)
-        assert [type(record.event) for record in desk.refresh()] == [EngineTaken]
-        assert desk.state.seq == 1
+def test_a_journal_that_appears_later_is_read(place: RepoLocation, engines: StubEngines) -> None:
+    with open_session(place) as session:
+        engines.start_and_wait()
+        assert session.wait(30)
+        assert [type(record.event) for record in session.refresh()] == [EngineTaken]
+        assert session.state.seq == 1
 
 
-def test_a_journal_that_is_replaced_begins_anew(place: RepoLocation, scribe: JournalWriter, clerk: StubEngines) -> None:
-    scribe.submit("b1")
-    with open_session(place) as desk:
-        before = desk.journal_id
+def test_a_journal_that_is_replaced_begins_anew(
+    place: RepoLocation, writer: JournalWriter, engines: StubEngines
+) -> None:
+    writer.submit("b1")
+    with open_session(place) as session:
+        before = session.journal_id
         for path in place.state.glob(f"{JOURNAL_FILE}*"):
             path.rename(path.with_name(f"old-{path.name}"))
-        desk.refresh()
-        assert (desk.state.batches, desk.journal_id) == ({}, None)
-        clerk.start_and_wait()
-        assert desk.wait(30)
-        assert [record.seq for record in desk.refresh()] == [1]
-        assert desk.journal_id not in {before, None}
+        session.refresh()
+        assert (session.state.batches, session.journal_id) == ({}, None)
+        engines.start_and_wait()
+        assert session.wait(30)
+        assert [record.seq for record in session.refresh()] == [1]
+        assert session.journal_id not in {before, None}
 
 
-def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("b1")
-    with open_session(place) as desk:
+def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("b1")
+    with open_session(place) as session:
         (place.state / JOURNAL_FILE).rename(place.state / "old")
-        assert desk.wait(0.01)
-        desk.refresh()
-        assert desk.state.batches == {}
+        assert session.wait(0.01)
+        session.refresh()
+        assert session.state.batches == {}
 
 
-def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, clerk: StubEngines) -> None:
-    clerk.start_and_wait()
-    with open_session(place) as desk:
-        batch = desk.submit(submission("a", "b", KEY="secret"))
+def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, engines: StubEngines) -> None:
+    engines.start_and_wait()
+    with open_session(place) as session:
+        batch = session.submit(submission("a", "b", KEY="secret"))
         assert len(batch) == 4
         assert int(batch, 16) >= 0
-        assert list(desk.state.batches) == [batch]
+        assert list(session.state.batches) == [batch]
         folder = StateFolder(place.state)
         assert [task.body for task in batch_files.read_batch_inputs(folder, batch).tasks] == [
             "Do a.",
             "Do b.",
         ]
-        assert [task.task.body for task in desk.state.batches[batch].tasks] == ["", ""]
+        assert [task.task.body for task in session.state.batches[batch].tasks] == ["", ""]
         assert batch_files.read_batch_environment(folder, batch) == {"KEY": "secret"}
         (secret,) = folder.batch(batch).glob("environment*")
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, clerk: StubEngines) -> None:
-    clerk.start_and_wait()
-    with open_session(place) as desk:
-        desk.refresh()
-        desk.submit(submission())
-        assert desk.wait(0)
-        assert isinstance(desk.refresh()[0].event, Submit)
-        assert desk.refresh() == []
+def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, engines: StubEngines) -> None:
+    engines.start_and_wait()
+    with open_session(place) as session:
+        session.refresh()
+        session.submit(submission())
+        assert session.wait(0)
+        assert isinstance(session.refresh()[0].event, Submit)
+        assert session.refresh() == []
 
 
 def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
-    place: RepoLocation, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk.start_and_wait()
+    engines.start_and_wait()
     monkeypatch.setenv("TOKEN_OF_THE_FRONT", "yes")
-    with open_session(place) as desk:
-        batch = desk.submit(submission())
+    with open_session(place) as session:
+        batch = session.submit(submission())
     assert batch_files.read_batch_environment(StateFolder(place.state), batch)["TOKEN_OF_THE_FRONT"] == "yes"
 
 
 def test_two_fronts_that_think_of_the_same_name_get_two(
-    place: RepoLocation, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk.start_and_wait()
+    engines.start_and_wait()
     with open_session(place) as one, open_session(place) as other:
         names = ["aaaa", "bbbb"]
         monkeypatch.setattr(submission_files, "_generate_ids", lambda: iter(names))
@@ -156,41 +158,41 @@ def test_two_fronts_that_think_of_the_same_name_get_two(
 
 
 def test_no_batch_is_called_like_one_of_its_tasks(
-    place: RepoLocation, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clerk.start_and_wait()
+    engines.start_and_wait()
     monkeypatch.setattr(submission_files, "_generate_ids", lambda: iter(["0001", "0002"]))
-    with open_session(place) as desk:
-        assert desk.submit(submission("0001")) == "0002"
+    with open_session(place) as session:
+        assert session.submit(submission("0001")) == "0002"
 
 
-def test_a_batch_that_is_refused_leaves_nothing_behind(place: RepoLocation, clerk: StubEngines) -> None:
-    clerk.start_and_wait()
+def test_a_batch_that_is_refused_leaves_nothing_behind(place: RepoLocation, engines: StubEngines) -> None:
+    engines.start_and_wait()
     with (
-        open_session(place) as desk,
+        open_session(place) as session,
         pytest.raises(WorldError, match="refused: agents must name at least one"),
     ):
-        desk.submit(Submission(build_plan("a"), replace(SETTINGS, agents=())))
+        session.submit(Submission(build_plan("a"), replace(SETTINGS, agents=())))
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, clerk: StubEngines) -> None:
-    clerk.start_and_wait()
-    with open_session(place) as desk:
-        batch = desk.submit(submission())
-        first, second = desk.send_all([Pause("p1", batch), Pause("p2", batch)])
+def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, engines: StubEngines) -> None:
+    engines.start_and_wait()
+    with open_session(place) as session:
+        batch = session.submit(submission())
+        first, second = session.send_all([Pause("p1", batch), Pause("p2", batch)])
         assert (first.granted, second.granted, second.why) == (
             True,
             False,
             f"batch {batch} is already paused",
         )
-        paused = desk.state.batches[batch].paused
+        paused = session.state.batches[batch].paused
         assert paused is not None
         assert paused.why == "paused by request"
 
 
-def test_two_fronts_see_each_other(place: RepoLocation, clerk: StubEngines) -> None:
-    clerk.start_and_wait()
+def test_two_fronts_see_each_other(place: RepoLocation, engines: StubEngines) -> None:
+    engines.start_and_wait()
     with open_session(place) as one, open_session(place) as other:
         batch = one.submit(submission())
         other.refresh()
@@ -199,49 +201,49 @@ def test_two_fronts_see_each_other(place: RepoLocation, clerk: StubEngines) -> N
         assert one.state.batches[batch].cancelled
 
 
-def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("b1")
+def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("b1")
     with (
         closing(open_journal_writer(place.state / JOURNAL_FILE)),
-        open_session(place) as desk,
+        open_session(place) as session,
     ):  # somebody has it, and says nothing
-        (told,) = desk.send_all([Pause("p1", "b1")], timeout=0.05)
+        (told,) = session.send_all([Pause("p1", "b1")], timeout=0.05)
         assert told.granted is None
-        assert [request.id for request in desk.list_pending()] == ["p1"]
+        assert [request.id for request in session.list_pending()] == ["p1"]
 
 
 def test_a_batch_that_nobody_has_taken_yet_is_seen(place: RepoLocation) -> None:
     submit = Submit("s1", "beef", build_plan("a", "b").without_texts(), SETTINGS)
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         inbox.put(submit)
-    with open_session(place) as desk:
-        assert desk.state.batches == {}
-        assert [task.task.id for task in desk.preview_state().batches["beef"].tasks] == ["a", "b"]
-        assert desk.state.batches == {}
+    with open_session(place) as session:
+        assert session.state.batches == {}
+        assert [task.task.id for task in session.preview_state().batches["beef"].tasks] == ["a", "b"]
+        assert session.state.batches == {}
 
 
 def test_nobody_is_there_so_an_engine_is_started(place: RepoLocation, starter: Starter) -> None:
-    with open_session(place) as desk:
-        batch = desk.submit(submission())
-        assert desk.send(Pause("p1", batch)).granted
+    with open_session(place) as session:
+        batch = session.submit(submission())
+        assert session.send(Pause("p1", batch)).granted
     assert starter.count == 1
 
 
 def test_an_engine_that_dies_between_request_and_answer_is_replaced(place: RepoLocation, starter: Starter) -> None:
     starter.lives = [1, 2]  # on the first request, then on the second, then not at all
-    with open_session(place) as desk:
-        batch = desk.submit(submission())
-        assert desk.send(Pause("p1", batch)).granted
+    with open_session(place) as session:
+        batch = session.submit(submission())
+        assert session.send(Pause("p1", batch)).granted
     assert starter.count == 3
 
 
 def test_an_engine_that_achieves_something_may_die_as_often_as_it_likes(place: RepoLocation, starter: Starter) -> None:
     starter.lives = [2] * 5
-    with open_session(place) as desk:
-        batch = desk.submit(submission())
+    with open_session(place) as session:
+        batch = session.submit(submission())
         for number in range(4):
             request: Request = Retry(f"r{number}", batch, "a")
-            assert desk.send(request).why == "a has not ended"
+            assert session.send(request).why == "a has not ended"
     assert starter.count == 5
 
 
@@ -256,91 +258,91 @@ def test_engines_that_do_not_stay_are_not_started_for_ever(
         return starts[-1]
 
     monkeypatch.setattr(engine_launcher, "_start", start)
-    with open_session(place) as desk, pytest.raises(WorldError) as told:
-        desk.submit(submission())
+    with open_session(place) as session, pytest.raises(WorldError) as told:
+        session.submit(submission())
     assert len(starts) == 3
     assert told.value.message.startswith("the engine exited 3 times within 10 seconds")
     assert told.value.hint == f"Its log {place.state / LOG_FILE} ends with:\n    boom 0\n    boom 1\n    boom 2"
 
 
-def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, scribe: JournalWriter, starter: Starter) -> None:
-    scribe.submit("b1")
-    scribe.exit_attempt("a", Category.TASK)
-    scribe.submit("b2", "a", "b", max_parallel=1)
-    scribe.apply(Pause("p", "b2"))
-    scribe.exit_attempt("a")
-    with open_session(place) as desk:
-        assert desk.state.batches["b1"].ended is BatchStatus.FAILED
-        assert list(desk.state.open) == ["b2"]
-        desk.ensure_engine()
+def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, writer: JournalWriter, starter: Starter) -> None:
+    writer.submit("b1")
+    writer.exit_attempt("a", Category.TASK)
+    writer.submit("b2", "a", "b", max_parallel=1)
+    writer.apply(Pause("p", "b2"))
+    writer.exit_attempt("a")
+    with open_session(place) as session:
+        assert session.state.batches["b1"].ended is BatchStatus.FAILED
+        assert list(session.state.open) == ["b2"]
+        session.ensure_engine()
     assert starter.count == 0
 
 
-def test_what_was_left_running_is_tended(place: RepoLocation, scribe: JournalWriter, starter: Starter) -> None:
-    scribe.submit("b1")
-    with open_session(place) as desk:
-        desk.ensure_engine()
-        desk.ensure_engine()
+def test_what_was_left_running_is_tended(place: RepoLocation, writer: JournalWriter, starter: Starter) -> None:
+    writer.submit("b1")
+    with open_session(place) as session:
+        session.ensure_engine()
+        session.ensure_engine()
     assert starter.count == 1
 
 
 def test_who_takes_up_an_ended_batch_hands_over_his_environment(
-    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, writer: JournalWriter, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scribe.submit("b1")
-    scribe.exit_attempt("a", Category.TASK)
-    clerk.start_and_wait()
+    writer.submit("b1")
+    writer.exit_attempt("a", Category.TASK)
+    engines.start_and_wait()
     monkeypatch.setenv("FRESH", "yes")
-    with open_session(place) as desk:
-        assert desk.send(Pause("p", "b1")).granted is False
+    with open_session(place) as session:
+        assert session.send(Pause("p", "b1")).granted is False
         assert not has_environment(project_files.open_state_paths(place), "b1")
-        assert desk.send(Retry("r", "b1", "a")).granted
+        assert session.send(Retry("r", "b1", "a")).granted
     assert batch_files.read_batch_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
 
 
 def test_who_resumes_a_paused_batch_hands_over_his_environment(
-    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, writer: JournalWriter, engines: StubEngines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
-    scribe.submit("b1")
+    writer.submit("b1")
     write_batch_environment(project_files.open_state_paths(place), "b1", {"API_KEY": "wrong"})
-    clerk.start_and_wait()
+    engines.start_and_wait()
     monkeypatch.setenv("API_KEY", "right")
     folder = StateFolder(place.state)
-    with open_session(place) as desk:
-        assert desk.send(Resume("r1", "b1")).granted is False
+    with open_session(place) as session:
+        assert session.send(Resume("r1", "b1")).granted is False
         assert batch_files.read_batch_environment(folder, "b1")["API_KEY"] == "wrong"
-        assert desk.send(Pause("p", "b1")).granted
-        assert desk.send(Resume("r2", "b1")).granted
+        assert session.send(Pause("p", "b1")).granted
+        assert session.send(Resume("r2", "b1")).granted
     assert batch_files.read_batch_environment(folder, "b1")["API_KEY"] == "right"
 
 
 def test_an_environment_that_is_still_there_stays(
-    place: RepoLocation, scribe: JournalWriter, clerk: StubEngines
+    place: RepoLocation, writer: JournalWriter, engines: StubEngines
 ) -> None:
-    scribe.submit("b1")
+    writer.submit("b1")
     write_batch_environment(project_files.open_state_paths(place), "b1", {"OLD": "yes"})
-    clerk.start_and_wait()
-    with open_session(place) as desk:
-        desk.send(Retry("r", "b1", "a"))
-        desk.send(Retry("r2", "nobody", "a"))
+    engines.start_and_wait()
+    with open_session(place) as session:
+        session.send(Retry("r", "b1", "a"))
+        session.send(Retry("r2", "nobody", "a"))
     assert batch_files.read_batch_environment(StateFolder(place.state), "b1") == {"OLD": "yes"}
     assert not StateFolder(place.state).batch("nobody").exists()
 
 
-def test_a_damaged_inbox_is_told(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("b1")
+def test_a_damaged_inbox_is_told(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("b1")
     (place.state / INBOX_FILE).write_bytes(b"no database at all" * 500)
-    with open_session(place) as desk:
+    with open_session(place) as session:
         with pytest.raises(InboxError, match="is damaged"):
-            desk.send(Pause("p", "b1"))
+            session.send(Pause("p", "b1"))
         with pytest.raises(InboxError, match="is damaged"):
-            desk.submit(submission())
+            session.submit(submission())
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_damaged_journal_is_told(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("b1")
+def test_a_damaged_journal_is_told(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("b1")
     (place.state / JOURNAL_FILE).write_bytes(b"no database at all" * 500)
     with pytest.raises(JournalCorruptError, match="is not a plait journal"):
         open_session(place)
@@ -363,8 +365,8 @@ def shut() -> Iterator[RepoLocation]:
 
 
 def test_a_state_folder_that_can_only_be_read_is_told(shut: RepoLocation) -> None:
-    with open_session(shut) as desk:
+    with open_session(shut) as session:
         with pytest.raises(WorldError, match=r"can't write the batch's files: .*Permission denied"):
-            desk.submit(submission())
+            session.submit(submission())
         with pytest.raises(InboxError, match="can't be written"):
-            desk.send(Pause("p", "b1"))
+            session.send(Pause("p", "b1"))

@@ -1,4 +1,4 @@
-"""The desk and the real engine: a process of its own, started when it is needed."""
+"""A session and the real engine, which is a process of its own and starts on demand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE = 60.0
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProject]:
     """With its surroundings as this process's own: what is started from here is at home there."""
     with engine_project(tmp_path, repository=False) as made:
         for name in os.environ.keys() - made.env.keys():
@@ -36,59 +36,59 @@ def task(name: str, run: str) -> Task:
     return Task(name, run=run, origin=Origin(f"{name}.md", 1))
 
 
-def submit(desk: Session, *tasks: Task) -> BatchState:
-    return desk.state.batches[desk.submit(Submission(build_plan(*tasks), SETTINGS, sources=("tasks",)))]
+def submit(session: Session, *tasks: Task) -> BatchState:
+    return session.state.batches[session.submit(Submission(build_plan(*tasks), SETTINGS, sources=("tasks",)))]
 
 
-def until_ended(desk: Session, batch: str) -> BatchState:
+def until_ended(session: Session, batch: str) -> BatchState:
     deadline = time.monotonic() + PATIENCE
-    while batch in desk.state.open:
+    while batch in session.state.open:
         assert time.monotonic() < deadline
-        desk.ensure_engine()
-        desk.wait(0.2)
-        desk.refresh()
-    return desk.state.batches[batch]
+        session.ensure_engine()
+        session.wait(0.2)
+        session.refresh()
+    return session.state.batches[batch]
 
 
-def test_a_batch_is_run_and_the_engine_leaves(house: EngineProject) -> None:
-    with open_session(house.place) as desk:
-        batch = submit(desk, task("a", "echo done > a.txt"))
-        assert desk.find_engine() is not None
-        assert until_ended(desk, batch.id).ended is BatchStatus.COMPLETED
-    assert (house.top / "a.txt").read_text() == "done\n"
-    assert house.wait_for_exit() == []
+def test_a_batch_is_run_and_the_engine_leaves(project: EngineProject) -> None:
+    with open_session(project.place) as session:
+        batch = submit(session, task("a", "echo done > a.txt"))
+        assert session.find_engine() is not None
+        assert until_ended(session, batch.id).ended is BatchStatus.COMPLETED
+    assert (project.top / "a.txt").read_text() == "done\n"
+    assert project.wait_for_exit() == []
 
 
-def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(house: EngineProject) -> None:
-    with open_session(house.place) as desk:
-        batch = submit(desk, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
+def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(project: EngineProject) -> None:
+    with open_session(project.place) as session:
+        batch = submit(session, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
         deadline = time.monotonic() + PATIENCE
-        while not (house.top / "log").exists():
+        while not (project.top / "log").exists():
             assert time.monotonic() < deadline
-        engine = desk.find_engine()
+        engine = session.find_engine()
         assert engine is not None
         os.kill(engine.pid, signal.SIGKILL)
-        (house.top / "go").touch()
-        assert until_ended(desk, batch.id).ended is BatchStatus.COMPLETED
-    assert (house.top / "log").read_text() == "+\n"
+        (project.top / "go").touch()
+        assert until_ended(session, batch.id).ended is BatchStatus.COMPLETED
+    assert (project.top / "log").read_text() == "+\n"
 
 
-def test_what_another_front_asks_for_is_seen(house: EngineProject) -> None:
-    with open_session(house.place) as one, open_session(house.place) as other:
+def test_what_another_front_asks_for_is_seen(project: EngineProject) -> None:
+    with open_session(project.place) as one, open_session(project.place) as other:
         batch = submit(one, task("a", "sleep 600"), task("b", "true"))
         other.refresh()
         assert other.send(CancelTask(new_request_id(), batch.id, "a")).granted
         ended = until_ended(one, batch.id)
         assert [each.status for each in ended.tasks] == [TaskStatus.CANCELLED, TaskStatus.DONE]
-    assert house.wait_for_exit() == []
+    assert project.wait_for_exit() == []
 
 
 def test_a_batch_that_is_taken_up_again_runs_with_the_environment_of_who_did_it(
-    house: EngineProject, monkeypatch: pytest.MonkeyPatch
+    project: EngineProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_session(house.place) as desk:
-        batch = submit(desk, task("a", '[ -n "$LUCK" ]'))
-        assert until_ended(desk, batch.id).ended is BatchStatus.FAILED
+    with open_session(project.place) as session:
+        batch = submit(session, task("a", '[ -n "$LUCK" ]'))
+        assert until_ended(session, batch.id).ended is BatchStatus.FAILED
         monkeypatch.setenv("LUCK", "yes")
-        assert desk.send(Retry(new_request_id(), batch.id, "a")).granted
-        assert until_ended(desk, batch.id).ended is BatchStatus.COMPLETED
+        assert session.send(Retry(new_request_id(), batch.id, "a")).granted
+        assert until_ended(session, batch.id).ended is BatchStatus.COMPLETED

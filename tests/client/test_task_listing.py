@@ -40,23 +40,23 @@ def checkout(place: RepoLocation) -> Checkout:
     return made
 
 
-def submit(checkout: Checkout, scribe: JournalWriter, batch: str, select: str | None = None) -> State:
+def submit(checkout: Checkout, writer: JournalWriter, batch: str, select: str | None = None) -> State:
     """A batch of what the sources have now, as a front submits it."""
     pile = checkout.read_sources().pile
     made = plan_tasks(pile, PlanOptions(select, ignore_needs=True)).plan
     assert isinstance(made, Plan)
     sources = tuple(str(source) for source in pile.sources)
     settings = replace(SETTINGS, agents=("shell",))
-    scribe.apply(Submit(f"r-{batch}", batch, made.without_texts(), settings, sources=sources))
-    return scribe.state
+    writer.apply(Submit(f"r-{batch}", batch, made.without_texts(), settings, sources=sources))
+    return writer.state
 
 
 def as_json(told: object) -> Any:  # Any: what a program gets when it reads the JSON
     return json.loads(msgspec.json.encode(told))
 
 
-def test_the_keys_are_those_that_were_promised(checkout: Checkout, scribe: JournalWriter) -> None:
-    state = submit(checkout, scribe, "b1")
+def test_the_keys_are_those_that_were_promised(checkout: Checkout, writer: JournalWriter) -> None:
+    state = submit(checkout, writer, "b1")
     first = as_json(checkout.tasks(state))[0]
     assert " ".join(first) == KEYS
     assert " ".join(first["batch"]) == BATCH_KEYS
@@ -117,29 +117,29 @@ def test_nobody_goes_by_that_name(checkout: Checkout) -> None:
 
 
 class TestTheBatch:
-    def test_is_the_newest_that_has_the_task(self, checkout: Checkout, scribe: JournalWriter) -> None:
-        submit(checkout, scribe, "b1")
-        scribe.exit_attempt("01-walls")
-        state = submit(checkout, scribe, "b2", "02-roof")
+    def test_is_the_newest_that_has_the_task(self, checkout: Checkout, writer: JournalWriter) -> None:
+        submit(checkout, writer, "b1")
+        writer.exit_attempt("01-walls")
+        state = submit(checkout, writer, "b2", "02-roof")
         walls, roof = as_json(checkout.tasks(state))
         assert (walls["batch"]["batchId"], walls["batch"]["status"]) == ("b1", "done")
         assert (roof["batch"]["batchId"], roof["batch"]["status"]) == ("b2", "waiting")
         assert roof["batch"]["reason"] == "touches src/roof.py, held by 02-roof of batch b1"
 
-    def test_knows_it_by_another_name_too(self, checkout: Checkout, scribe: JournalWriter) -> None:
-        submit(checkout, scribe, "b1", "01-walls")
+    def test_knows_it_by_another_name_too(self, checkout: Checkout, writer: JournalWriter) -> None:
+        submit(checkout, writer, "b1", "01-walls")
         checkout.write("more/01-walls.md", "# Walls of another house\n")
         checkout.write("plait.toml", '[sources]\npaths = ["tasks", "more"]\n')
-        told = {task["id"]: task["batch"] for task in as_json(checkout.tasks(scribe.state))}
+        told = {task["id"]: task["batch"] for task in as_json(checkout.tasks(writer.state))}
         assert told["more:01-walls"] is None
         assert (told["tasks:01-walls"]["batchId"], told["tasks:01-walls"]["taskId"]) == ("b1", "01-walls")
 
-    def test_of_another_source_does_not_count(self, checkout: Checkout, scribe: JournalWriter) -> None:
-        scribe.submit("b1", "01-walls")
-        assert [task["batch"] for task in checkout.tasks(scribe.state)] == [None, None]
+    def test_of_another_source_does_not_count(self, checkout: Checkout, writer: JournalWriter) -> None:
+        writer.submit("b1", "01-walls")
+        assert [task["batch"] for task in checkout.tasks(writer.state)] == [None, None]
 
-    def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, scribe: JournalWriter) -> None:
-        state = submit(checkout, scribe, "b1", "01-walls")
+    def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, writer: JournalWriter) -> None:
+        state = submit(checkout, writer, "b1", "01-walls")
         saved = checkout.edit("01-walls", title="High walls")
         told = as_json(saved_task_json(saved, state))
         assert told["title"] == "High walls"
@@ -148,10 +148,10 @@ class TestTheBatch:
         ]
         assert saved_task_json(checkout.edit("02-roof", title="High roof"), state)["problems"] == []
 
-    def test_that_is_over_has_none(self, checkout: Checkout, scribe: JournalWriter) -> None:
-        submit(checkout, scribe, "b1", "01-walls")
-        scribe.exit_attempt("01-walls")
-        assert saved_task_json(checkout.edit("01-walls", title="High walls"), scribe.state)["problems"] == []
+    def test_that_is_over_has_none(self, checkout: Checkout, writer: JournalWriter) -> None:
+        submit(checkout, writer, "b1", "01-walls")
+        writer.exit_attempt("01-walls")
+        assert saved_task_json(checkout.edit("01-walls", title="High walls"), writer.state)["problems"] == []
 
 
 def test_two_tasks_of_one_id_are_both_listed_and_neither_is_the_one(checkout: Checkout) -> None:

@@ -24,7 +24,7 @@ from plait.core.task import Attempt, Task
 from plait.testing.script import Script
 
 
-class Household:
+class SharedMachine:
     """A machine with memory and an engine on it that asks the survey before it decides."""
 
     def __init__(self, total: int, tasks: int) -> None:
@@ -73,27 +73,27 @@ def steps() -> st.SearchStrategy[list[tuple[str, int, float]]]:
 def test_nothing_is_started_that_would_not_fit_and_nothing_waits_that_would(
     gibs: int, happenings: list[tuple[str, int, float]]
 ) -> None:
-    house = Household(gibs * GIB, tasks=12)
-    for reports in _happen(house, happenings):
-        started = house.turn(*reports)
+    machine = SharedMachine(gibs * GIB, tasks=12)
+    for reports in _happen(machine, happenings):
+        started = machine.turn(*reports)
         while started:
-            assert len(house.alive) == 1 or house.spare >= 0
-            started = house.turn()
-        waits = any(house.script.state.start_queue.heads("b1"))
-        roomy = house.spare >= 1.25 * measure_demand(house.script.state, house.sizes).footprint
-        assert not (waits and roomy and len(house.alive) < 4)
-        assert house.alive or not waits or house.weather.memory < 512 * MIB
+            assert len(machine.alive) == 1 or machine.spare >= 0
+            started = machine.turn()
+        waits = any(machine.script.state.start_queue.heads("b1"))
+        roomy = machine.spare >= 1.25 * measure_demand(machine.script.state, machine.sizes).footprint
+        assert not (waits and roomy and len(machine.alive) < 4)
+        assert machine.alive or not waits or machine.weather.memory < 512 * MIB
 
 
-def _happen(house: Household, happenings: list[tuple[str, int, float]]) -> Iterator[list[Report]]:
+def _happen(machine: SharedMachine, happenings: list[tuple[str, int, float]]) -> Iterator[list[Report]]:
     yield []
     for kind, which, share in happenings:
-        name = house.alive[which % len(house.alive)] if house.alive else None
+        name = machine.alive[which % len(machine.alive)] if machine.alive else None
         reports: list[Report] = []
         if kind == "others":
-            house.others = int(house.total * share)
+            machine.others = int(machine.total * share)
         elif name is not None and kind == "grow":
-            house.sizes[name] = int(600 * MIB * share)
+            machine.sizes[name] = int(600 * MIB * share)
         elif name is not None:
-            reports.append(AttemptExited(name, Outcome(Category.OK, 0, peak=house.sizes.pop(name))))
+            reports.append(AttemptExited(name, Outcome(Category.OK, 0, peak=machine.sizes.pop(name))))
         yield reports

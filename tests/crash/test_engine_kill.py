@@ -32,23 +32,23 @@ echo "end $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[EngineProject]:
-    with engine_project(tmp_path / "household") as made:
+def project(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "project") as made:
         # Whoever is killed while it still compiles itself has done nothing that could be lost.
         made.env |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
         yield made
 
 
-def test_kills_at_random_instants(home: EngineProject, *, long: bool) -> None:
-    kills = Kills(home, Random(2026), wanted=300 if long else 30)
+def test_kills_at_random_instants(project: EngineProject, *, long: bool) -> None:
+    kills = Kills(project, Random(2026), wanted=300 if long else 30)
     batches = 0
     while kills.count < kills.wanted:
         batches += 1
-        _write_tasks(home, f"tasks{batches}", kills.chance)
+        _write_tasks(project, f"tasks{batches}", kills.chance)
         kills.run(f"tasks{batches}")
-    assert home.wait_for_exit() == []
-    _check(home, batches)
-    taken = [record for record in home.read_records() if isinstance(record.event, EngineTaken)]
+    assert project.wait_for_exit() == []
+    _check(project, batches)
+    taken = [record for record in project.read_records() if isinstance(record.event, EngineTaken)]
     print(f"{kills.count} kills, {kills.engines} of engines, {len(taken)} tenures, {batches} batches")  # noqa: T201
     assert len(taken) > kills.wanted / 10, "hardly an engine came so far that it could be interrupted"
 
@@ -56,8 +56,8 @@ def test_kills_at_random_instants(home: EngineProject, *, long: bool) -> None:
 class Kills:
     """Whoever is there is killed, again and again, while a batch runs; a front that is gone comes back by --resume."""
 
-    def __init__(self, home: EngineProject, chance: Random, wanted: int) -> None:
-        self.home = home
+    def __init__(self, project: EngineProject, chance: Random, wanted: int) -> None:
+        self.home = project
         self.chance = chance
         self.wanted = wanted
         self.count = 0
@@ -115,39 +115,39 @@ def _wait(front: Popen[str]) -> None:
         front.communicate(timeout=120)
 
 
-def _write_tasks(home: EngineProject, folder: str, chance: Random) -> None:
+def _write_tasks(project: EngineProject, folder: str, chance: Random) -> None:
     for layer in range(LAYERS):
         for place in range(WIDTH):
             needs = f"needs: [{folder}-{layer - 1}-{chance.randrange(WIDTH)}]\n" if layer else ""
             script = SCRIPT.format(pause=chance.randrange(5, 40))
-            home.task(f"{folder}-{layer}-{place}", script, front=needs, folder=folder)
+            project.task(f"{folder}-{layer}-{place}", script, front=needs, folder=folder)
 
 
-def _records(home: EngineProject) -> list:  # type: ignore[type-arg]
+def _records(project: EngineProject) -> list:  # type: ignore[type-arg]
     with suppress(Exception):
-        return home.read_records()
+        return project.read_records()
     return []
 
 
-def _batches(home: EngineProject) -> list[str]:
-    return [record.event.batch for record in _records(home) if isinstance(record.event, Submit)]
+def _batches(project: EngineProject) -> list[str]:
+    return [record.event.batch for record in _records(project) if isinstance(record.event, Submit)]
 
 
-def _pending(home: EngineProject) -> bool:
+def _pending(project: EngineProject) -> bool:
     """Something was asked for that no engine has taken yet."""
-    with suppress(Exception), closing(open_inbox(home.place.state / INBOX_FILE)) as inbox:
+    with suppress(Exception), closing(open_inbox(project.place.state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 
 
-def _check(home: EngineProject, batches: int) -> None:
-    records = home.read_records()  # the chain of checksums holds, or this raises
+def _check(project: EngineProject, batches: int) -> None:
+    records = project.read_records()  # the chain of checksums holds, or this raises
     auditor = Auditor(lambda _: frozenset())
     for record in records:
         auditor.observe(record)
     ends = [record.event for record in records if isinstance(record.event, TaskEnded)]
     assert Counter(end.status for end in ends) == {TaskStatus.DONE: batches * LAYERS * WIDTH}
-    told = Counter((home.root / "told").read_text().splitlines())
+    told = Counter((project.root / "told").read_text().splitlines())
     assert set(told.values()) == {1}, "an attempt ran twice"
     began = Counter(line.split()[1] for line in told if line.startswith("begin"))
     ended = Counter(line.split()[1] for line in told if line.startswith("end"))

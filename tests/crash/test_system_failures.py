@@ -25,8 +25,8 @@ WAIT = "until [ -e go ]; do sleep 0.02; done\n"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[EngineProject]:
-    with engine_project(tmp_path / "household") as made:
+def project(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "project") as made:
         yield made
 
 
@@ -37,48 +37,48 @@ def until(reached: Callable[[], object], timeout: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-def launched(home: EngineProject) -> list[AttemptLaunched]:
+def launched(project: EngineProject) -> list[AttemptLaunched]:
     with suppress(Exception):  # there may be no journal yet
-        return [record.event for record in home.read_records() if isinstance(record.event, AttemptLaunched)]
+        return [record.event for record in project.read_records() if isinstance(record.event, AttemptLaunched)]
     return []
 
 
-def test_an_agent_killed_from_outside_is_tried_again(home: EngineProject) -> None:
-    home.task("one", 'echo $$ > "pid.$PLAIT_ATTEMPT"\nif [ "$PLAIT_ATTEMPT" = 1 ]; then exec sleep 600; fi\n')
-    front = home.plait(*RUN)
-    until(lambda: (home.top / "pid.1").exists() and (home.top / "pid.1").read_text().endswith("\n"))
-    os.kill(int((home.top / "pid.1").read_text()), signal.SIGKILL)
+def test_an_agent_killed_from_outside_is_tried_again(project: EngineProject) -> None:
+    project.task("one", 'echo $$ > "pid.$PLAIT_ATTEMPT"\nif [ "$PLAIT_ATTEMPT" = 1 ]; then exec sleep 600; fi\n')
+    front = project.plait(*RUN)
+    until(lambda: (project.top / "pid.1").exists() and (project.top / "pid.1").read_text().endswith("\n"))
+    os.kill(int((project.top / "pid.1").read_text()), signal.SIGKILL)
     assert front.wait(60) == 0, front.communicate()
-    retries = [record.event for record in home.read_records() if isinstance(record.event, RetryGranted)]
+    retries = [record.event for record in project.read_records() if isinstance(record.event, RetryGranted)]
     assert [retry.category for retry in retries] == [Category.KILLED]
     front.communicate()
 
 
-def test_a_reboot_loses_the_attempts_and_nothing_else(home: EngineProject) -> None:
+def test_a_reboot_loses_the_attempts_and_nothing_else(project: EngineProject) -> None:
     """All processes are gone, and the warden's pid is somebody else's now."""
-    home.task("one", f'echo $PLAIT_ATTEMPT >> told\nif [ "$PLAIT_ATTEMPT" = 1 ]; then {WAIT.strip()}; fi\n')
-    front = home.plait(*RUN)
-    until(lambda: launched(home) and (home.top / "told").exists())
-    home.kill_processes()
+    project.task("one", f'echo $PLAIT_ATTEMPT >> told\nif [ "$PLAIT_ATTEMPT" = 1 ]; then {WAIT.strip()}; fi\n')
+    front = project.plait(*RUN)
+    until(lambda: launched(project) and (project.top / "told").exists())
+    project.kill_processes()
     front.communicate()
     stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
-        claim = StateFolder(home.place.state).attempt(launched(home)[0].attempt).pidfile
+        claim = StateFolder(project.place.state).attempt(launched(project)[0].attempt).pidfile
         claim.write_text(f"{stranger.pid} 1 00000000-0000-0000-0000-000000000000 \n")
-        code, said = home.run(*RUN, "--resume")
+        code, said = project.run(*RUN, "--resume")
         assert code == 0, said
         assert stranger.poll() is None, "a process that is not ours was touched"
     finally:
         stranger.kill()
         stranger.wait()
-    assert (home.top / "told").read_text() == "1\n2\n"
-    assert [type(r.event) for r in home.read_records() if isinstance(r.event, AttemptLost | AttemptExited)] == [
+    assert (project.top / "told").read_text() == "1\n2\n"
+    assert [type(r.event) for r in project.read_records() if isinstance(r.event, AttemptLost | AttemptExited)] == [
         AttemptLost,
         AttemptExited,
     ]
 
 
-def test_a_disk_that_fills_up_during_a_run(home: EngineProject, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_a_run(project: EngineProject, tmp_path: Path) -> None:
     """A small file system of its own, filled by a task and freed by it again; meanwhile others end."""
     top = tmp_path / "small"
     top.mkdir()
@@ -104,7 +104,7 @@ def test_a_disk_that_fills_up_during_a_run(home: EngineProject, tmp_path: Path) 
         str(script),
         json.dumps(tasks),
     ]
-    done = subprocess.run(words, env=home.env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, env=project.env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["statuses"] == dict.fromkeys(tasks, "done"), told
@@ -132,38 +132,38 @@ sys.exit(run.returncode)
 """
 
 
-def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(home: EngineProject) -> None:
-    home.task("one", "touch ran")
-    blocked = home.place.state
+def test_a_state_folder_that_cant_be_written_is_told_and_nothing_starts(project: EngineProject) -> None:
+    project.task("one", "touch ran")
+    blocked = project.place.state
     blocked.parent.joinpath(blocked.name).write_text("not a folder")
-    code, said = home.run(*RUN)
+    code, said = project.run(*RUN)
     assert code in {1, 2}
     assert "Traceback" not in said
     assert str(blocked) in said
-    assert not (home.top / "ran").exists()
+    assert not (project.top / "ran").exists()
 
 
-def test_two_runs_at_once_share_one_engine(home: EngineProject) -> None:
+def test_two_runs_at_once_share_one_engine(project: EngineProject) -> None:
     for folder in ("left", "right"):
         for number in range(3):
-            home.task(f"{folder}{number}", "echo $PLAIT_TASK_ID >> told\nsleep 0.1", folder=folder)
-    fronts = [home.plait("run", folder, *RUN[2:]) for folder in ("left", "right")]
+            project.task(f"{folder}{number}", "echo $PLAIT_TASK_ID >> told\nsleep 0.1", folder=folder)
+    fronts = [project.plait("run", folder, *RUN[2:]) for folder in ("left", "right")]
     for front in fronts:
         out, _ = front.communicate(timeout=60)
         assert front.returncode == 0, out
-    assert sorted((home.top / "told").read_text().split()) == sorted(
+    assert sorted((project.top / "told").read_text().split()) == sorted(
         f"{folder}{number}" for folder in ("left", "right") for number in range(3)
     )
-    assert home.wait_for_exit() == []
+    assert project.wait_for_exit() == []
 
 
-def test_engines_of_one_user_share_the_slots(home: EngineProject, tmp_path: Path) -> None:
-    with engine_project(tmp_path / "other", user=home) as other:
+def test_engines_of_one_user_share_the_slots(project: EngineProject, tmp_path: Path) -> None:
+    with engine_project(tmp_path / "other", user=project) as other:
         told = tmp_path / "told"
-        for house in (home, other):
+        for each in (project, other):
             for number in range(6):
-                house.task(f"{number}", f"echo + >> {told}\nsleep 0.3\necho - >> {told}")
-        fronts = [house.plait(*RUN) for house in (home, other)]
+                each.task(f"{number}", f"echo + >> {told}\nsleep 0.3\necho - >> {told}")
+        fronts = [each.plait(*RUN) for each in (project, other)]
         for front in fronts:
             out, _ = front.communicate(timeout=60)
             assert front.returncode == 0, out

@@ -53,56 +53,56 @@ Kinds = Mapping[str, str]
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
+def project(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
         yield made
 
 
-def test_kills_at_random_instants(estate: WorktreeProject, tmp_path: Path, *, long: bool) -> None:
+def test_kills_at_random_instants(project: WorktreeProject, tmp_path: Path, *, long: bool) -> None:
     """The batches and what is done to them follow from a seed; when it happens does not."""
     chance = Random(404)
-    killer = EngineKiller(estate, chance, wanted=200 if long else 20)
-    before = _furnish(estate)
-    oracle = ReferenceMerger(estate.top / ".git", tmp_path / "oracle")
+    killer = EngineKiller(project, chance, wanted=200 if long else 20)
+    before = _furnish(project)
+    oracle = ReferenceMerger(project.top / ".git", tmp_path / "oracle")
     batches: dict[str, Kinds] = {}
     while not killer.is_done:
         folder = f"tasks{len(batches) + 1}"
-        kinds = _write_tasks(estate, folder, chance)
+        kinds = _write_tasks(project, folder, chance)
         before = {
             **before,
-            **{name: own for name, own in estate.snapshot_user_files().items() if folder in name},
+            **{name: own for name, own in project.snapshot_user_files().items() if folder in name},
         }
-        _run(estate, folder, killer)
+        _run(project, folder, killer)
         late = chance.random() < 0.3
         if late:  # what it had no time to put away is put away by the next one
             killer.kill_engine()
-        batches[_newest(estate).id] = kinds
-        estate.wait_for_exit()
-        _check(estate, oracle, batches)
-        assert estate.snapshot_user_files() == before
+        batches[_newest(project).id] = kinds
+        project.wait_for_exit()
+        _check(project, oracle, batches)
+        assert project.snapshot_user_files() == before
         if not late:
-            batch_checks.check_no_leftovers(estate)
-    assert estate.plait("gc", "--yes").code == 0
-    batch_checks.check_no_leftovers(estate)
+            batch_checks.check_no_leftovers(project)
+    assert project.plait("gc", "--yes").code == 0
+    batch_checks.check_no_leftovers(project)
     print(f"{killer.count} kills, {killer.engines} of engines, {len(batches)} batches")  # noqa: T201
 
 
-def _furnish(estate: WorktreeProject) -> dict[str, object]:
+def _furnish(project: WorktreeProject) -> dict[str, object]:
     """All that a person may have lying about."""
     for page in range(LAYERS * WIDTH):
-        estate.write(f"pages/{page}.txt", f"page {page}")
-    estate.write("clash.txt", "base")
-    estate.commit_all()
-    estate.write("stashed.txt", "later")
-    estate.git("stash", "push", "--quiet", "--include-untracked")
-    estate.write("untracked.txt", "mine")
-    estate.write("staged.txt", "mine too")
-    estate.git("add", "staged.txt")
-    estate.write("pages/0.txt", "not committed")
-    return estate.snapshot_user_files()
+        project.write(f"pages/{page}.txt", f"page {page}")
+    project.write("clash.txt", "base")
+    project.commit_all()
+    project.write("stashed.txt", "later")
+    project.git("stash", "push", "--quiet", "--include-untracked")
+    project.write("untracked.txt", "mine")
+    project.write("staged.txt", "mine too")
+    project.git("add", "staged.txt")
+    project.write("pages/0.txt", "not committed")
+    return project.snapshot_user_files()
 
 
-def _write_tasks(estate: WorktreeProject, folder: str, chance: Random) -> Kinds:
+def _write_tasks(project: WorktreeProject, folder: str, chance: Random) -> Kinds:
     kinds = [*ALWAYS, *(chance.choice(GOOD) for _ in range(LAYERS * WIDTH - len(ALWAYS)))]
     chance.shuffle(kinds)
     named: dict[str, str] = {}
@@ -115,67 +115,67 @@ def _write_tasks(estate: WorktreeProject, folder: str, chance: Random) -> Kinds:
             pause=chance.choice(PAUSES),
             end="exit 1" if kind == "dies" else "",
         )
-        estate.task(name, script, folder=folder, needs=f"[{', '.join(needs)}]")
+        project.task(name, script, folder=folder, needs=f"[{', '.join(needs)}]")
         named[name] = kind
     return named
 
 
-def _run(estate: WorktreeProject, folder: str, killer: EngineKiller) -> None:
-    submitted, enough = len(estate.state().batches), killer.count + MOST
-    front = _front(estate, folder)
-    while not _ended(estate, submitted):
+def _run(project: WorktreeProject, folder: str, killer: EngineKiller) -> None:
+    submitted, enough = len(project.state().batches), killer.count + MOST
+    front = _front(project, folder)
+    while not _ended(project, submitted):
         if killer.is_done or killer.count >= enough:
-            estate.finish(front)
+            project.finish(front)
         else:
             killer.kill_random(front)
         if front.poll() is not None:
-            there = len(estate.state().batches) > submitted or _pending(estate)
-            front = _front(estate, folder, *(["--resume"] if there else []))
+            there = len(project.state().batches) > submitted or _pending(project)
+            front = _front(project, folder, *(["--resume"] if there else []))
     front.communicate(timeout=TIMEOUT_SECONDS)
 
 
-def _front(estate: WorktreeProject, folder: str, *more: str) -> Popen[str]:
+def _front(project: WorktreeProject, folder: str, *more: str) -> Popen[str]:
     words = ("--yes", "-p", "4", "--retries", "0", "--push", "--verify", VERIFY, "--gate", GATE)
-    return estate.start("run", folder, *words, *more, env={"TOLD": str(_told(estate))})
+    return project.start("run", folder, *words, *more, env={"TOLD": str(_told(project))})
 
 
-def _told(estate: WorktreeProject) -> Path:
-    return estate.top.parent / "told"
+def _told(project: WorktreeProject) -> Path:
+    return project.top.parent / "told"
 
 
-def _newest(estate: WorktreeProject) -> BatchState:
-    return list(estate.state().batches.values())[-1]
+def _newest(project: WorktreeProject) -> BatchState:
+    return list(project.state().batches.values())[-1]
 
 
-def _ended(estate: WorktreeProject, submitted: int) -> bool:
-    return len(estate.state().batches) > submitted and _newest(estate).ended is not None
+def _ended(project: WorktreeProject, submitted: int) -> bool:
+    return len(project.state().batches) > submitted and _newest(project).ended is not None
 
 
-def _pending(estate: WorktreeProject) -> bool:
+def _pending(project: WorktreeProject) -> bool:
     """Something was asked for that no engine has taken yet."""
-    with suppress(Exception), closing(open_inbox(find_repo(estate.top).state / INBOX_FILE)) as inbox:
+    with suppress(Exception), closing(open_inbox(find_repo(project.top).state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 
 
-def _check(estate: WorktreeProject, oracle: ReferenceMerger, batches: Mapping[str, Kinds]) -> None:
-    told = batch_checks.read_records(estate)  # the chain of checksums holds, or this raises
-    batch_checks.check_laws(estate, told)
-    batch = _newest(estate)
+def _check(project: WorktreeProject, oracle: ReferenceMerger, batches: Mapping[str, Kinds]) -> None:
+    told = batch_checks.read_records(project)  # the chain of checksums holds, or this raises
+    batch_checks.check_laws(project, told)
+    batch = _newest(project)
     kinds = batches[batch.id]
     _check_statuses(batch, kinds)
     batch_checks.check_merges(
         [record for record in told if getattr(record.event, "batch", "") == batch.id], batch.base, oracle
     )
-    batch_checks.check_branch(estate, batch, oracle)
-    batch_checks.check_results_kept(estate, told, _told(estate))
+    batch_checks.check_branch(project, batch, oracle)
+    batch_checks.check_results_kept(project, told, _told(project))
     batch_checks.check_signatures(
-        estate,
+        project,
         [task.last_write.name for task in batch.tasks if task.last_write and kinds[task.task.id] != "idle"],
     )
-    _check_files(estate, batch, kinds)
+    _check_files(project, batch, kinds)
     assert batch.head in batch.gate_passed_commits
-    assert estate.git("ls-remote", "origin", f"refs/heads/{batch.branch}").split()[0] == batch.head
+    assert project.git("ls-remote", "origin", f"refs/heads/{batch.branch}").split()[0] == batch.head
 
 
 def _check_statuses(batch: BatchState, kinds: Kinds) -> None:
@@ -191,9 +191,9 @@ def _check_statuses(batch: BatchState, kinds: Kinds) -> None:
         assert task.status in expected, (name, kind, task.status, task.reason)
 
 
-def _check_files(estate: WorktreeProject, batch: BatchState, kinds: Kinds) -> None:
+def _check_files(project: WorktreeProject, batch: BatchState, kinds: Kinds) -> None:
     """Every task that is done is seen in the branch once, and none of the others."""
-    names = estate.git("ls-tree", "-r", "--name-only", batch.head).splitlines()
+    names = project.git("ls-tree", "-r", "--name-only", batch.head).splitlines()
     signed = [name for name in names if name.startswith("signed/")]
     done = [task for task in batch.tasks if task.status is TaskStatus.DONE]
     assert sorted(signed) == sorted(signature_path(task.task.id, 1) for task in done)
@@ -201,5 +201,5 @@ def _check_files(estate: WorktreeProject, batch: BatchState, kinds: Kinds) -> No
         page, kind = f"pages/{task.place}.txt", kinds[task.task.id]
         assert (page in names) == (kind != "commits")
         if kind == "dirty":
-            said = estate.git("show", f"{batch.head}:{page}")
+            said = project.git("show", f"{batch.head}:{page}")
             assert said == f"page {task.place}\n{task.task.id}", "its change is lost, or there twice"

@@ -57,13 +57,13 @@ class EngineHarness:
 
     def request(self, request: Request) -> None:
         self.inbox.put(request)
-        for tenure in self._engines:
-            tenure.engine.wake()
+        for engine in self._engines:
+            engine.engine.wake()
 
     def engine(self) -> RunningEngine:
-        tenure = RunningEngine(self)
-        self._engines.append(tenure)
-        return tenure
+        engine = RunningEngine(self)
+        self._engines.append(engine)
+        return engine
 
     def read_lines(self, name: str) -> list[str]:
         """The lines of a file that tasks write to."""
@@ -71,24 +71,24 @@ class EngineHarness:
         return path.read_text().splitlines() if path.exists() else []
 
     def close(self) -> None:
-        for tenure in self._engines:
-            for batch in tenure.engine.state.open.values():
+        for engine in self._engines:
+            for batch in engine.engine.state.open.values():
                 for attempt in list(batch.alive):
-                    tenure.parts.attempts.executor.terminate(attempt, at_once=True)
-            tenure.wait_until(lambda tenure=tenure: not tenure.parts.attempts.running)  # type: ignore[misc]
-            tenure.kill()
+                    engine.parts.attempts.executor.terminate(attempt, at_once=True)
+            engine.wait_until(lambda engine=engine: not engine.parts.attempts.running)  # type: ignore[misc]
+            engine.kill()
 
 
 class RunningEngine:
     """One engine's time."""
 
-    def __init__(self, house: EngineHarness) -> None:
+    def __init__(self, harness: EngineHarness) -> None:
         self.reactor = SelectReactor()
-        self.engine = Engine(os.getpid(), "test", house.wall)
-        parts = build_dependencies(house.place, merge_layers(()), house.journal, self.engine, self.reactor)
+        self.engine = Engine(os.getpid(), "test", harness.wall)
+        parts = build_dependencies(harness.place, merge_layers(()), harness.journal, self.engine, self.reactor)
         parts.inbox.close()
-        machine = CapacityReporter(_IdleSensors(), str(house.place.top), house.wall)
-        self.parts = replace(parts, inbox=house.inbox, capacity=machine)
+        machine = CapacityReporter(_IdleSensors(), str(harness.place.top), harness.wall)
+        self.parts = replace(parts, inbox=harness.inbox, capacity=machine)
         self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
         self._alive = True
 
@@ -127,7 +127,7 @@ class _IdleSensors:
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineHarness]:
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineHarness]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
     made = EngineHarness(tmp_path)
     yield made

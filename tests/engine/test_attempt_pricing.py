@@ -24,8 +24,8 @@ PRICES = (Price("dear*", 50, 50), Price("cheap*", 1, 1))
 
 
 @pytest.mark.parametrize(("model", "cost"), [("dear-1", 5500), (None, 110)])
-def test_a_task_is_paid_for_by_its_own_model(house: EngineHarness, model: str | None, cost: int) -> None:
-    tool = house.place.top / "tool"
+def test_a_task_is_paid_for_by_its_own_model(harness: EngineHarness, model: str | None, cost: int) -> None:
+    tool = harness.place.top / "tool"
     tool.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{dumps(ENDED)}'\n")
     tool.chmod(0o700)
     spec = AgentSpec("codex", model="cheap-1", program=str(tool), prices=PRICES)
@@ -33,9 +33,9 @@ def test_a_task_is_paid_for_by_its_own_model(house: EngineHarness, model: str | 
     plan = build_checked_plan([task]).plan
     assert plan
     batch_files.write_batch_files(
-        house.folder, "b", BatchInputs(str(house.place.top), (task,), (spec,)), dict(os.environ)
+        harness.folder, "b", BatchInputs(str(harness.place.top), (task,), (spec,)), dict(os.environ)
     )
-    house.request(
+    harness.request(
         Submit(
             "s",
             "b",
@@ -43,6 +43,6 @@ def test_a_task_is_paid_for_by_its_own_model(house: EngineHarness, model: str | 
             Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0),
         )
     )
-    engine = house.engine()
+    engine = harness.engine()
     assert engine.wait_until(engine.has_ended)
     assert engine.batch().spent == Spend(cost, 110)

@@ -32,88 +32,88 @@ QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backof
 WAIT = "until [ -e go ]; do sleep 0.01; done"
 
 
-def test_a_clock_set_back_ends_nobody_who_talks(house: EngineHarness) -> None:
+def test_a_clock_set_back_ends_nobody_who_talks(harness: EngineHarness) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", retries=0)
-    house.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(tenure.parts.attempts.running))
-    house.clock_offset = -3600.0
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"talks": TaskStatus.DONE}
+    harness.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
+    engine = harness.engine()
+    assert engine.wait_until(lambda: bool(engine.parts.attempts.running))
+    harness.clock_offset = -3600.0
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"talks": TaskStatus.DONE}
 
 
-def test_a_claim_that_cant_be_read_costs_its_attempt_only(house: EngineHarness) -> None:
-    house.submit(Task("one", run=WAIT), Task("two", run=WAIT), settings=QUICK)
-    first = house.engine()
-    assert first.wait_until(lambda: len(_launched(house)) == 2)
+def test_a_claim_that_cant_be_read_costs_its_attempt_only(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run=WAIT), Task("two", run=WAIT), settings=QUICK)
+    first = harness.engine()
+    assert first.wait_until(lambda: len(_launched(harness)) == 2)
     first.kill()
-    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
+    claim = harness.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
     claim.unlink()
     claim.mkdir()
-    second = house.engine()
-    (house.place.top / "go").touch()
+    second = harness.engine()
+    (harness.place.top / "go").touch()
     assert second.wait_until(second.has_ended)
     assert second.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE}
 
 
-def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: EngineHarness) -> None:
-    house.submit(Task("one", run="exec sleep 600"), settings=QUICK)
-    first = house.engine()
-    assert first.wait_until(lambda: bool(_launched(house)))
+def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="exec sleep 600"), settings=QUICK)
+    first = harness.engine()
+    assert first.wait_until(lambda: bool(_launched(harness)))
     first.kill()
-    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
+    claim = harness.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
     claim.unlink()
     claim.mkdir()
-    house.request(CancelTask("cancel", "b", "one"))
-    second = house.engine()
+    harness.request(CancelTask("cancel", "b", "one"))
+    second = harness.engine()
     assert second.wait_until(second.has_ended)
     assert second.statuses() == {"one": TaskStatus.CANCELLED}
-    assert processes.read_process(_launched(house)[0].pid or 0) is None
+    assert processes.read_process(_launched(harness)[0].pid or 0) is None
 
 
 def test_processes_that_cant_be_seen_do_not_end_the_engine(
-    house: EngineHarness, monkeypatch: pytest.MonkeyPatch
+    harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house.submit(Task("one", run=WAIT), settings=QUICK)
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(_launched(house)))
+    harness.submit(Task("one", run=WAIT), settings=QUICK)
+    engine = harness.engine()
+    assert engine.wait_until(lambda: bool(_launched(harness)))
 
     def too_many() -> list[object]:
         raise OSError(24, "Too many open files")
 
     with monkeypatch.context() as here:
         here.setattr("plait.runtime.process_tree.processes.list_processes", too_many)
-        tenure.parts.capacity._memory_checked_at = -100.0  # it is time to weigh
-        assert tenure.wait_until(lambda: tenure.parts.capacity._memory_checked_at > 0)
-    (house.place.top / "go").touch()
-    assert tenure.wait_until(tenure.has_ended)
+        engine.parts.capacity._memory_checked_at = -100.0  # it is time to weigh
+        assert engine.wait_until(lambda: engine.parts.capacity._memory_checked_at > 0)
+    (harness.place.top / "go").touch()
+    assert engine.wait_until(engine.has_ended)
 
 
-def test_an_environment_that_cant_be_removed_does_not_end_the_engine(house: EngineHarness) -> None:
-    house.submit(Task("one", run=WAIT), settings=QUICK)
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(_launched(house)))
-    (house.place.top / "go").touch()
-    path = house.folder.batch("b") / "environment.json"
+def test_an_environment_that_cant_be_removed_does_not_end_the_engine(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run=WAIT), settings=QUICK)
+    engine = harness.engine()
+    assert engine.wait_until(lambda: bool(_launched(harness)))
+    (harness.place.top / "go").touch()
+    path = harness.folder.batch("b") / "environment.json"
     path.unlink()
     path.mkdir()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.wait_until(lambda: tenure.engine.is_finished)
-    tenure.engine.release()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.wait_until(lambda: engine.engine.is_finished)
+    engine.engine.release()
 
 
-def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: EngineHarness) -> None:
+def test_who_asks_while_the_batch_ends_is_served_with_its_environment(harness: EngineHarness) -> None:
     """A front looks whether there is one, and sees no need to hand over its own; then the batch ends, and it is gone."""
-    house.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert not batch_files.has_environment(house.folder, "b")
-    (house.place.top / "go").touch()
-    house.request(Retry("retry", "b", "one"))
-    assert tenure.wait_until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), tenure.batch().tasks[0].reason
+    harness.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert not batch_files.has_environment(harness.folder, "b")
+    (harness.place.top / "go").touch()
+    harness.request(Retry("retry", "b", "one"))
+    assert engine.wait_until(lambda: engine.statuses() == {"one": TaskStatus.DONE}), engine.batch().tasks[0].reason
 
 
-def test_an_agent_with_a_defect_costs_its_task_only(house: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_with_a_defect_costs_its_task_only(harness: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ShellAgent.build_command
 
     def broken(shell: ShellAgent, brief: AttemptContext) -> Command:
@@ -122,37 +122,37 @@ def test_an_agent_with_a_defect_costs_its_task_only(house: EngineHarness, monkey
         return whole(shell, brief)
 
     monkeypatch.setattr(ShellAgent, "build_command", broken)
-    house.submit(Task("one", run="true"), Task("two", run="true"), settings=QUICK)
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"one": TaskStatus.FAILED, "two": TaskStatus.DONE}
-    assert "KeyError" in tenure.batch().tasks[0].reason
+    harness.submit(Task("one", run="true"), Task("two", run="true"), settings=QUICK)
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"one": TaskStatus.FAILED, "two": TaskStatus.DONE}
+    assert "KeyError" in engine.batch().tasks[0].reason
 
 
-def test_who_leaves_takes_no_requests(house: EngineHarness) -> None:
+def test_who_leaves_takes_no_requests(harness: EngineHarness) -> None:
     """One that came at the last instant is left for the next engine: this one would perform it and go."""
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: tenure.engine.is_finished)
-    house.submit(Task("one", run=WAIT), settings=QUICK)
-    tenure.engine.release()
-    assert [request.id for request in house.inbox.pending()] == ["submit-b"]
-    assert not tenure.engine.state.batches
+    engine = harness.engine()
+    assert engine.wait_until(lambda: engine.engine.is_finished)
+    harness.submit(Task("one", run=WAIT), settings=QUICK)
+    engine.engine.release()
+    assert [request.id for request in harness.inbox.pending()] == ["submit-b"]
+    assert not engine.engine.state.batches
 
 
 def test_what_is_still_being_ended_is_waited_for_in_sleep(
-    house: EngineHarness, monkeypatch: pytest.MonkeyPatch
+    harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: tenure.engine.is_finished)
-    monkeypatch.setattr(tenure.parts.performer, "sweep", lambda: 1)  # a process that does not go
-    assert not tenure.engine.is_finished
-    tenure.reactor.step(0)
-    tenure.engine.tick()
-    assert tenure.engine.max_sleep() > 0, "the loop would spin"
+    engine = harness.engine()
+    assert engine.wait_until(lambda: engine.engine.is_finished)
+    monkeypatch.setattr(engine.parts.performer, "sweep", lambda: 1)  # a process that does not go
+    assert not engine.engine.is_finished
+    engine.reactor.step(0)
+    engine.engine.tick()
+    assert engine.engine.max_sleep() > 0, "the loop would spin"
 
 
 def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "household") as home:
+    with engine_project(tmp_path / "project") as home:
         home.task("one", "true")
         home.place.state.mkdir()
         (home.place.state / DOORBELL_FIFO).touch()
@@ -162,7 +162,7 @@ def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
 
 
 def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "household") as home:
+    with engine_project(tmp_path / "project") as home:
         home.task("one", WAIT)
         reader, writer = os.pipe()
         words = [
@@ -198,5 +198,5 @@ def _is_held(reader: int) -> bool:
         return True
 
 
-def _launched(house: EngineHarness) -> list[AttemptLaunched]:
-    return [record.event for record in house.journal.read() if isinstance(record.event, AttemptLaunched)]
+def _launched(harness: EngineHarness) -> list[AttemptLaunched]:
+    return [record.event for record in harness.journal.read() if isinstance(record.event, AttemptLaunched)]

@@ -24,190 +24,190 @@ Kind = TypeVar("Kind")
 QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backoff(base=0.01))
 
 
-def test_a_batch_goes_from_its_submission_to_its_end(house: EngineHarness) -> None:
-    house.submit(
+def test_a_batch_goes_from_its_submission_to_its_end(harness: EngineHarness) -> None:
+    harness.submit(
         Task("one", run="echo one >> told"),
         Task("two", run="echo two >> told", needs=(Need("one"),)),
         Task("bad", run="exit 3", retries=0),
     )
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.batch().ended is BatchStatus.FAILED
-    assert tenure.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE, "bad": TaskStatus.FAILED}
-    assert house.read_lines("told") == ["one", "two"]
-    assert tenure.batch().tasks[2].reason == "the agent failed: exit status 3"
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.batch().ended is BatchStatus.FAILED
+    assert engine.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE, "bad": TaskStatus.FAILED}
+    assert harness.read_lines("told") == ["one", "two"]
+    assert engine.batch().tasks[2].reason == "the agent failed: exit status 3"
 
 
-def test_it_is_over_when_nothing_is_left_and_not_before(house: EngineHarness) -> None:
-    house.submit(Task("one", run="true"))
-    tenure = house.engine()
-    assert not tenure.engine.is_finished
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.wait_until(lambda: tenure.engine.is_finished)
-    tenure.engine.release()
-    assert tenure.engine.state.engine is None
+def test_it_is_over_when_nothing_is_left_and_not_before(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="true"))
+    engine = harness.engine()
+    assert not engine.engine.is_finished
+    assert engine.wait_until(engine.has_ended)
+    assert engine.wait_until(lambda: engine.engine.is_finished)
+    engine.engine.release()
+    assert engine.engine.state.engine is None
 
 
-def test_nothing_is_performed_before_it_is_on_disk(house: EngineHarness) -> None:
-    house.journal = disk = FullDisk()
-    house.submit(Task("one", run="echo one >> told"))
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: disk.refused >= 3)
-    assert house.read_lines("told") == []
-    assert not tenure.parts.attempts.running
-    assert "the disk is full" in daemon.read_health(house.place.state / HEALTH_FILE)
+def test_nothing_is_performed_before_it_is_on_disk(harness: EngineHarness) -> None:
+    harness.journal = disk = FullDisk()
+    harness.submit(Task("one", run="echo one >> told"))
+    engine = harness.engine()
+    assert engine.wait_until(lambda: disk.refused >= 3)
+    assert harness.read_lines("told") == []
+    assert not engine.parts.attempts.running
+    assert "the disk is full" in daemon.read_health(harness.place.state / HEALTH_FILE)
     disk.full = False
-    assert tenure.wait_until(tenure.has_ended)
-    assert house.read_lines("told") == ["one"]
-    assert daemon.read_health(house.place.state / HEALTH_FILE) == ""
+    assert engine.wait_until(engine.has_ended)
+    assert harness.read_lines("told") == ["one"]
+    assert daemon.read_health(harness.place.state / HEALTH_FILE) == ""
 
 
-def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: EngineHarness) -> None:
-    house.journal = disk = FullDisk()
+def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(harness: EngineHarness) -> None:
+    harness.journal = disk = FullDisk()
     disk.full = False
-    house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo one >> told"), Task("two", run="true"))
-    tenure = house.engine()
-    assert tenure.wait_until(
-        lambda: len(tenure.parts.attempts.running) == 1 and tenure.statuses()["two"] is TaskStatus.DONE
+    harness.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo one >> told"), Task("two", run="true"))
+    engine = harness.engine()
+    assert engine.wait_until(
+        lambda: len(engine.parts.attempts.running) == 1 and engine.statuses()["two"] is TaskStatus.DONE
     )
     disk.full = True
-    (house.place.top / "go").touch()
-    assert tenure.wait_until(lambda: disk.refused >= 2)
-    tenure.kill()
+    (harness.place.top / "go").touch()
+    assert engine.wait_until(lambda: disk.refused >= 2)
+    engine.kill()
     disk.full = False
-    next_one = house.engine()
+    next_one = harness.engine()
     assert next_one.wait_until(next_one.has_ended)
     assert next_one.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE}
-    assert house.read_lines("told") == ["one"]
+    assert harness.read_lines("told") == ["one"]
 
 
-def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(house: EngineHarness) -> None:
-    house.journal = disk = FullDisk()
-    tenure = house.engine()
-    house.request(SaveSettings("save", (("retries", "1"),)))
-    assert tenure.wait_until(lambda: disk.refused >= 2)
-    assert (house.journal.last(), house.journal.settings()) == (0, {})
+def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(harness: EngineHarness) -> None:
+    harness.journal = disk = FullDisk()
+    engine = harness.engine()
+    harness.request(SaveSettings("save", (("retries", "1"),)))
+    assert engine.wait_until(lambda: disk.refused >= 2)
+    assert (harness.journal.last(), harness.journal.settings()) == (0, {})
     disk.full = False
-    assert tenure.wait_until(lambda: house.journal.settings() == {"retries": "1"})
+    assert engine.wait_until(lambda: harness.journal.settings() == {"retries": "1"})
 
 
-def test_another_engine_adopts_what_runs(house: EngineHarness) -> None:
-    house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told"))
-    first = house.engine()
-    assert first.wait_until(lambda: bool(first.parts.attempts.running) and bool(launched(house.journal.read())))
+def test_another_engine_adopts_what_runs(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told"))
+    first = harness.engine()
+    assert first.wait_until(lambda: bool(first.parts.attempts.running) and bool(launched(harness.journal.read())))
     first.kill()
-    second = house.engine()
+    second = harness.engine()
     assert second.wait_until(lambda: len(second.parts.attempts.running) == 1 and second.engine.state.engine is not None)
-    (house.place.top / "go").touch()
+    (harness.place.top / "go").touch()
     assert second.wait_until(second.has_ended)
-    assert house.read_lines("told") == ["1"]
-    assert len({each.pid for each in launched(house.journal.read())}) == 1
+    assert harness.read_lines("told") == ["1"]
+    assert len({each.pid for each in launched(harness.journal.read())}) == 1
 
 
-def test_another_engine_reports_what_ended_while_nobody_watched(house: EngineHarness) -> None:
-    house.submit(
+def test_another_engine_reports_what_ended_while_nobody_watched(harness: EngineHarness) -> None:
+    harness.submit(
         Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told; exit 5", retries=0)
     )
-    first = house.engine()
-    assert first.wait_until(lambda: bool(launched(house.journal.read())))
+    first = harness.engine()
+    assert first.wait_until(lambda: bool(launched(harness.journal.read())))
     first.kill()
-    (house.place.top / "go").touch()
-    exit_file = house.folder.attempt(launched(house.journal.read())[0].attempt).exit_status
+    (harness.place.top / "go").touch()
+    exit_file = harness.folder.attempt(launched(harness.journal.read())[0].attempt).exit_status
     while pidfile.read_exit_status(exit_file) is None:
         pass  # launched is not claimed: its warden may not even have begun
-    second = house.engine()
+    second = harness.engine()
     assert second.wait_until(second.has_ended)
-    assert house.read_lines("told") == ["1"]
-    assert [each.outcome.exit_code for each in events(house, AttemptExited)] == [5]
+    assert harness.read_lines("told") == ["1"]
+    assert [each.outcome.exit_code for each in events(harness, AttemptExited)] == [5]
 
 
-def test_what_was_decided_and_never_begun_is_begun(house: EngineHarness) -> None:
+def test_what_was_decided_and_never_begun_is_begun(harness: EngineHarness) -> None:
     """The engine died between its commit and the start."""
-    house.submit(Task("one", run="echo one >> told"))
-    first = house.engine()
+    harness.submit(Task("one", run="echo one >> told"))
+    first = harness.engine()
     first.parts.performer.perform = lambda record: None  # type: ignore[method-assign]  # noqa: ARG005 - it dies here
-    assert first.wait_until(lambda: bool(events(house, AttemptStarted)))
+    assert first.wait_until(lambda: bool(events(harness, AttemptStarted)))
     first.kill()
-    second = house.engine()
+    second = harness.engine()
     assert second.wait_until(second.has_ended)
-    assert house.read_lines("told") == ["one"]
-    assert len(events(house, AttemptStarted)) == 1
+    assert harness.read_lines("told") == ["one"]
+    assert len(events(harness, AttemptStarted)) == 1
 
 
-def test_a_clock_set_forward_times_nothing_out(house: EngineHarness) -> None:
+def test_a_clock_set_forward_times_nothing_out(harness: EngineHarness) -> None:
     settings = replace(QUICK, timeout=60.0, idle_timeout=60.0)
-    house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done"), settings=settings)
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(launched(house.journal.read())))
-    house.clock_offset = 3600.0
-    assert tenure.wait_until(lambda: bool(events(house, ClockJumped)))
-    (house.place.top / "go").touch()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"one": TaskStatus.DONE}
+    harness.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done"), settings=settings)
+    engine = harness.engine()
+    assert engine.wait_until(lambda: bool(launched(harness.journal.read())))
+    harness.clock_offset = 3600.0
+    assert engine.wait_until(lambda: bool(events(harness, ClockJumped)))
+    (harness.place.top / "go").touch()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"one": TaskStatus.DONE}
 
 
-def test_a_hang_is_ended_when_its_time_is_up(house: EngineHarness) -> None:
-    house.submit(Task("one", run="exec sleep 600", retries=0), settings=replace(QUICK, timeout=0.2))
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"one": TaskStatus.TIMED_OUT}
+def test_a_hang_is_ended_when_its_time_is_up(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="exec sleep 600", retries=0), settings=replace(QUICK, timeout=0.2))
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"one": TaskStatus.TIMED_OUT}
 
 
-def test_silence_is_ended_and_chatter_is_not(house: EngineHarness) -> None:
+def test_silence_is_ended_and_chatter_is_not(harness: EngineHarness) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.25; done")
     silent = Task("silent", run="exec sleep 600", retries=0)
-    house.submit(talks, silent, settings=replace(QUICK, idle_timeout=1.5))
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"talks": TaskStatus.DONE, "silent": TaskStatus.TIMED_OUT}
-    assert tenure.batch().tasks[1].category is Category.IDLE
+    harness.submit(talks, silent, settings=replace(QUICK, idle_timeout=1.5))
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"talks": TaskStatus.DONE, "silent": TaskStatus.TIMED_OUT}
+    assert engine.batch().tasks[1].category is Category.IDLE
 
 
-def test_cancelling_ends_the_process(house: EngineHarness) -> None:
-    house.submit(Task("one", run="echo $$ > pid; exec sleep 600"), Task("two", run="true"))
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(house.read_lines("pid")))
-    house.request(CancelTask("cancel", "b", "one"))
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"one": TaskStatus.CANCELLED, "two": TaskStatus.DONE}
+def test_cancelling_ends_the_process(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="echo $$ > pid; exec sleep 600"), Task("two", run="true"))
+    engine = harness.engine()
+    assert engine.wait_until(lambda: bool(harness.read_lines("pid")))
+    harness.request(CancelTask("cancel", "b", "one"))
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"one": TaskStatus.CANCELLED, "two": TaskStatus.DONE}
 
 
-def test_a_stop_leaves_the_batch_to_be_resumed(house: EngineHarness) -> None:
-    house.submit(Task("one", run="exec sleep 600"))
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: bool(tenure.parts.attempts.running))
-    house.request(Stop("stop", "b", now=True))
-    assert tenure.wait_until(lambda: not tenure.parts.attempts.running and not tenure.batch().alive)
-    assert tenure.batch().ended is None
-    assert tenure.wait_until(lambda: tenure.engine.is_finished), "with all that is left waiting for a person, it leaves"
+def test_a_stop_leaves_the_batch_to_be_resumed(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="exec sleep 600"))
+    engine = harness.engine()
+    assert engine.wait_until(lambda: bool(engine.parts.attempts.running))
+    harness.request(Stop("stop", "b", now=True))
+    assert engine.wait_until(lambda: not engine.parts.attempts.running and not engine.batch().alive)
+    assert engine.batch().ended is None
+    assert engine.wait_until(lambda: engine.engine.is_finished), "with all that is left waiting for a person, it leaves"
 
 
-def test_a_batch_without_its_kit_fails_with_a_reason(house: EngineHarness) -> None:
-    house.submit(Task("one", run="true"))
-    (house.folder.batch("b") / "kit.json").unlink()
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"one": TaskStatus.FAILED}
-    assert "can't read the files of batch b" in tenure.batch().tasks[0].reason
+def test_a_batch_without_its_kit_fails_with_a_reason(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="true"))
+    (harness.folder.batch("b") / "kit.json").unlink()
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"one": TaskStatus.FAILED}
+    assert "can't read the files of batch b" in engine.batch().tasks[0].reason
 
 
-def test_the_environment_is_gone_when_the_batch_is_over(house: EngineHarness) -> None:
-    house.submit(Task("one", run="true"))
-    path = house.folder.batch("b") / "environment.json"
+def test_the_environment_is_gone_when_the_batch_is_over(harness: EngineHarness) -> None:
+    harness.submit(Task("one", run="true"))
+    path = harness.folder.batch("b") / "environment.json"
     assert path.exists()
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.wait_until(lambda: not path.exists())
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.wait_until(lambda: not path.exists())
 
 
-def test_two_batches_share_the_limit(house: EngineHarness) -> None:
+def test_two_batches_share_the_limit(harness: EngineHarness) -> None:
     script = "echo + >> told; until [ $(grep -c + told) -ge 4 ]; do sleep 0.01; done; echo - >> told"
     for batch in ("a", "b"):
-        house.submit(*(Task(f"{batch}{number}", run=script) for number in range(6)), batch=batch)
-    tenure = house.engine()
-    assert tenure.wait_until(lambda: tenure.has_ended("a") and tenure.has_ended("b"))
+        harness.submit(*(Task(f"{batch}{number}", run=script) for number in range(6)), batch=batch)
+    engine = harness.engine()
+    assert engine.wait_until(lambda: engine.has_ended("a") and engine.has_ended("b"))
     depth = most = 0
-    for line in house.read_lines("told"):
+    for line in harness.read_lines("told"):
         depth += 1 if line == "+" else -1
         most = max(most, depth)
     assert most == 4
@@ -232,5 +232,5 @@ def launched(records: object) -> list[AttemptLaunched]:
     return [record.event for record in records if isinstance(record.event, AttemptLaunched)]  # type: ignore[attr-defined]
 
 
-def events(house: EngineHarness, kind: type[Kind]) -> list[Kind]:
-    return [record.event for record in house.journal.read() if isinstance(record.event, kind)]
+def events(harness: EngineHarness, kind: type[Kind]) -> list[Kind]:
+    return [record.event for record in harness.journal.read() if isinstance(record.event, kind)]

@@ -31,74 +31,74 @@ def save(**changes: str | None) -> Request:
     return SaveSettings(new_request_id(), tuple(changes.items()))
 
 
-def test_they_are_there_for_whoever_reads_settings(house: EngineHarness) -> None:
-    tenure = house.engine()
-    house.request(save(retries="1", verify='"make"'))
-    assert tenure.wait_until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
-    house.request(save(verify=None, gate='"make all"'))
-    assert tenure.wait_until(lambda: house.journal.settings() == {"retries": "1", "gate": '"make all"'})
+def test_they_are_there_for_whoever_reads_settings(harness: EngineHarness) -> None:
+    engine = harness.engine()
+    harness.request(save(retries="1", verify='"make"'))
+    assert engine.wait_until(lambda: harness.journal.settings() == {"retries": "1", "verify": '"make"'})
+    harness.request(save(verify=None, gate='"make all"'))
+    assert engine.wait_until(lambda: harness.journal.settings() == {"retries": "1", "gate": '"make all"'})
 
 
-def test_what_is_refused_is_not_saved(house: EngineHarness) -> None:
-    tenure = house.engine()
-    house.request(SaveSettings("bad", (("retries", "1"), ("", "2"))))
-    house.request(save(repairs="3"))
-    assert tenure.wait_until(lambda: house.journal.settings() != {})
-    assert house.journal.settings() == {"repairs": "3"}
+def test_what_is_refused_is_not_saved(harness: EngineHarness) -> None:
+    engine = harness.engine()
+    harness.request(SaveSettings("bad", (("retries", "1"), ("", "2"))))
+    harness.request(save(repairs="3"))
+    assert engine.wait_until(lambda: harness.journal.settings() != {})
+    assert harness.journal.settings() == {"repairs": "3"}
 
 
-def test_an_engine_that_takes_over_makes_them_what_the_records_say(house: EngineHarness) -> None:
-    first = house.engine()
-    house.request(save(retries="1", verify='"make"'))
-    assert first.wait_until(lambda: house.journal.settings() != {})
+def test_an_engine_that_takes_over_makes_them_what_the_records_say(harness: EngineHarness) -> None:
+    first = harness.engine()
+    harness.request(save(retries="1", verify='"make"'))
+    assert first.wait_until(lambda: harness.journal.settings() != {})
     first.kill()
-    house.journal.commit({"retries": None, "verify": '"true"', "nobody": "1"})
-    second = house.engine()
-    assert second.wait_until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
+    harness.journal.commit({"retries": None, "verify": '"true"', "nobody": "1"})
+    second = harness.engine()
+    assert second.wait_until(lambda: harness.journal.settings() == {"retries": "1", "verify": '"make"'})
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[EngineProject]:
-    with engine_project(tmp_path / "household", repository=False) as made, use_environment(made.env):
+def project(tmp_path: Path) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "project", repository=False) as made, use_environment(made.env):
         yield made
 
 
-def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(home: EngineProject) -> None:
+def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(project: EngineProject) -> None:
     chance, wanted = Random(6), dict[str, str]()
     for number in range(8):
         wanted[f"s{number}"] = str(number)
-        with open_session(home.place) as desk:  # another one each time: none that has seen too many die
-            desk.enqueue([save(**{f"s{number}": str(number)})])
-            _kill(desk, chance)
-        told, kept = _told_and_kept(home)
+        with open_session(project.place) as session:  # another one each time: none that has seen too many die
+            session.enqueue([save(**{f"s{number}": str(number)})])
+            _kill(session, chance)
+        told, kept = _told_and_kept(project)
         assert kept == told
-    with open_session(home.place) as desk:
-        assert desk.send(save(last="1")).granted
-    told, kept = _told_and_kept(home)
+    with open_session(project.place) as session:
+        assert session.send(save(last="1")).granted
+    told, kept = _told_and_kept(project)
     assert kept == told == wanted | {"last": "1"}
-    assert home.wait_for_exit() == []
+    assert project.wait_for_exit() == []
 
 
-def _kill(desk: Session, chance: Random) -> None:
+def _kill(session: Session, chance: Random) -> None:
     """Some time after one is there: it may not have begun, or be in the midst of a commit, or done."""
     deadline, at = time.monotonic() + PATIENCE, chance.uniform(0.0, 0.15)
-    while desk.find_engine() is None:
+    while session.find_engine() is None:
         assert time.monotonic() < deadline, "nobody comes"
-        desk.ensure_engine()
-        desk.wait(0.01)
-    desk.wait(at)
-    engine = desk.find_engine()
+        session.ensure_engine()
+        session.wait(0.01)
+    session.wait(at)
+    engine = session.find_engine()
     if engine is not None and engine.pid:
         with suppress(ProcessLookupError):
             os.kill(engine.pid, signal.SIGKILL)
-    while desk.find_engine() is not None:
+    while session.find_engine() is not None:
         assert time.monotonic() < deadline, "it does not go"
-        desk.wait(0.01)
-    desk.refresh()
+        session.wait(0.01)
+    session.refresh()
 
 
-def _told_and_kept(home: EngineProject) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    path = home.place.state / JOURNAL_FILE
+def _told_and_kept(project: EngineProject) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    path = project.place.state / JOURNAL_FILE
     if not path.exists():
         return {}, {}
     state = State()

@@ -27,19 +27,19 @@ BRANCH = refs.batch_branch("b")
 
 
 @pytest.fixture
-def repository(house: EngineHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository:
-    """The house stands in a repository, and its engines' attempts work in worktrees."""
+def repository(harness: EngineHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository:
+    """The harness has a repository, and its engines' attempts work in worktrees."""
     for name, value in {"GIT_CONFIG_GLOBAL": os.devnull, "XDG_CACHE_HOME": str(tmp_path / "cache")}.items():
         monkeypatch.setenv(name, value)
-    made = GitRepository(house.place.top)
+    made = GitRepository(harness.place.top)
     made.git("commit", "--quiet", "--allow-empty", "--message", "begin")
-    house.place = RepoLocation(made.top, made.git_dir / "plait", repository=True)
-    house.folder = StateFolder(house.place.state)
+    harness.place = RepoLocation(made.top, made.git_dir / "plait", repository=True)
+    harness.folder = StateFolder(harness.place.state)
     return made
 
 
 @pytest.fixture
-def blocked(house: EngineHarness, repository: GitRepository, tmp_path: Path) -> RunningEngine:
+def blocked(harness: EngineHarness, repository: GitRepository, tmp_path: Path) -> RunningEngine:
     """Its engine has given up merging: somebody looks at the batch branch in a worktree of their own."""
     base = repository.git("rev-parse", "HEAD")
     repository.git("branch", BRANCH, base)
@@ -47,27 +47,27 @@ def blocked(house: EngineHarness, repository: GitRepository, tmp_path: Path) -> 
     task = Task("a", run=f"echo run >> {tmp_path / 'runs'}; echo a > a.txt")
     plan = build_checked_plan([task]).plan
     assert plan is not None
-    batch_files.write_batch_files(house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
-    house.request(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
-    tenure = house.engine()
-    assert tenure.wait_until(tenure.has_ended)
-    assert tenure.statuses() == {"a": "failed"}
-    assert f"is checked out in {tmp_path / 'review'}" in tenure.batch().tasks[0].reason
-    return tenure
+    batch_files.write_batch_files(harness.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
+    harness.request(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
+    engine = harness.engine()
+    assert engine.wait_until(engine.has_ended)
+    assert engine.statuses() == {"a": "failed"}
+    assert f"is checked out in {tmp_path / 'review'}" in engine.batch().tasks[0].reason
+    return engine
 
 
-def again(house: EngineHarness, tenure: RunningEngine) -> None:
+def again(harness: EngineHarness, engine: RunningEngine) -> None:
     """A person takes it up, and hands over their environment anew."""
-    batch_files.write_batch_environment(house.folder, "b", dict(os.environ))
-    house.request(Retry("retry", "b", "a"))
-    assert tenure.wait_until(lambda: tenure.batch().tasks[0].generation == 2 and tenure.has_ended())
+    batch_files.write_batch_environment(harness.folder, "b", dict(os.environ))
+    harness.request(Retry("retry", "b", "a"))
+    assert engine.wait_until(lambda: engine.batch().tasks[0].generation == 2 and engine.has_ended())
 
 
 def test_a_branch_that_is_free_again_gets_what_was_verified(
-    house: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
+    harness: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
 ) -> None:
     repository.git("switch", "--quiet", "--detach", at=tmp_path / "review")
-    again(house, blocked)
+    again(harness, blocked)
     assert blocked.statuses() == {"a": "done"}
     assert repository.git("show", f"{BRANCH}:a.txt") == "a"
     assert (tmp_path / "runs").read_text() == "run\n"
@@ -75,14 +75,14 @@ def test_a_branch_that_is_free_again_gets_what_was_verified(
 
 
 def test_a_result_that_was_collected_meanwhile_is_written_again(
-    house: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
+    harness: EngineHarness, repository: GitRepository, blocked: RunningEngine, tmp_path: Path
 ) -> None:
     repository.git("worktree", "remove", "--force", str(tmp_path / "review"))
     tip = repository.git("rev-parse", refs.task_branch("b", "a"))
     blocked.wait_until(lambda: blocked.engine.is_finished)
     repository.git("branch", "--quiet", "-D", refs.task_branch("b", "a"))
     (repository.git_dir / "objects" / tip[:2] / tip[2:]).unlink()
-    again(house, blocked)
+    again(harness, blocked)
     assert blocked.statuses() == {"a": "done"}
     assert repository.git("show", f"{BRANCH}:a.txt") == "a"
     assert (tmp_path / "runs").read_text() == "run\nrun\n"

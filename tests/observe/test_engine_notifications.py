@@ -19,8 +19,8 @@ SECRET = "hunter2-hunter2"
 
 
 @pytest.fixture
-def house(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[EngineProject]:
-    with engine_project(tmp_path / "house") as made:
+def project(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[EngineProject]:
+    with engine_project(tmp_path / "project") as made:
         made.env["PLAIT_NOTIFY_WEBHOOK"] = f"{receiver.url}/{SECRET}"
         made.env["PLAIT_NOTIFY_SECRET"] = SECRET
         made.env["PLAIT_RETRIES"] = "0"
@@ -37,119 +37,119 @@ def _batch(body: bytes) -> str:
     return json.loads(body)["batchId"] or "…"
 
 
-def until_ended(house: EngineProject, count: int) -> None:
+def until_ended(project: EngineProject, count: int) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
-    while sum(isinstance(record.event, BatchEnded) for record in house.read_records()) < count:
+    while sum(isinstance(record.event, BatchEnded) for record in project.read_records()) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_the_end_of_a_batch_is_told_by_the_engine_alone(house: EngineProject, receiver: WebhookReceiver) -> None:
-    house.task("01-walls", "exit 1")
-    code, said = house.run("run", "tasks", "--detach")
+def test_the_end_of_a_batch_is_told_by_the_engine_alone(project: EngineProject, receiver: WebhookReceiver) -> None:
+    project.task("01-walls", "exit 1")
+    code, said = project.run("run", "tasks", "--detach")
     assert code == 0, said
     assert titles(receiver, 1) == ["batch B has ended, 1 of 1 tasks not done"]
-    assert house.wait_for_exit() == []
+    assert project.wait_for_exit() == []
     (letter,) = receiver.requests
     said = json.loads(letter.body)
-    assert (said["type"], said["project"]) == ("failed", house.top.name)
+    assert (said["type"], said["project"]) == ("failed", project.top.name)
     assert letter.headers["Plait-Signature"].startswith("t=")
 
 
-def test_approval_is_asked_for_where_nobody_watches(house: EngineProject, receiver: WebhookReceiver) -> None:
-    house.task("01-walls", "true")
-    house.run("run", "tasks", "--detach", "--mode", "queue")
+def test_approval_is_asked_for_where_nobody_watches(project: EngineProject, receiver: WebhookReceiver) -> None:
+    project.task("01-walls", "true")
+    project.run("run", "tasks", "--detach", "--mode", "queue")
     assert titles(receiver, 1) == ["01-walls needs approval"]
-    assert house.wait_for_exit() == []
-    code, said = house.run("approve")
+    assert project.wait_for_exit() == []
+    code, said = project.run("approve")
     assert code == 0, said
     assert titles(receiver, 2)[1:] == ["batch B is done"]
-    assert house.wait_for_exit() == []
+    assert project.wait_for_exit() == []
     assert len(receiver.requests) == 2
 
 
 def test_a_slow_receiver_holds_up_neither_tasks_nor_whoever_waits_for_them(
-    house: EngineProject, receiver: WebhookReceiver
+    project: EngineProject, receiver: WebhookReceiver
 ) -> None:
     receiver.open.clear()
-    house.task("01-walls", "exit 1")
-    house.env["PLAIT_NOTIFY_ON"] = "task_failed,failed"
-    code, said = house.run("run", "tasks", "--yes")
+    project.task("01-walls", "exit 1")
+    project.env["PLAIT_NOTIFY_ON"] = "task_failed,failed"
+    code, said = project.run("run", "tasks", "--yes")
     assert code == 1, said
-    house.task("02-paint", "touch painted")
-    code, said = house.run("run", "tasks", "--select", "02", "--yes")
+    project.task("02-paint", "touch painted")
+    code, said = project.run("run", "tasks", "--select", "02", "--yes")
     assert code == 0, said
-    assert (house.top / "painted").exists()
+    assert (project.top / "painted").exists()
     receiver.open.set()
-    assert house.wait_for_exit(60) == []
+    assert project.wait_for_exit(60) == []
 
 
-def test_a_receiver_that_was_away_is_told_when_it_is_back(house: EngineProject, receiver: WebhookReceiver) -> None:
+def test_a_receiver_that_was_away_is_told_when_it_is_back(project: EngineProject, receiver: WebhookReceiver) -> None:
     receiver.down()
-    house.task("01-walls", "true")
-    code, said = house.run("run", "tasks", "--yes")
+    project.task("01-walls", "true")
+    code, said = project.run("run", "tasks", "--yes")
     assert code == 0, said
     receiver.up()
     assert titles(receiver, 1) == ["batch B is done"]
-    assert house.wait_for_exit() == []
+    assert project.wait_for_exit() == []
     assert len(receiver.requests) == 1
 
 
 def test_what_a_killed_engine_did_not_tell_the_next_one_tells_once(
-    house: EngineProject, receiver: WebhookReceiver
+    project: EngineProject, receiver: WebhookReceiver
 ) -> None:
     receiver.down()
-    house.task("01-walls", "true")
-    house.run("run", "tasks", "--detach")
-    until_ended(house, 1)
-    engine = house.find_engine()
+    project.task("01-walls", "true")
+    project.run("run", "tasks", "--detach")
+    until_ended(project, 1)
+    engine = project.find_engine()
     assert engine is not None
     os.kill(engine, signal.SIGKILL)
-    house.wait_for_exit()
+    project.wait_for_exit()
     receiver.up()
-    house.task("02-paint", "exit 1")
-    house.run("run", "tasks", "--select", "02", "--yes")
+    project.task("02-paint", "exit 1")
+    project.run("run", "tasks", "--select", "02", "--yes")
     assert sorted(titles(receiver, 2)) == ["batch B has ended, 1 of 1 tasks not done", "batch B is done"]
-    assert house.wait_for_exit() == []
-    house.task("03-roof", "true")
-    house.run("run", "tasks", "--select", "03", "--yes")
+    assert project.wait_for_exit() == []
+    project.task("03-roof", "true")
+    project.run("run", "tasks", "--select", "03", "--yes")
     assert titles(receiver, 3)[2:] == ["batch B is done"]
-    assert house.wait_for_exit() == []
+    assert project.wait_for_exit() == []
     assert len(receiver.requests) == 3
     assert len({letter.headers["Plait-Delivery"] for letter in receiver.requests}) == 3
 
 
-def test_the_log_says_who_was_not_told_and_nothing_secret(house: EngineProject, receiver: WebhookReceiver) -> None:
+def test_the_log_says_who_was_not_told_and_nothing_secret(project: EngineProject, receiver: WebhookReceiver) -> None:
     receiver.status = 404
-    house.env["PLAIT_NOTIFY_URLS"] = f"nosuchservice://{SECRET}"
-    house.task("01-walls", "true")
-    house.run("run", "tasks", "--yes")
+    project.env["PLAIT_NOTIFY_URLS"] = f"nosuchservice://{SECRET}"
+    project.task("01-walls", "true")
+    project.run("run", "tasks", "--yes")
     receiver.wait_for_count(1)
-    assert house.wait_for_exit() == []
-    assert f"could not notify http://127.0.0.1:{receiver.port}/…: it answered 404" in house.read_engine_log()
-    assert "could not notify nosuchservice://…: apprise doesn't know this kind of address" in house.read_engine_log()
-    for path in house.place.state.rglob("*"):
+    assert project.wait_for_exit() == []
+    assert f"could not notify http://127.0.0.1:{receiver.port}/…: it answered 404" in project.read_engine_log()
+    assert "could not notify nosuchservice://…: apprise doesn't know this kind of address" in project.read_engine_log()
+    for path in project.place.state.rglob("*"):
         if path.is_file() and "environment" not in path.name:
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-def test_nobody_is_told_where_nobody_asked_for_it(house: EngineProject) -> None:
+def test_nobody_is_told_where_nobody_asked_for_it(project: EngineProject) -> None:
     for name in ("PLAIT_NOTIFY_WEBHOOK", "PLAIT_NOTIFY_SECRET"):
-        del house.env[name]
-    house.task("01-walls", "true")
-    house.run("run", "tasks", "--yes")
-    assert house.wait_for_exit() == []
-    assert not (house.place.state / "told.json").exists()
+        del project.env[name]
+    project.task("01-walls", "true")
+    project.run("run", "tasks", "--yes")
+    assert project.wait_for_exit() == []
+    assert not (project.place.state / "told.json").exists()
 
 
-def test_a_trial_says_for_each_whether_it_arrived(house: EngineProject, receiver: WebhookReceiver) -> None:
-    house.env["PLAIT_NOTIFY_URLS"] = f"json://127.0.0.1:{receiver.port}/{SECRET}"
-    code, said = house.run("notify", "--test")
+def test_a_trial_says_for_each_whether_it_arrived(project: EngineProject, receiver: WebhookReceiver) -> None:
+    project.env["PLAIT_NOTIFY_URLS"] = f"json://127.0.0.1:{receiver.port}/{SECRET}"
+    code, said = project.run("notify", "--test")
     assert code == 0, said
     assert said.splitlines() == [f"sent      http://127.0.0.1:{receiver.port}/…", "sent      json://…"]
     assert len(receiver.requests) == 2
     receiver.status = 403
-    code, said = house.run("notify", "--test", "--json")
+    code, said = project.run("notify", "--test", "--json")
     assert code == 1
     told = json.loads(said)
     assert [(each["address"], each["told"], each["error"]) for each in told["addressees"]] == [
@@ -160,36 +160,36 @@ def test_a_trial_says_for_each_whether_it_arrived(house: EngineProject, receiver
     assert SECRET not in said
 
 
-def test_without_a_trial_nobody_is_sent_anything(house: EngineProject, receiver: WebhookReceiver) -> None:
-    code, said = house.run("notify")
+def test_without_a_trial_nobody_is_sent_anything(project: EngineProject, receiver: WebhookReceiver) -> None:
+    code, said = project.run("notify")
     assert code == 0
     assert f"http://127.0.0.1:{receiver.port}/…" in said
     assert "notifies on finished, failed" in said
-    code, said = house.run("notify", "--json")
+    code, said = project.run("notify", "--json")
     assert json.loads(said)["addressees"][0]["told"] is None
     assert receiver.requests == []
 
 
-def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(house: EngineProject) -> None:
-    del house.env["PLAIT_NOTIFY_WEBHOOK"]
-    code, said = house.run("notify", "--test")
+def test_a_trial_with_nobody_to_tell_says_how_to_name_somebody(project: EngineProject) -> None:
+    del project.env["PLAIT_NOTIFY_WEBHOOK"]
+    code, said = project.run("notify", "--test")
     assert code == 2
     assert "neither notify.urls nor notify.webhook is set" in said
     assert "config.toml" in said
 
 
 def test_a_secret_that_others_could_read_is_not_used(
-    house: EngineProject, receiver: WebhookReceiver, tmp_path: Path
+    project: EngineProject, receiver: WebhookReceiver, tmp_path: Path
 ) -> None:
-    del house.env["PLAIT_NOTIFY_SECRET"]
+    del project.env["PLAIT_NOTIFY_SECRET"]
     file = tmp_path / "secret"
     file.write_text(SECRET)
     file.chmod(0o644)
-    house.env["PLAIT_NOTIFY_SECRET_FILE"] = str(file)
-    code, said = house.run("notify", "--test")
+    project.env["PLAIT_NOTIFY_SECRET_FILE"] = str(file)
+    code, said = project.run("notify", "--test")
     assert code == 1
     assert "others can read the secret" in said
     assert receiver.requests == []
     file.chmod(0o600)
-    assert house.run("notify", "--test")[0] == 0
+    assert project.run("notify", "--test")[0] == 0
     assert "Plait-Signature" in receiver.requests[0].headers

@@ -23,7 +23,7 @@ ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0)
 JOURNAL = "j"
 
 
-class Office:
+class NotifierHarness:
     """Messengers one after another, as engines would make them."""
 
     def __init__(self, folder: Path, receiver: WebhookReceiver) -> None:
@@ -49,8 +49,8 @@ class Office:
 
 
 @pytest.fixture
-def office(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[Office]:
-    made = Office(tmp_path, receiver)
+def harness(tmp_path: Path, receiver: WebhookReceiver) -> Iterator[NotifierHarness]:
+    made = NotifierHarness(tmp_path, receiver)
     yield made
     receiver.open.set()
     made.close()
@@ -76,44 +76,44 @@ def replay(messenger: Notifier, records: list[Record]) -> None:
         messenger.replay(record)
 
 
-def test_what_became_durable_is_told(office: Office) -> None:
-    script, messenger = a_script("a"), office.messenger()
+def test_what_became_durable_is_told(harness: NotifierHarness) -> None:
+    script, messenger = a_script("a"), harness.messenger()
     messenger.handle_records(script.state, script.records)
     assert messenger.is_idle
     seen = len(script.records)
     script.exit_attempt("a")
     messenger.handle_records(script.state, script.records[seen:])
-    assert office.titles(1) == ["batch b1 is done"]
+    assert harness.titles(1) == ["batch b1 is done"]
     rest(messenger)
-    (letter,) = office.receiver.requests
+    (letter,) = harness.receiver.requests
     assert letter.headers["Plait-Delivery"] == f"j:{script.records[-1].seq}:finished"
 
 
-def test_without_news_there_is_no_thread(office: Office) -> None:
-    script, messenger = a_script("a"), office.messenger()
+def test_without_news_there_is_no_thread(harness: NotifierHarness) -> None:
+    script, messenger = a_script("a"), harness.messenger()
     messenger.handle_records(script.state, script.records)
     assert messenger._thread is None
 
 
-def test_only_what_was_asked_for_is_told(office: Office) -> None:
-    script, messenger = a_script("a"), office.messenger(on=(NotificationKind.FAILED,))
+def test_only_what_was_asked_for_is_told(harness: NotifierHarness) -> None:
+    script, messenger = a_script("a"), harness.messenger(on=(NotificationKind.FAILED,))
     script.exit_attempt("a")
     messenger.handle_records(script.state, script.records)
     assert messenger.is_idle
     assert messenger._thread is None
 
 
-def test_a_hundred_failures_at_once_are_one_message(office: Office) -> None:
+def test_a_hundred_failures_at_once_are_one_message(harness: NotifierHarness) -> None:
     names = [f"t{n:03}" for n in range(100)]
-    script, messenger = a_script(*names), office.messenger(on=(NotificationKind.TASK_FAILED,))
+    script, messenger = a_script(*names), harness.messenger(on=(NotificationKind.TASK_FAILED,))
     messenger.handle_records(script.state, script.records)
     for name in names:
         seen = len(script.records)
         script.exit_attempt(name, Category.TASK)
         messenger.handle_records(script.state, script.records[seen:])
-    office.receiver.wait_until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
+    harness.receiver.wait_until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
     rest(messenger)
-    assert len(office.receiver.requests) <= 2
+    assert len(harness.receiver.requests) <= 2
 
 
 def _count(body: bytes) -> int:
@@ -121,43 +121,43 @@ def _count(body: bytes) -> int:
     return int(first) if first.isdigit() else 1
 
 
-def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(office: Office) -> None:
-    script, first = a_script("a"), office.messenger()
-    office.receiver.down()
+def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(harness: NotifierHarness) -> None:
+    script, first = a_script("a"), harness.messenger()
+    harness.receiver.down()
     first.handle_records(script.state, script.records)
     script.exit_attempt("a")
     died = len(script.records)
     first.handle_records(script.state, script.records[-1:])
     first.close()
-    office.receiver.up()
-    second = office.messenger()
+    harness.receiver.up()
+    second = harness.messenger()
     replay(second, script.records[:died])
     script.submit("b", settings=ALONE, batch="b2")
     second.handle_records(script.state, script.records[died:])
-    assert office.titles(1)[:1] == ["batch b1 is done"]
+    assert harness.titles(1)[:1] == ["batch b1 is done"]
 
 
-def test_what_was_told_is_not_told_by_the_next(office: Office) -> None:
-    script, first = a_script("a"), office.messenger()
+def test_what_was_told_is_not_told_by_the_next(harness: NotifierHarness) -> None:
+    script, first = a_script("a"), harness.messenger()
     script.exit_attempt("a")
     first.handle_records(script.state, script.records)
-    office.titles(1)
+    harness.titles(1)
     rest(first)
-    second, died = office.messenger(), len(script.records)
+    second, died = harness.messenger(), len(script.records)
     replay(second, script.records)
     script.submit("b", settings=ALONE, batch="b2")
     script.exit_attempt("b", batch="b2")
     second.handle_records(script.state, script.records[died:])
-    assert office.titles(2) == ["batch b1 is done", "batch b2 is done"]
+    assert harness.titles(2) == ["batch b1 is done", "batch b2 is done"]
     rest(second)
-    assert len(office.receiver.requests) == 2
+    assert len(harness.receiver.requests) == 2
 
 
-def test_nothing_that_is_long_past_is_told_by_the_next(office: Office) -> None:
-    script, first = a_script("a", began=time.time() - 3700), office.messenger()
+def test_nothing_that_is_long_past_is_told_by_the_next(harness: NotifierHarness) -> None:
+    script, first = a_script("a", began=time.time() - 3700), harness.messenger()
     first.handle_records(script.state, script.records)
     script.exit_attempt("a")
-    second = office.messenger()
+    second = harness.messenger()
     replay(second, script.records)
     seen = len(script.records)
     script.now = time.time()
@@ -167,40 +167,42 @@ def test_nothing_that_is_long_past_is_told_by_the_next(office: Office) -> None:
     assert second._thread is None
 
 
-def test_who_has_just_been_named_is_told_nothing_of_before(office: Office) -> None:
+def test_who_has_just_been_named_is_told_nothing_of_before(harness: NotifierHarness) -> None:
     script = a_script("a")
     script.exit_attempt("a")
-    seen, messenger = len(script.records), office.messenger()
+    seen, messenger = len(script.records), harness.messenger()
     replay(messenger, script.records)
     script.submit("b", settings=ALONE, batch="b2")
     messenger.handle_records(script.state, script.records[seen:])
     rest(messenger)
     script.exit_attempt("b", batch="b2")
     messenger.handle_records(script.state, script.records[-1:])
-    assert office.titles(1) == ["batch b2 is done"]
+    assert harness.titles(1) == ["batch b2 is done"]
 
 
-def test_a_receiver_that_says_nothing_holds_nobody_up(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_receiver_that_says_nothing_holds_nobody_up(
+    harness: NotifierHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.2)
-    office.receiver.open.clear()
-    script, messenger = a_script("a"), office.messenger(patience=WAIT_SECONDS)
+    harness.receiver.open.clear()
+    script, messenger = a_script("a"), harness.messenger(patience=WAIT_SECONDS)
     script.exit_attempt("a")
     began = time.monotonic()
     messenger.handle_records(script.state, script.records)
     assert not messenger.is_idle
-    office.receiver.wait_for_count(1)
+    harness.receiver.wait_for_count(1)
     rest(messenger)
     messenger.close()
     assert time.monotonic() - began < WAIT_SECONDS  # it would still be waiting for the answer
 
 
-def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(office: Office) -> None:
-    messenger = office.messenger()
+def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(harness: NotifierHarness) -> None:
+    messenger = harness.messenger()
     messenger.handle_records(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
-    assert office.log[0].startswith("warning: can't send notifications: AttributeError")
+    assert harness.log[0].startswith("warning: can't send notifications: AttributeError")
 
 
-def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
+def test_a_thread_that_meets_the_unforeseen_goes_on(harness: NotifierHarness) -> None:
     class Odd:
         name, key = "odd://…", "odd"
 
@@ -211,12 +213,12 @@ def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
     messenger = Notifier(
         NotifierOptions(DEFAULT_NOTIFICATION_KINDS, "app", JOURNAL),
         [Odd()],
-        DeliveryLog(office.folder, JOURNAL),
-        office.log.append,
+        DeliveryLog(harness.folder, JOURNAL),
+        harness.log.append,
         gather=0.0,
     )
     script.exit_attempt("a")
     messenger.handle_records(script.state, script.records)
     rest(messenger)
-    assert office.log == ["warning: can't send a notification: ZeroDivisionError"]
+    assert harness.log == ["warning: can't send a notification: ZeroDivisionError"]
     messenger.close()

@@ -11,8 +11,8 @@ from tests.support.running_server import RunningServer, running_server as serve
 from tests.support.temp_project import (
     TempProject,
     WorktreeProject,
-    temp_project as make_yard,
-    worktree_project as make_estate,
+    temp_project as make_project,
+    worktree_project as make_worktree_project,
 )
 
 
@@ -30,42 +30,42 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[TempProject]:
-    with make_yard(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with make_project(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
-    with make_estate(tmp_path) as made:
+def worktree_project(tmp_path: Path) -> Iterator[WorktreeProject]:
+    with make_worktree_project(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def served(yard: TempProject, tmp_path: Path) -> Iterator[RunningServer]:
-    """Tasks work in the checkout; the yard is `served.yard`."""
-    with serve(yard, tmp_path / "projects.json") as made:
+def server(project: TempProject, tmp_path: Path) -> Iterator[RunningServer]:
+    """Tasks work in the checkout; the project is `server.project`."""
+    with serve(project, tmp_path / "projects.json") as made:
         yield made
 
 
 @pytest.fixture
-def served_estate(estate: WorktreeProject, tmp_path: Path) -> Iterator[RunningServer]:
-    """Tasks have worktrees, and there is a remote. Nothing is committed before `estate.begin()`."""
-    with serve(estate, tmp_path / "projects.json") as made:
+def worktree_server(worktree_project: WorktreeProject, tmp_path: Path) -> Iterator[RunningServer]:
+    """Tasks have worktrees, and there is a remote. Nothing is committed before `worktree_project.commit_all()`."""
+    with serve(worktree_project, tmp_path / "projects.json") as made:
         yield made
 
 
 @pytest.fixture
-def remote(tmp_path: Path, estate: WorktreeProject) -> Iterator[LocalForge]:
+def remote(tmp_path: Path, worktree_project: WorktreeProject) -> Iterator[LocalForge]:
     with local_forge(tmp_path / "forge") as made:
-        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
-        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        worktree_project.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
+        worktree_project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         yield made
 
 
 @pytest.fixture
-def session(estate: WorktreeProject, remote: LocalForge, tmp_path: Path) -> Iterator[RunningServer]:
-    """As `served_estate`, and the remote is the forge's."""
-    assert remote.url in estate.git("remote", "get-url", "origin")
-    with serve(estate, tmp_path / "projects.json") as made:
+def session(worktree_project: WorktreeProject, remote: LocalForge, tmp_path: Path) -> Iterator[RunningServer]:
+    """As `worktree_server`, and the remote is the forge's."""
+    assert remote.url in worktree_project.git("remote", "get-url", "origin")
+    with serve(worktree_project, tmp_path / "projects.json") as made:
         yield made

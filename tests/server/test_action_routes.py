@@ -11,157 +11,157 @@ from tests.support.running_server import RunningServer, quote_task_id
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 
 
-def queue(served: RunningServer) -> str:
+def queue(server: RunningServer) -> str:
     for name in ("01-walls", "02-roof", "03-door"):
-        served.project.task(name, "true")
-    return served.run("01-walls", "02-roof", "03-door", mode="queue")
+        server.project.task(name, "true")
+    return server.run("01-walls", "02-roof", "03-door", mode="queue")
 
 
-def failing(served: RunningServer) -> str:
+def failing(server: RunningServer) -> str:
     """A batch in which one has failed and another one is blocked by it."""
-    served.project.task("01-walls", "test -e fixed")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    batch = served.run("01-walls", "02-roof", settings={"retries": 0})
-    served.wait_until_finished(batch)
-    assert served.statuses(batch) == {"01-walls": "failed", "02-roof": "blocked"}
+    server.project.task("01-walls", "test -e fixed")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    batch = server.run("01-walls", "02-roof", settings={"retries": 0})
+    server.wait_until_finished(batch)
+    assert server.statuses(batch) == {"01-walls": "failed", "02-roof": "blocked"}
     return batch
 
 
-def test_a_queue_goes_on_by_approval(served: RunningServer) -> None:
-    batch = queue(served)
-    served.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
-    told = served.post(f"/api/batches/{batch}/approve")
+def test_a_queue_goes_on_by_approval(server: RunningServer) -> None:
+    batch = queue(server)
+    server.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
+    told = server.post(f"/api/batches/{batch}/approve")
     assert told["batchId"] == batch
     assert (told["results"][0]["result"], told["results"][0]["tasks"]) == ("granted", ["01-walls"])
-    served.wait_for_task(batch, "01-walls", "done")
-    assert served.post(f"/api/batches/{batch}/tasks/03-door/approve")["results"][0]["taskId"] == "03-door"
-    again = served.post(f"/api/batches/{batch}/tasks/03-door/approve", None, 409)
+    server.wait_for_task(batch, "01-walls", "done")
+    assert server.post(f"/api/batches/{batch}/tasks/03-door/approve")["results"][0]["taskId"] == "03-door"
+    again = server.post(f"/api/batches/{batch}/tasks/03-door/approve", None, 409)
     assert again["error"] == "03-door does not need approval"
     assert again["state"] in {"waiting", "queued", "running", "done"}
-    served.post(f"/api/batches/{batch}/approve", {"all": True})
-    assert served.wait_until_finished(batch)["status"] == "completed"
+    server.post(f"/api/batches/{batch}/approve", {"all": True})
+    assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_one_task_is_cancelled_and_the_others_go_on(served: RunningServer) -> None:
+def test_one_task_is_cancelled_and_the_others_go_on(server: RunningServer) -> None:
     for name in ("01-walls", "02-roof"):
-        served.project.task(name, WAIT)
-    batch = served.run("01-walls", "02-roof")
-    served.wait_for_task(batch, "01-walls", "running")
-    told = served.post(f"/api/batches/{batch}/tasks/01-walls/cancel")
+        server.project.task(name, WAIT)
+    batch = server.run("01-walls", "02-roof")
+    server.wait_for_task(batch, "01-walls", "running")
+    told = server.post(f"/api/batches/{batch}/tasks/01-walls/cancel")
     assert told["results"][0]["result"] == "granted"
-    served.wait_for_task(batch, "01-walls", "cancelled")
-    served.project.write("go", "")
-    served.wait_until_finished(batch)
-    assert served.statuses(batch) == {"01-walls": "cancelled", "02-roof": "done"}
+    server.wait_for_task(batch, "01-walls", "cancelled")
+    server.project.write("go", "")
+    server.wait_until_finished(batch)
+    assert server.statuses(batch) == {"01-walls": "cancelled", "02-roof": "done"}
 
 
-def test_a_batch_is_paused_and_goes_on_and_is_cancelled(served: RunningServer) -> None:
-    served.project.task("01-walls", WAIT)
-    batch = served.run("01-walls")
-    assert served.post(f"/api/batches/{batch}/pause")["results"][0]["status"] == "paused"
-    assert served.post(f"/api/batches/{batch}/pause", None, 409)["state"] == "paused"
-    assert served.post(f"/api/batches/{batch}/unpause")["results"][0]["status"] == "running"
-    assert served.post(f"/api/batches/{batch}/resume", None, 409)["error"] == f"batch {batch} is not paused"
-    served.post(f"/api/batches/{batch}/cancel")
-    assert served.wait_until_finished(batch)["status"] == "cancelled"
-    assert served.post(f"/api/batches/{batch}/cancel", None, 409)["state"] == "cancelled"
+def test_a_batch_is_paused_and_goes_on_and_is_cancelled(server: RunningServer) -> None:
+    server.project.task("01-walls", WAIT)
+    batch = server.run("01-walls")
+    assert server.post(f"/api/batches/{batch}/pause")["results"][0]["status"] == "paused"
+    assert server.post(f"/api/batches/{batch}/pause", None, 409)["state"] == "paused"
+    assert server.post(f"/api/batches/{batch}/unpause")["results"][0]["status"] == "running"
+    assert server.post(f"/api/batches/{batch}/resume", None, 409)["error"] == f"batch {batch} is not paused"
+    server.post(f"/api/batches/{batch}/cancel")
+    assert server.wait_until_finished(batch)["status"] == "cancelled"
+    assert server.post(f"/api/batches/{batch}/cancel", None, 409)["state"] == "cancelled"
 
 
-def test_a_retry_takes_up_what_was_lost(served: RunningServer) -> None:
-    batch = failing(served)
-    blocked = served.post(f"/api/batches/{batch}/tasks/02-roof/retry", None, 409)
+def test_a_retry_takes_up_what_was_lost(server: RunningServer) -> None:
+    batch = failing(server)
+    blocked = server.post(f"/api/batches/{batch}/tasks/02-roof/retry", None, 409)
     assert (blocked["state"], blocked["error"]) == ("blocked", "02-roof is blocked: retry 01-walls instead")
-    served.project.write("fixed", "")
-    told = served.post(f"/api/batches/{batch}/retry")
+    server.project.write("fixed", "")
+    told = server.post(f"/api/batches/{batch}/retry")
     assert told["results"][0]["tasks"] == ["01-walls", "02-roof"]
-    assert served.wait_until_finished(batch)["status"] == "completed"
-    assert served.post(f"/api/batches/{batch}/retry", None, 409)["state"] == "completed"
+    assert server.wait_until_finished(batch)["status"] == "completed"
+    assert server.post(f"/api/batches/{batch}/retry", None, 409)["state"] == "completed"
 
 
-def test_a_task_is_retried_by_another_agent(served: RunningServer) -> None:
-    batch = failing(served)
-    unknown = served.post(f"/api/batches/{batch}/tasks/01-walls/retry", {"agent": "nobody"}, 422)
+def test_a_task_is_retried_by_another_agent(server: RunningServer) -> None:
+    batch = failing(server)
+    unknown = server.post(f"/api/batches/{batch}/tasks/01-walls/retry", {"agent": "nobody"}, 422)
     assert (unknown["field"], "nobody" in unknown["error"]) == ("agent", True)
-    served.project.write("fixed", "")
-    served.post(f"/api/batches/{batch}/tasks/01-walls/retry", {"agent": "shell"})
-    assert served.wait_until_finished(batch)["status"] == "completed"
+    server.project.write("fixed", "")
+    server.post(f"/api/batches/{batch}/tasks/01-walls/retry", {"agent": "shell"})
+    assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_a_task_is_dropped(served: RunningServer) -> None:
-    batch = failing(served)
-    assert served.post(f"/api/batches/{batch}/tasks/01-walls/drop")["results"][0]["result"] == "granted"
-    assert served.statuses(batch)["01-walls"] == "skipped"
-    assert served.post(f"/api/batches/{batch}/tasks/01-walls/drop", None, 409)["state"] == "skipped"
+def test_a_task_is_dropped(server: RunningServer) -> None:
+    batch = failing(server)
+    assert server.post(f"/api/batches/{batch}/tasks/01-walls/drop")["results"][0]["result"] == "granted"
+    assert server.statuses(batch)["01-walls"] == "skipped"
+    assert server.post(f"/api/batches/{batch}/tasks/01-walls/drop", None, 409)["state"] == "skipped"
 
 
-def test_feedback_is_words_for_a_new_attempt(served: RunningServer) -> None:
-    served.project.task("01-walls", 'test -s "$PLAIT_FEEDBACK_FILE" && grep -q doors "$PLAIT_FEEDBACK_FILE"')
-    batch = served.run("01-walls", settings={"retries": 0})
-    served.wait_until_finished(batch)
+def test_feedback_is_words_for_a_new_attempt(server: RunningServer) -> None:
+    server.project.task("01-walls", 'test -s "$PLAIT_FEEDBACK_FILE" && grep -q doors "$PLAIT_FEEDBACK_FILE"')
+    batch = server.run("01-walls", settings={"retries": 0})
+    server.wait_until_finished(batch)
     for body, field in (({}, "text"), ({"text": ""}, "text"), ({"text": 3}, "text"), ({"txt": "x"}, "text")):
-        assert served.post(f"/api/batches/{batch}/tasks/01-walls/feedback", body, 422)["field"] == field
-    served.post(f"/api/batches/{batch}/tasks/01-walls/feedback", {"text": "mind the doors"})
-    assert served.wait_until_finished(batch)["status"] == "completed"
+        assert server.post(f"/api/batches/{batch}/tasks/01-walls/feedback", body, 422)["field"] == field
+    server.post(f"/api/batches/{batch}/tasks/01-walls/feedback", {"text": "mind the doors"})
+    assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_whoever_asks_twice_with_one_key_is_answered_once(served: RunningServer) -> None:
-    batch = queue(served)
-    served.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
+def test_whoever_asks_twice_with_one_key_is_answered_once(server: RunningServer) -> None:
+    batch = queue(server)
+    server.wait_until(batch, lambda told: "approval" in told["tasks"][0]["reason"])
     path, key = f"/api/batches/{batch}/approve", {"Idempotency-Key": "once"}
-    first = served.check_status(served.client.post(path, headers=key), 200)
-    served.wait_for_task(batch, "01-walls", "done")
-    again = served.check_status(served.client.post(path, headers=key), 200)
+    first = server.check_status(server.client.post(path, headers=key), 200)
+    server.wait_for_task(batch, "01-walls", "done")
+    again = server.check_status(server.client.post(path, headers=key), 200)
     assert first["results"][0]["tasks"] == again["results"][0]["tasks"] == ["01-walls"]
-    assert served.statuses(batch)["02-roof"] != "done"
-    assert served.check_status(served.client.post(path, headers={"Idempotency-Key": "other"}), 200)["results"][0][
+    assert server.statuses(batch)["02-roof"] != "done"
+    assert server.check_status(server.client.post(path, headers={"Idempotency-Key": "other"}), 200)["results"][0][
         "tasks"
     ] == ["02-roof"]
 
 
-def test_of_many_who_ask_at_once_with_one_key_each_is_answered_the_same(served: RunningServer) -> None:
-    batch = failing(served)
+def test_of_many_who_ask_at_once_with_one_key_each_is_answered_the_same(server: RunningServer) -> None:
+    batch = failing(server)
     path = f"/api/batches/{batch}/tasks/01-walls/retry"
 
     def ask(_: int) -> object:
-        return served.check_status(served.client.post(path, headers={"Idempotency-Key": "k"}), 200)["results"][0][
+        return server.check_status(server.client.post(path, headers={"Idempotency-Key": "k"}), 200)["results"][0][
             "tasks"
         ]
 
     with ThreadPoolExecutor(6) as several:
         assert [*several.map(ask, range(6))] == [["01-walls", "02-roof"]] * 6
-    served.wait_until_finished(batch)
-    assert served.batch(batch)["tasks"][0]["attempt"] == 2
+    server.wait_until_finished(batch)
+    assert server.batch(batch)["tasks"][0]["attempt"] == 2
 
 
-def test_a_retry_of_all_is_answered_again_and_not_done_again(served: RunningServer) -> None:
-    batch = failing(served)
+def test_a_retry_of_all_is_answered_again_and_not_done_again(server: RunningServer) -> None:
+    batch = failing(server)
     path, key = f"/api/batches/{batch}/retry", {"Idempotency-Key": "k"}
-    first = served.check_status(served.client.post(path, headers=key), 200)
-    served.wait_until_finished(batch)
-    again = served.check_status(served.client.post(path, headers=key), 200)
+    first = server.check_status(server.client.post(path, headers=key), 200)
+    server.wait_until_finished(batch)
+    again = server.check_status(server.client.post(path, headers=key), 200)
     assert [each["tasks"] for each in again["results"]] == [each["tasks"] for each in first["results"]]
-    served.project.write("fixed", "")
-    served.post(path)
-    assert served.wait_until_finished(batch)["tasks"][0]["attempt"] == 3
-    assert served.check_status(served.client.post(path, headers=key), 200)["results"][0]["result"] == "granted"
+    server.project.write("fixed", "")
+    server.post(path)
+    assert server.wait_until_finished(batch)["tasks"][0]["attempt"] == 3
+    assert server.check_status(server.client.post(path, headers=key), 200)["results"][0]["result"] == "granted"
 
 
 @pytest.mark.parametrize("task", ["nobody", "..", "a/b", "TODO:63", "x" * 9_000, "%2e%2e", "\u202e", "<b>"])
-def test_a_task_that_is_not_there_is_not_found(served: RunningServer, task: str) -> None:
-    served.project.task("01-walls", "true")
-    batch = served.run("01-walls")
+def test_a_task_that_is_not_there_is_not_found(server: RunningServer, task: str) -> None:
+    server.project.task("01-walls", "true")
+    batch = server.run("01-walls")
     for verb in ("cancel", "retry", "drop", "approve"):
-        assert served.post(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/{verb}", None, 404)["error"]
-    assert served.post("/api/batches/nobody/cancel", None, 404)["error"] == "there is no batch nobody"
+        assert server.post(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/{verb}", None, 404)["error"]
+    assert server.post("/api/batches/nobody/cancel", None, 404)["error"] == "there is no batch nobody"
 
 
-def test_many_at_once_get_a_result_each(served: RunningServer) -> None:
-    batch = failing(served)
-    served.project.task("03-door", "true")
-    other = served.run("03-door")
-    served.wait_until_finished(other)
-    served.project.write("fixed", "")
-    told = served.post("/api/bulk", {"action": "retry", "taskIds": ["03-door", "nobody", "02-roof", "01-walls"]})
+def test_many_at_once_get_a_result_each(server: RunningServer) -> None:
+    batch = failing(server)
+    server.project.task("03-door", "true")
+    other = server.run("03-door")
+    server.wait_until_finished(other)
+    server.project.write("fixed", "")
+    told = server.post("/api/bulk", {"action": "retry", "taskIds": ["03-door", "nobody", "02-roof", "01-walls"]})
     assert [(each["taskId"], each["batchId"], each["result"]) for each in told["results"]] == [
         ("03-door", other, "granted"),
         ("nobody", None, "unknown"),
@@ -169,10 +169,10 @@ def test_many_at_once_get_a_result_each(served: RunningServer) -> None:
         ("01-walls", batch, "granted"),
     ]
     assert told["results"][2]["reason"] == "02-roof has not ended"  # 01-walls came first, and took it up
-    assert served.wait_until_finished(batch)["status"] == "completed"
-    of_one = served.post("/api/bulk", {"action": "drop", "taskIds": ["03-door"], "batchId": batch})
+    assert server.wait_until_finished(batch)["status"] == "completed"
+    of_one = server.post("/api/bulk", {"action": "drop", "taskIds": ["03-door"], "batchId": batch})
     assert of_one["results"][0]["result"] == "unknown"
-    assert served.post("/api/bulk", {"action": "drop", "taskIds": ["x"], "batchId": "none"}, 404)["error"]
+    assert server.post("/api/bulk", {"action": "drop", "taskIds": ["x"], "batchId": "none"}, 404)["error"]
 
 
 @pytest.mark.parametrize(
@@ -187,5 +187,5 @@ def test_many_at_once_get_a_result_each(served: RunningServer) -> None:
         ({"action": "cancel", "taskIds": ["a"], "agent": "x"}, "agent"),
     ],
 )
-def test_bulk_says_what_is_wrong_with_it(served: RunningServer, body: object, field: str) -> None:
-    assert served.post("/api/bulk", body, 422)["field"] == field
+def test_bulk_says_what_is_wrong_with_it(server: RunningServer, body: object, field: str) -> None:
+    assert server.post("/api/bulk", body, 422)["field"] == field

@@ -22,41 +22,41 @@ def place(tmp_path: Path) -> RepoLocation:
     return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
-def three(served: RunningServer, run: str = "echo hello") -> None:
+def three(server: RunningServer, run: str = "echo hello") -> None:
     for name in NAMES:
-        served.project.task(name, run)
+        server.project.task(name, run)
 
 
-def refused(served: RunningServer, status: int, body: object, path: str = "/api/batches") -> dict[str, object]:
-    told: dict[str, object] = served.post(path, body, status)
+def refused(server: RunningServer, status: int, body: object, path: str = "/api/batches") -> dict[str, object]:
+    told: dict[str, object] = server.post(path, body, status)
     assert {*told} == {"error", "hint", "field", "state", "problems"}
-    assert served.get("/api/batches")["batches"] == []
+    assert server.get("/api/batches")["batches"] == []
     return told
 
 
-def test_tasks_are_run_by_their_exact_ids(served: RunningServer) -> None:
-    three(served)
-    made = served.post("/api/batches", {"taskIds": ["03-door", "01-walls"], "mode": "parallel"}, 201)
+def test_tasks_are_run_by_their_exact_ids(server: RunningServer) -> None:
+    three(server)
+    made = server.post("/api/batches", {"taskIds": ["03-door", "01-walls"], "mode": "parallel"}, 201)
     assert {*made} == {"id", "status", "mode", "branch", "tasks", "createdAt", "problems", "accepted"}
     assert [task["taskId"] for task in made["tasks"]] == ["01-walls", "03-door"]
     assert made["mode"] == "parallel"
-    done = served.wait_until_finished(made["id"])
+    done = server.wait_until_finished(made["id"])
     assert (done["status"], done["progress"]["completed"], done["progress"]["total"]) == ("completed", 2, 2)
 
 
-def test_settings_of_a_batch_count_for_it_alone(served: RunningServer) -> None:
-    three(served)
-    batch = served.run("01-walls", settings={"maxBatchSize": 1, "retries": 0, "timeout": "5m", "verify": None})
-    settings = served.batch(batch)["settings"]
+def test_settings_of_a_batch_count_for_it_alone(server: RunningServer) -> None:
+    three(server)
+    batch = server.run("01-walls", settings={"maxBatchSize": 1, "retries": 0, "timeout": "5m", "verify": None})
+    settings = server.batch(batch)["settings"]
     assert (settings["maxBatchSize"], settings["retries"], settings["timeout"]) == (1, 0, 300.0)
-    assert served.get("/api/settings")["retries"] == 2
+    assert server.get("/api/settings")["retries"] == 2
 
 
-def test_with_needs_whatever_is_needed_is_run_too(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    batch = served.run("02-roof", withNeeds=True)
-    assert [*served.statuses(batch)] == ["01-walls", "02-roof"]
+def test_with_needs_whatever_is_needed_is_run_too(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    batch = server.run("02-roof", withNeeds=True)
+    assert [*server.statuses(batch)] == ["01-walls", "02-roof"]
 
 
 @pytest.mark.parametrize(
@@ -74,54 +74,54 @@ def test_with_needs_whatever_is_needed_is_run_too(served: RunningServer) -> None
         ({"taskIds": ["01-walls"], "taskId": 1}, "taskId"),
     ],
 )
-def test_what_can_not_be_so_is_told_with_its_field(served: RunningServer, body: object, field: str) -> None:
-    three(served)
-    assert refused(served, 422, body)["field"] == field
+def test_what_can_not_be_so_is_told_with_its_field(server: RunningServer, body: object, field: str) -> None:
+    three(server)
+    assert refused(server, 422, body)["field"] == field
 
 
-def test_an_agent_that_nobody_knows_is_told(served: RunningServer) -> None:
-    served.project.task("01-walls")
-    told = refused(served, 422, {"taskIds": ["01-walls"], "settings": {"agent": "nobody"}})
+def test_an_agent_that_nobody_knows_is_told(server: RunningServer) -> None:
+    server.project.task("01-walls")
+    told = refused(server, 422, {"taskIds": ["01-walls"], "settings": {"agent": "nobody"}})
     assert "nobody" in str(told["error"])
 
 
-def test_a_body_that_is_no_json_is_refused(served: RunningServer) -> None:
-    answer = served.client.post("/api/batches", content=b"{", headers={"Content-Type": "application/json"})
-    assert served.check_status(answer, 422)["field"] == "body"
+def test_a_body_that_is_no_json_is_refused(server: RunningServer) -> None:
+    answer = server.client.post("/api/batches", content=b"{", headers={"Content-Type": "application/json"})
+    assert server.check_status(answer, 422)["field"] == "body"
     deep = b"[" * 100_000
-    answer = served.client.post("/api/batches", content=deep, headers={"Content-Type": "application/json"})
+    answer = server.client.post("/api/batches", content=deep, headers={"Content-Type": "application/json"})
     assert answer.status_code in {400, 422}
     assert "error" in answer.json()
 
 
 @pytest.mark.parametrize("name", ["01", "nobody", "..", "tasks/01-walls.md", "x" * 10_000, "0\u20281", "*"])
-def test_a_task_is_found_by_its_whole_id_or_not_at_all(served: RunningServer, name: str) -> None:
-    three(served)
-    assert name[:5] in str(refused(served, 404, {"taskIds": [name]})["error"])
+def test_a_task_is_found_by_its_whole_id_or_not_at_all(server: RunningServer, name: str) -> None:
+    three(server)
+    assert name[:5] in str(refused(server, 404, {"taskIds": [name]})["error"])
 
 
-def test_what_is_complete_is_not_run_again(served: RunningServer) -> None:
-    served.project.task("01-walls", "true", status="done")
-    told = refused(served, 409, {"taskIds": ["01-walls"]})
+def test_what_is_complete_is_not_run_again(server: RunningServer) -> None:
+    server.project.task("01-walls", "true", status="done")
+    told = refused(server, 409, {"taskIds": ["01-walls"]})
     assert told["state"] == "completed"
 
 
-def test_needs_in_a_circle_are_told_as_problems(served: RunningServer) -> None:
-    served.project.task("01-walls", "true", needs="[02-roof]")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    told = refused(served, 422, {"taskIds": ["01-walls", "02-roof"]})
+def test_needs_in_a_circle_are_told_as_problems(server: RunningServer) -> None:
+    server.project.task("01-walls", "true", needs="[02-roof]")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    told = refused(server, 422, {"taskIds": ["01-walls", "02-roof"]})
     problems = told["problems"]
     assert isinstance(problems, list)
     assert any("01-walls → 02-roof → 01-walls" in problem["message"] for problem in problems)
-    plan = served.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
+    plan = server.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
     assert plan["tasks"] == []
     assert [problem["message"] for problem in plan["problems"]] == [problem["message"] for problem in problems]
 
 
-def test_commands_of_the_repository_wait_for_a_person(served: RunningServer) -> None:
-    three(served)
-    served.project.write("plait.toml", '[run]\nverify = "make check"')
-    told = refused(served, 409, {"taskIds": ["01-walls"]})
+def test_commands_of_the_repository_wait_for_a_person(server: RunningServer) -> None:
+    three(server)
+    server.project.write("plait.toml", '[run]\nverify = "make check"')
+    told = refused(server, 409, {"taskIds": ["01-walls"]})
     assert told["problems"] == [
         {
             "severity": "error",
@@ -133,73 +133,73 @@ def test_commands_of_the_repository_wait_for_a_person(served: RunningServer) -> 
         }
     ]
     assert "plait" in str(told["hint"])
-    assert served.project.plait("trust", "--yes").code == 0
-    served.wait_until_finished(served.run("01-walls", settings={"verify": "true"}))
+    assert server.project.plait("trust", "--yes").code == 0
+    server.wait_until_finished(server.run("01-walls", settings={"verify": "true"}))
 
 
-def test_settings_of_the_repository_that_can_not_be_read_are_told(served: RunningServer) -> None:
-    three(served)
-    served.project.write("plait.toml", "[run]\nretries = many")
-    told = refused(served, 409, {"taskIds": ["01-walls"]})
+def test_settings_of_the_repository_that_can_not_be_read_are_told(server: RunningServer) -> None:
+    three(server)
+    server.project.write("plait.toml", "[run]\nretries = many")
+    told = refused(server, 409, {"taskIds": ["01-walls"]})
     assert "plait.toml" in str(told["error"])
 
 
-def test_a_task_of_an_open_batch_is_not_begun_beside_it(served: RunningServer) -> None:
-    three(served, "while [ ! -e go ]; do sleep 0.05; done")
-    batch = served.run("01-walls")
-    told = served.post("/api/batches", {"taskIds": ["01-walls"]}, 409)
+def test_a_task_of_an_open_batch_is_not_begun_beside_it(server: RunningServer) -> None:
+    three(server, "while [ ! -e go ]; do sleep 0.05; done")
+    batch = server.run("01-walls")
+    told = server.post("/api/batches", {"taskIds": ["01-walls"]}, 409)
     assert batch in told["error"]
-    served.project.write("go", "")
-    served.wait_until_finished(batch)
+    server.project.write("go", "")
+    server.wait_until_finished(batch)
 
 
-def test_batches_are_listed_newest_first(served: RunningServer) -> None:
-    three(served)
-    first, second = served.run("01-walls"), served.run("02-roof")
-    told = served.get("/api/batches")
+def test_batches_are_listed_newest_first(server: RunningServer) -> None:
+    three(server)
+    first, second = server.run("01-walls"), server.run("02-roof")
+    told = server.get("/api/batches")
     assert [batch["id"] for batch in told["batches"]] == [second, first]
     assert told["batches"][0]["tasks"][0]["taskId"] == "02-roof"
     assert {*told["engine"]} == {"pid", "since", "trouble"}
-    (brief,) = served.get("/api/batches", limit=1, tasks="false")["batches"]
+    (brief,) = server.get("/api/batches", limit=1, tasks="false")["batches"]
     assert (brief["id"], "tasks" in brief) == (second, False)
-    assert served.get("/api/batches", 422, limit=0)["field"] == "limit"
+    assert server.get("/api/batches", 422, limit=0)["field"] == "limit"
 
 
-def test_an_open_batch_is_listed_however_old_it_is(served: RunningServer) -> None:
-    three(served)
-    served.project.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
-    first, second, third = served.run("01-walls"), served.run("02-roof"), served.run("03-door")
-    served.wait_until_finished(second)
-    served.wait_until_finished(third)
+def test_an_open_batch_is_listed_however_old_it_is(server: RunningServer) -> None:
+    three(server)
+    server.project.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
+    first, second, third = server.run("01-walls"), server.run("02-roof"), server.run("03-door")
+    server.wait_until_finished(second)
+    server.wait_until_finished(third)
 
     def listed(limit: int, *, open_: str = "true") -> list[str]:
-        told = served.get("/api/batches", limit=limit, open=open_, tasks="false")
+        told = server.get("/api/batches", limit=limit, open=open_, tasks="false")
         return [batch["id"] for batch in told["batches"]]
 
     assert listed(1, open_="false") == [third]
     assert listed(1) == [third, first]
     assert listed(3) == [third, second, first]
-    served.project.write("go", "")
-    served.wait_until_finished(first)
+    server.project.write("go", "")
+    server.wait_until_finished(first)
     assert listed(1) == [third]
 
 
-def test_a_batch_is_found_by_the_beginning_of_its_id(served: RunningServer) -> None:
-    three(served)
-    batch = served.run("01-walls")
-    assert served.get(f"/api/batches/{batch[:3]}")["id"] == batch
+def test_a_batch_is_found_by_the_beginning_of_its_id(server: RunningServer) -> None:
+    three(server)
+    batch = server.run("01-walls")
+    assert server.get(f"/api/batches/{batch[:3]}")["id"] == batch
     for name in ("nobody", "..%2f..", "%00", "x" * 200, "ф"):
-        assert served.get(f"/api/batches/{name}", 404)["error"]
+        assert server.get(f"/api/batches/{name}", 404)["error"]
 
 
 def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
-    scribe = JournalWriter(place)
-    scribe.submit("7f3a", "walls", "walls-2", "roof")
-    scribe.submit("7f3b", "door")
+    writer = JournalWriter(place)
+    writer.submit("7f3a", "walls", "walls-2", "roof")
+    writer.submit("7f3b", "door")
     with pytest.raises(StateError, match="7f is ambiguous: batch 7f3a or batch 7f3b") as caught:
-        resolve_batch(scribe.state, "7f")
+        resolve_batch(writer.state, "7f")
     assert caught.value.state == "ambiguous"
-    batch = resolve_batch(scribe.state, "7f3a")
+    batch = resolve_batch(writer.state, "7f3a")
     with pytest.raises(StateError, match="w is ambiguous"):
         resolve_task(batch, "w")
     assert resolve_task(batch, "walls").task.id == "walls"
@@ -207,94 +207,94 @@ def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
         resolve_task(batch, "")
 
 
-def test_before_the_first_batch_there_is_none(served: RunningServer) -> None:
-    answer = served.client.get("/api/batches")
+def test_before_the_first_batch_there_is_none(server: RunningServer) -> None:
+    answer = server.client.get("/api/batches")
     assert answer.json() == {"engine": None, "batches": []}
     assert answer.headers["Plait-Mark"] == "0"
-    assert served.get("/api/batches/7f3a", 404)["field"] is None
+    assert server.get("/api/batches/7f3a", 404)["field"] is None
 
 
-def test_a_reading_carries_the_mark_to_listen_from(served: RunningServer) -> None:
-    three(served)
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
+def test_a_reading_carries_the_mark_to_listen_from(server: RunningServer) -> None:
+    three(server)
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
     for path in (f"/api/batches/{batch}", "/api/batches", "/api/tasks"):
-        mark = EventCursor.parse(served.client.get(path).headers["Plait-Mark"])
+        mark = EventCursor.parse(server.client.get(path).headers["Plait-Mark"])
         assert mark is not None
         assert mark.seq > 3
 
 
-def test_whoever_asks_twice_with_one_key_gets_one_batch(served: RunningServer) -> None:
-    three(served)
+def test_whoever_asks_twice_with_one_key_gets_one_batch(server: RunningServer) -> None:
+    three(server)
     body = {"taskIds": ["01-walls"]}
     key = {"Idempotency-Key": "a-1"}
-    first = served.check_status(served.client.post("/api/batches", json=body, headers=key), 201)
-    served.wait_until_finished(first["id"])
-    again = served.check_status(served.client.post("/api/batches", json=body, headers=key), 201)
+    first = server.check_status(server.client.post("/api/batches", json=body, headers=key), 201)
+    server.wait_until_finished(first["id"])
+    again = server.check_status(server.client.post("/api/batches", json=body, headers=key), 201)
     assert again["id"] == first["id"]
-    assert len(served.get("/api/batches")["batches"]) == 1
+    assert len(server.get("/api/batches")["batches"]) == 1
 
 
-def test_a_plan_is_shown_and_nothing_is_started(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    served.project.task("03-door", "true", status="done")
-    plan = served.post("/api/plan", {"taskIds": ["02-roof", "01-walls"]})
+def test_a_plan_is_shown_and_nothing_is_started(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    server.project.task("03-door", "true", status="done")
+    plan = server.post("/api/plan", {"taskIds": ["02-roof", "01-walls"]})
     assert plan["waves"] == [["01-walls"], ["02-roof"]]
     assert plan["tasks"][1]["needs"][0]["id"] == "01-walls"
-    everything = served.post("/api/plan", {})
+    everything = server.post("/api/plan", {})
     assert everything["waves"] == plan["waves"]
-    assert served.post("/api/plan", {"taskIds": ["nobody"]}, 404)["error"] == "there is no task nobody"
-    assert not (served.project.top / ".git" / "plait" / "journal.db").exists()
+    assert server.post("/api/plan", {"taskIds": ["nobody"]}, 404)["error"] == "there is no task nobody"
+    assert not (server.project.top / ".git" / "plait" / "journal.db").exists()
 
 
-def test_of_two_who_ask_at_once_with_one_key_both_get_the_same_batch(served: RunningServer) -> None:
-    three(served)
+def test_of_two_who_ask_at_once_with_one_key_both_get_the_same_batch(server: RunningServer) -> None:
+    three(server)
 
     def ask(_: int) -> str:
         body, key = {"taskIds": ["01-walls"]}, {"Idempotency-Key": "same"}
-        return str(served.check_status(served.client.post("/api/batches", json=body, headers=key), 201)["id"])
+        return str(server.check_status(server.client.post("/api/batches", json=body, headers=key), 201)["id"])
 
     with ThreadPoolExecutor(4) as several:
         assert len({*several.map(ask, range(4))}) == 1
-    assert len(served.get("/api/batches")["batches"]) == 1
+    assert len(server.get("/api/batches")["batches"]) == 1
 
 
-def test_a_preview_says_what_would_keep_it_from_being_run(served: RunningServer) -> None:
-    three(served, "while [ ! -e go ]; do sleep 0.05; done")
-    served.project.write("plait.toml", '[run]\nverify = "make check"')
-    batch = served.run("01-walls", settings={"verify": "true"})
-    plan = served.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
+def test_a_preview_says_what_would_keep_it_from_being_run(server: RunningServer) -> None:
+    three(server, "while [ ! -e go ]; do sleep 0.05; done")
+    server.project.write("plait.toml", '[run]\nverify = "make check"')
+    batch = server.run("01-walls", settings={"verify": "true"})
+    plan = server.post("/api/plan", {"taskIds": ["01-walls", "02-roof"]})
     assert plan["waves"] == [["01-walls", "02-roof"]]
     twice, untrusted = (each["message"] for each in plan["problems"] if each["severity"] == "error")
     assert twice == f"batch {batch} has not finished with 01-walls"
     assert "make check" in untrusted or "trust" in untrusted
-    served.project.write("go", "")
-    served.wait_until_finished(batch)
+    server.project.write("go", "")
+    server.wait_until_finished(batch)
 
 
-def test_hints_are_in_the_words_of_the_interface(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    (problem,) = served.post("/api/batches", {"taskIds": ["02-roof"]}, 422)["problems"]
+def test_hints_are_in_the_words_of_the_interface(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    (problem,) = server.post("/api/batches", {"taskIds": ["02-roof"]}, 422)["problems"]
     assert problem["hint"] == "`withNeeds` adds it, `ignoreNeeds` ignores it."
-    assert served.post("/api/plan", {"taskIds": ["02-roof"]})["problems"][0]["hint"] == problem["hint"]
-    batch = served.run("02-roof", ignoreNeeds=True)
-    assert served.wait_until_finished(batch)["status"] == "completed"
+    assert server.post("/api/plan", {"taskIds": ["02-roof"]})["problems"][0]["hint"] == problem["hint"]
+    batch = server.run("02-roof", ignoreNeeds=True)
+    assert server.wait_until_finished(batch)["status"] == "completed"
 
 
-def test_a_contest_is_between_agents_that_can_enter_one(served: RunningServer) -> None:
-    three(served)
+def test_a_contest_is_between_agents_that_can_enter_one(server: RunningServer) -> None:
+    three(server)
     for contest, words in (({"times": 2}, "in place"), ({"agents": ["nobody"]}, "in place")):
-        told = refused(served, 422, {"taskIds": ["01-walls"], "contest": contest})
+        told = refused(server, 422, {"taskIds": ["01-walls"], "contest": contest})
         assert (told["field"], words in str(told["error"])) == ("contest", True)
-    assert refused(served, 422, {"taskIds": ["01-walls"], "contest": {"times": 0}})["field"] == "contest.times"
-    assert refused(served, 422, {"taskIds": ["01-walls"], "contest": {"agents": []}})["field"] == "contest.agents"
+    assert refused(server, 422, {"taskIds": ["01-walls"], "contest": {"times": 0}})["field"] == "contest.times"
+    assert refused(server, 422, {"taskIds": ["01-walls"], "contest": {"agents": []}})["field"] == "contest.agents"
 
 
-def test_where_there_are_no_sources_there_is_no_task(served: RunningServer) -> None:
-    assert refused(served, 404, {"taskIds": ["01-walls"]})["error"] == "there is no task 01-walls"
-    assert served.get("/api/tasks/01-walls", 404)["error"] == "there is no task 01-walls"
-    assert served.patch("/api/tasks/01-walls", {"version": "1", "title": "x"}, 404)["error"]
-    plan = served.post("/api/plan")
+def test_where_there_are_no_sources_there_is_no_task(server: RunningServer) -> None:
+    assert refused(server, 404, {"taskIds": ["01-walls"]})["error"] == "there is no task 01-walls"
+    assert server.get("/api/tasks/01-walls", 404)["error"] == "there is no task 01-walls"
+    assert server.patch("/api/tasks/01-walls", {"version": "1", "title": "x"}, 404)["error"]
+    plan = server.post("/api/plan")
     assert (plan["tasks"], plan["problems"][0]["severity"]) == ([], "error")

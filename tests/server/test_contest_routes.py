@@ -9,25 +9,25 @@ from tests.support.running_server import running_server as serve
 
 
 def test_two_agents_enter_and_one_wins(tmp_path: Path) -> None:
-    with make(tmp_path) as arena, serve(arena.project, tmp_path / "projects.json") as served:
-        arena.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
-        arena.write_agent("amber", "echo spent 750000 800\necho amber >a.txt")
-        arena.project.commit_all()
+    with make(tmp_path) as contest_project, serve(contest_project.project, tmp_path / "projects.json") as server:
+        contest_project.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
+        contest_project.write_agent("amber", "echo spent 750000 800\necho amber >a.txt")
+        contest_project.project.commit_all()
         order = {"taskIds": ["a"], "contest": {"agents": [AMBER, BIRCH]}}
-        plan = served.post("/api/plan", order)
+        plan = server.post("/api/plan", order)
         assert plan["waves"] == [["a@Amber", "a@Birch"], ["a"]]
         assert plan["cost"] is None
-        batch = served.post("/api/batches", order, 201)["id"]
-        a = next(task for task in served.wait_until_finished(batch)["tasks"] if task["taskId"] == "a")
+        batch = server.post("/api/batches", order, 201)["id"]
+        a = next(task for task in server.wait_until_finished(batch)["tasks"] if task["taskId"] == "a")
         assert (a["status"], a["winner"]) == ("done", "a@Amber")
         standing = f"/api/batches/{batch}/standing"
-        assert [run["taskId"] for run in served.get(standing)["tasks"]] == ["a"]
-        assert [run["taskId"] for run in served.get(standing, task="a@Birch")["tasks"]] == ["a@Birch"]
-        contest = served.get(f"/api/batches/{batch}/tasks/a/explain")["contest"]
+        assert [run["taskId"] for run in server.get(standing)["tasks"]] == ["a"]
+        assert [run["taskId"] for run in server.get(standing, task="a@Birch")["tasks"]] == ["a@Birch"]
+        contest = server.get(f"/api/batches/{batch}/tasks/a/explain")["contest"]
         assert {each["entrant"]: each["verdict"] for each in contest["entrants"]} == {
             "a@Amber": "won",
             "a@Birch": "passed",
         }
-        (board,) = served.get("/api/tasks")["tasks"]
+        (board,) = server.get("/api/tasks")["tasks"]
         assert (board["batch"]["review"], board["batch"]["diffstat"]["added"]) == (True, 1)
-        assert served.post("/api/plan", order)["cost"] == {"usd": 1.0, "tokens": 2000}
+        assert server.post("/api/plan", order)["cost"] == {"usd": 1.0, "tokens": 2000}

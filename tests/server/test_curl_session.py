@@ -7,11 +7,13 @@ from tests.support.running_server import RunningServer
 from tests.support.temp_project import WorktreeProject
 
 
-def test_three_tasks_to_one_pull_request(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.task("02-roof", "echo roof > roof.txt")
-    estate.task("03-door", "while [ ! -e never ]; do sleep 0.05; done")
-    estate.commit_all()
+def test_three_tasks_to_one_pull_request(
+    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+) -> None:
+    worktree_project.task("01-walls", "echo walls > walls.txt")
+    worktree_project.task("02-roof", "echo roof > roof.txt")
+    worktree_project.task("03-door", "while [ ! -e never ]; do sleep 0.05; done")
+    worktree_project.commit_all()
 
     tasks = [task["id"] for task in session.get("/api/tasks")["tasks"]]
     made = session.post("/api/batches", {"taskIds": tasks, "mode": "parallel"}, 201)
@@ -36,9 +38,9 @@ def test_three_tasks_to_one_pull_request(session: RunningServer, estate: Worktre
     assert session.get("/api/tasks")["tasks"][0]["batch"]["shipped"] is True
 
 
-def test_nothing_merged_is_nothing_to_publish(session: RunningServer, estate: WorktreeProject) -> None:
-    estate.task("01-walls", "exit 1")
-    estate.commit_all()
+def test_nothing_merged_is_nothing_to_publish(session: RunningServer, worktree_project: WorktreeProject) -> None:
+    worktree_project.task("01-walls", "exit 1")
+    worktree_project.commit_all()
     batch = session.run("01-walls", settings={"retries": 0})
     session.wait_until_finished(batch)
     told = session.post(f"/api/batches/{batch}/pr", None, 409)
@@ -46,9 +48,9 @@ def test_nothing_merged_is_nothing_to_publish(session: RunningServer, estate: Wo
     assert session.post(f"/api/batches/{batch}/pr", {"publish": "off"}, 422)["field"] == "publish"
 
 
-def test_only_a_push_has_no_link(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+def test_only_a_push_has_no_link(session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge) -> None:
+    worktree_project.task("01-walls", "echo walls > walls.txt")
+    worktree_project.commit_all()
     batch = session.run("01-walls")
     session.wait_until_finished(batch)
     session.client.post(f"/api/batches/{batch}/pr", json={"publish": "push"})

@@ -41,16 +41,16 @@ def history(tasks: int) -> Sequence[Record]:
 
 @asynccontextmanager
 async def opened(place: RepoLocation) -> AsyncIterator[ProjectSession]:
-    office = ProjectSession("r", place)
-    await office.open()
+    session = ProjectSession("r", place)
+    await session.open()
     try:
-        yield office
+        yield session
     finally:
-        await office.close()
+        await session.close()
 
 
-async def listen(office: ProjectSession, reader: SseReader, until: int, **wish: object) -> None:
-    async with aclosing(aiter(SseStream(office, reader.cursor, **wish))) as stream:  # type: ignore[arg-type]
+async def listen(session: ProjectSession, reader: SseReader, until: int, **wish: object) -> None:
+    async with aclosing(aiter(SseStream(session, reader.cursor, **wish))) as stream:  # type: ignore[arg-type]
         async for data in stream:
             reader.feed(data)
             if len(reader.events) >= until:
@@ -63,20 +63,20 @@ async def test_who_is_cut_off_again_and_again_hears_also_what_the_server_has_for
     records, chance, reader = history(300), Random(7), SseReader(str(EventCursor(journal.id, 0)))
     wanted = expected_events(journal.id, records)
     journal.append(records[:1])
-    async with opened(place) as office:
-        office.buffer._max_bytes = 60_000
+    async with opened(place) as session:
+        session.buffer._max_bytes = 60_000
         writing = asyncio.create_task(write(journal, records[1:]))
         for _ in range(CUTS):
-            await cut_off_somewhere(office, reader, chance)
-        await asyncio.wait_for(listen(office, reader, len(wanted)), PATIENCE)
+            await cut_off_somewhere(session, reader, chance)
+        await asyncio.wait_for(listen(session, reader, len(wanted)), PATIENCE)
         await writing
-        assert office.buffer.since > 0
+        assert session.buffer.since > 0
     assert reader.events == wanted
 
 
-async def cut_off_somewhere(office: ProjectSession, reader: SseReader, chance: Random) -> None:
+async def cut_off_somewhere(session: ProjectSession, reader: SseReader, chance: Random) -> None:
     left = chance.choice((0, 10, 300, 5_000, 30_000))
-    async with aclosing(aiter(SseStream(office, reader.cursor))) as stream:
+    async with aclosing(aiter(SseStream(session, reader.cursor))) as stream:
         while left > 0:
             try:
                 data = await asyncio.wait_for(anext(stream), 0.05)
@@ -101,20 +101,20 @@ async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(place: 
     records = history(60)
     journal.append(records)
     wanted = expected_events(journal.id, records)
-    async with opened(place) as office:
+    async with opened(place) as session:
         for seq in (0, 1, len(records) // 2):
             left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
             reader = SseReader(str(EventCursor(journal.id, seq)))
-            await asyncio.wait_for(listen(office, reader, len(left)), PATIENCE)
+            await asyncio.wait_for(listen(session, reader, len(left)), PATIENCE)
             assert reader.events == left
 
 
 async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: RepoLocation, journal: Journal) -> None:
     records = history(20)
     journal.append(records[:50])
-    async with opened(place) as office:
+    async with opened(place) as session:
         reader = SseReader()
-        listening = asyncio.create_task(listen(office, reader, 1))
+        listening = asyncio.create_task(listen(session, reader, 1))
         while not reader.last_event_id:  # noqa: ASYNC110 - a turn of the loop, no time
             await asyncio.sleep(0)
         assert reader.cursor == EventCursor(journal.id, 50)
@@ -126,9 +126,9 @@ async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: RepoLoc
 async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_a_journal(
     place: RepoLocation,
 ) -> None:
-    async with opened(place) as office:
+    async with opened(place) as session:
         reader = SseReader()
-        listening = asyncio.create_task(listen(office, reader, 1))
+        listening = asyncio.create_task(listen(session, reader, 1))
         await asyncio.sleep(0)
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
@@ -138,19 +138,19 @@ async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_
 
 async def test_a_mark_of_another_journal_is_answered_with_a_reset(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(3))
-    async with opened(place) as office:
+    async with opened(place) as session:
         for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
             reader = SseReader(str(mark))
-            await asyncio.wait_for(listen(office, reader, 1), PATIENCE)
+            await asyncio.wait_for(listen(session, reader, 1), PATIENCE)
             assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
 
 
 async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLocation, tmp_path: Path) -> None:
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history(3))
-    async with opened(place) as office:
+    async with opened(place) as session:
         reader = SseReader()
-        listening = asyncio.create_task(listen(office, reader, 1))
+        listening = asyncio.create_task(listen(session, reader, 1))
         await asyncio.sleep(0)
         for file in list(place.state.iterdir()):
             file.rename(tmp_path / f"away-{file.name}")
@@ -158,15 +158,15 @@ async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLoca
             journal.append(history(4)[:5])
             await asyncio.wait_for(listening, PATIENCE)
         assert b"event: reset" in reader.events[0]
-        assert office.follower.counters is not None
+        assert session.follower.counters is not None
 
 
 async def test_only_the_batch_that_was_asked_for_is_told(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(5))
-    async with opened(place) as office:
+    async with opened(place) as session:
         reader = SseReader(str(EventCursor(journal.id, 0)))
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(listen(office, reader, 10_000, batch="other"), 0.3)
+            await asyncio.wait_for(listen(session, reader, 10_000, batch="other"), 0.3)
         assert {json.loads(event.split(b"data: ")[1])["batchId"] for event in reader.events} <= {None}
 
 
@@ -175,7 +175,7 @@ async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
 ) -> None:
     monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 0.01)
     journal.append(history(3)[:1])
-    async with opened(place) as office, aclosing(aiter(SseStream(office, None, batch="other"))) as stream:
+    async with opened(place) as session, aclosing(aiter(SseStream(session, None, batch="other"))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         journal.append(history(3)[1:])
         signs = b""
@@ -190,28 +190,28 @@ async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 1e9)  # there will be no other
     journal.append(history(3)[:1])
-    async with opened(place) as office, aclosing(aiter(SseStream(office, None))) as stream:
+    async with opened(place) as session, aclosing(aiter(SseStream(session, None))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         sending = asyncio.create_task(anext(stream))
-        while not office._waiters:  # noqa: ASYNC110 - a turn of the loop, no time
+        while not session._waiters:  # noqa: ASYNC110 - a turn of the loop, no time
             await asyncio.sleep(0)
-        office.heartbeats += 1
-        office.notify_waiters()
+        session.heartbeats += 1
+        session.notify_waiters()
         assert await sending == b":\n\n"
         journal.append(history(3)[1:])
-        while office.buffer.seq < len(history(3)):
-            await office.query(lambda _: None)
+        while session.buffer.seq < len(history(3)):
+            await session.query(lambda _: None)
         assert b"data: " in await asyncio.wait_for(anext(stream), PATIENCE)
 
 
 async def test_a_reader_that_stops_reading_costs_nobody_else_anything(place: RepoLocation, journal: Journal) -> None:
     records = history(300)
     journal.append(records[:1])
-    async with opened(place) as office:
-        async with aclosing(aiter(SseStream(office, EventCursor(journal.id, 0)))) as stuck:
+    async with opened(place) as session:
+        async with aclosing(aiter(SseStream(session, EventCursor(journal.id, 0)))) as stuck:
             await anext(stuck)
             reader = SseReader(str(EventCursor(journal.id, 0)))
-            listening = asyncio.create_task(listen(office, reader, len(expected_events(journal.id, records))))
+            listening = asyncio.create_task(listen(session, reader, len(expected_events(journal.id, records))))
             await write(journal, records[1:])
             await asyncio.wait_for(listening, PATIENCE)
             slow = SseReader(str(EventCursor(journal.id, 0)))

@@ -69,17 +69,17 @@ def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
         left -= len(data)
 
 
-def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(yard: TempProject) -> None:
+def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(project: TempProject) -> None:
     records, chance, turn = records_of(batch_of(TASKS), Settings()), Random(7), Semaphore(0)
     assert len(records) >= 10_000
-    place = find_repo(yard.top)
+    place = find_repo(project.top)
     place.state.mkdir(parents=True)
     with (
         closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal,
         ThreadPoolExecutor(1) as listening,
     ):
         wanted, step = expected_events(journal.id, records), len(records) // CUTS
-        server = start_server(yard)
+        server = start_server(project)
         caller = Caller(server, EventCursor(journal.id, 0))
 
         def hear_in_parts() -> None:
@@ -107,85 +107,85 @@ def until(events: object, kind: str) -> list[dict[str, object]]:
     raise AssertionError(f"the stream ended before {kind}")
 
 
-def test_whoever_listens_from_a_reading_on_misses_nothing(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    mark = served.client.get("/api/batches").headers["Plait-Mark"]
-    batch = served.run("01-walls")
-    with served.stream_events(last=mark) as events:
+def test_whoever_listens_from_a_reading_on_misses_nothing(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    mark = server.client.get("/api/batches").headers["Plait-Mark"]
+    batch = server.run("01-walls")
+    with server.stream_events(last=mark) as events:
         heard = until(events, "batch:completed")
     assert [event["type"] for event in heard if event["type"] == "batch:created"] == ["batch:created"]
     assert heard[-1]["batchId"] == batch
     middle = heard[len(heard) // 2]["id"]
-    with served.stream_events(last=str(middle)) as events:
+    with server.stream_events(last=str(middle)) as events:
         again = until(events, "batch:completed")
     assert again == heard[len(heard) // 2 + 1 :]
-    with served.stream_events(since=middle) as events:
+    with server.stream_events(since=middle) as events:
         assert until(events, "batch:completed") == again
 
 
-def test_of_one_batch_all_is_told_and_of_others_nothing(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    served.project.task("02-roof", "true")
-    first, second = served.run("01-walls"), served.run("02-roof")
+def test_of_one_batch_all_is_told_and_of_others_nothing(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    server.project.task("02-roof", "true")
+    first, second = server.run("01-walls"), server.run("02-roof")
     for batch in (first, second):
-        served.wait_until_finished(batch)
-    with served.stream_events(batch=second[:3] if first[:3] != second[:3] else second) as events:
+        server.wait_until_finished(batch)
+    with server.stream_events(batch=second[:3] if first[:3] != second[:3] else second) as events:
         heard = until(events, "batch:completed")
     assert {event["batchId"] for event in heard} - {None} == {second}
     assert any(event["type"] == "batch:created" for event in heard)
 
 
-def test_without_a_mark_one_hears_what_happens_from_now_on(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    served.project.task("02-roof", "true")
-    served.wait_until_finished(served.run("01-walls"))
-    with served.stream_events() as events:
-        second = served.run("02-roof")
+def test_without_a_mark_one_hears_what_happens_from_now_on(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    server.project.task("02-roof", "true")
+    server.wait_until_finished(server.run("01-walls"))
+    with server.stream_events() as events:
+        second = server.run("02-roof")
         heard = until(events, "batch:completed")
     assert {event["batchId"] for event in heard} - {None} == {second}
 
 
-def test_what_agents_say_is_told_unless_nobody_wants_it(served: RunningServer) -> None:
-    served.project.task("01-walls", f"echo hello; {WAIT}")
-    batch = served.run("01-walls")
-    with served.stream_events(batch=batch) as events:
+def test_what_agents_say_is_told_unless_nobody_wants_it(server: RunningServer) -> None:
+    server.project.task("01-walls", f"echo hello; {WAIT}")
+    batch = server.run("01-walls")
+    with server.stream_events(batch=batch) as events:
         said = until(events, "execution:log")[-1]
     assert (said["id"], said["entry"]) == (None, {"kind": "activity", "text": "hello"})
-    with served.stream_events(batch=batch, logs="false") as events:
-        served.project.write("go", "")
+    with server.stream_events(batch=batch, logs="false") as events:
+        server.project.write("go", "")
         assert not any(event["type"] == "execution:log" for event in until(events, "batch:completed"))
 
 
 @pytest.mark.parametrize("mark", ["x", "1", ":5", "a:b", "a" * 100 + ":1", "0" * 250, "a:1\u00e4"])
-def test_what_is_no_mark_is_refused(served: RunningServer, mark: str) -> None:
-    assert served.get("/api/events", 422, since=mark)["field"] == "since"
-    answer = served.client.get("/api/events", headers=[(b"Last-Event-ID", mark.encode("latin-1"))])
-    assert served.check_status(answer, 422)["field"] == "Last-Event-ID"
+def test_what_is_no_mark_is_refused(server: RunningServer, mark: str) -> None:
+    assert server.get("/api/events", 422, since=mark)["field"] == "since"
+    answer = server.client.get("/api/events", headers=[(b"Last-Event-ID", mark.encode("latin-1"))])
+    assert server.check_status(answer, 422)["field"] == "Last-Event-ID"
 
 
-def test_a_batch_that_is_not_there_is_not_found(served: RunningServer) -> None:
-    assert served.get("/api/events", 404, batch="nobody")["error"]
+def test_a_batch_that_is_not_there_is_not_found(server: RunningServer) -> None:
+    assert server.get("/api/events", 404, batch="nobody")["error"]
 
 
-def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(served: RunningServer, tmp_path: Path) -> None:
-    place = find_repo(served.project.top)
+def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(server: RunningServer, tmp_path: Path) -> None:
+    place = find_repo(server.project.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(records_of(batch_of(3), Settings()))
-    assert len(served.get("/api/batches")["batches"]) == 1
+    assert len(server.get("/api/batches")["batches"]) == 1
     with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
         damage.execute("UPDATE meta SET last = last + 1")
     for path in ("/api/batches", "/api/events", "/api/batches/b/tasks/t1/explain"):
-        assert "is damaged" in served.get(path, 503)["error"]
+        assert "is damaged" in server.get(path, 503)["error"]
     for file in list(place.state.glob(f"{JOURNAL_FILE}*")):
         file.rename(tmp_path / file.name)
-    served.project.wait_until(lambda: served.client.get("/api/batches").status_code == 200)
-    assert served.get("/api/batches")["batches"] == []
+    server.project.wait_until(lambda: server.client.get("/api/batches").status_code == 200)
+    assert server.get("/api/batches")["batches"] == []
 
 
-def test_metrics_are_told(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    served.wait_until_finished(served.run("01-walls"))
-    answer = served.client.get("/metrics")
+def test_metrics_are_told(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    server.wait_until_finished(server.run("01-walls"))
+    answer = server.client.get("/metrics")
     assert answer.headers["Content-Type"].startswith("text/plain")
     assert 'plait_tasks_ended_total{project="' in answer.text

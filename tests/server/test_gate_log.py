@@ -11,20 +11,22 @@ from tests.support.temp_project import WorktreeProject
 SECRET = "correct-horse-battery-staple"
 
 
-def test_what_a_gate_printed_is_read_like_a_log(served_estate: RunningServer, estate: WorktreeProject) -> None:
-    served = served_estate
+def test_what_a_gate_printed_is_read_like_a_log(
+    worktree_server: RunningServer, worktree_project: WorktreeProject
+) -> None:
+    server = worktree_server
     os.environ["MY_SECRET_KEY"] = SECRET
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.task("02-fire", "echo fire > fire.txt", needs="[01-walls]")
-    estate.commit_all()
+    worktree_project.task("01-walls", "echo walls > walls.txt")
+    worktree_project.task("02-fire", "echo fire > fire.txt", needs="[01-walls]")
+    worktree_project.commit_all()
     gate = f"printf '\\033[31m<b>looking\\033[0m\\n'; echo {SECRET}; if [ -e fire.txt ]; then echo it burns; exit 1; fi"
-    batch = served.run("01-walls", "02-fire", settings={"gate": gate})
-    served.wait_until_finished(batch)
-    spans = served.get(f"/api/batches/{batch}/timeline")["spans"]
+    batch = server.run("01-walls", "02-fire", settings={"gate": gate})
+    server.wait_until_finished(batch)
+    spans = server.get(f"/api/batches/{batch}/timeline")["spans"]
     results = {span["n"]: span["result"] for span in spans if span["kind"] == "gate"}
     (failed,) = [n for n, result in results.items() if result == "failed"]
     path = f"/api/batches/{batch}/log"
-    told = served.client.get(path, params={"gate": failed})
+    told = server.client.get(path, params={"gate": failed})
     lines = told.text.splitlines()
     assert (lines[0], lines[-1]) == ("<b>looking", "it burns")
     assert SECRET not in told.text
@@ -34,40 +36,42 @@ def test_what_a_gate_printed_is_read_like_a_log(served_estate: RunningServer, es
         "0",
         "true",
     ]
-    assert served.client.get(path, params={"gate": failed, "from": -9}).text == "it burns\n"
-    beyond = served.client.get(path, params={"gate": failed, "from": told.headers["Plait-Next"]})
+    assert server.client.get(path, params={"gate": failed, "from": -9}).text == "it burns\n"
+    beyond = server.client.get(path, params={"gate": failed, "from": told.headers["Plait-Next"]})
     assert (beyond.status_code, beyond.text) == (200, "")
-    assert served.client.get(path).headers["Plait-Gate"] == str(max(results))
+    assert server.client.get(path).headers["Plait-Gate"] == str(max(results))
     passed = [n for n, result in results.items() if result == "passed"]
     assert passed
     for n in passed:
-        other = served.client.get(path, params={"gate": n})
+        other = server.client.get(path, params={"gate": n})
         assert (other.headers["Plait-Gate"], "it burns" in other.text) == (str(n), False)
-    assert served.get(path, 404, gate=99)["error"] == f"batch {batch} has no gate 99"
+    assert server.get(path, 404, gate=99)["error"] == f"batch {batch} has no gate 99"
     for query, field in (({"gate": 0}, "gate"), ({"from_": "x"}, "from"), ({"limit": 1}, "limit")):
-        assert served.get(path, 422, **query)["field"] == field
+        assert server.get(path, 422, **query)["field"] == field
 
 
-def test_a_gate_is_read_while_it_runs(served_estate: RunningServer, estate: WorktreeProject, tmp_path: Path) -> None:
-    served, go = served_estate, tmp_path / "go"
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+def test_a_gate_is_read_while_it_runs(
+    worktree_server: RunningServer, worktree_project: WorktreeProject, tmp_path: Path
+) -> None:
+    server, go = worktree_server, tmp_path / "go"
+    worktree_project.task("01-walls", "echo walls > walls.txt")
+    worktree_project.commit_all()
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
-    batch = served.run("01-walls", settings={"gate": gate})
+    batch = server.run("01-walls", settings={"gate": gate})
     path = f"/api/batches/{batch}/log"
-    estate.wait_until(lambda: served.client.get(path).text == "one\n")
-    running = served.client.get(path)
+    worktree_project.wait_until(lambda: server.client.get(path).text == "one\n")
+    running = server.client.get(path)
     assert running.headers["Plait-Ended"] == "false"
     go.touch()
-    served.wait_until_finished(batch)
-    rest = served.client.get(path, params={"from": running.headers["Plait-Next"]})
+    server.wait_until_finished(batch)
+    rest = server.client.get(path, params={"from": running.headers["Plait-Next"]})
     assert (rest.text, rest.headers["Plait-Ended"]) == ("two\n", "true")
 
 
-def test_where_no_gate_has_run_there_is_none_to_read(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    told = served.get(f"/api/batches/{batch}/log", 404)
+def test_where_no_gate_has_run_there_is_none_to_read(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    told = server.get(f"/api/batches/{batch}/log", 404)
     assert told["error"] == f"batch {batch}: no gate is set, so there is nothing to read"
-    assert served.get("/api/batches/nothing/log", 404)["error"]
+    assert server.get("/api/batches/nothing/log", 404)["error"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tests.support.running_server import RunningServer
 
 
-def test_a_graph_has_statuses_and_reasons(served: RunningServer) -> None:
-    served.project.task("01-walls", "exit 1")
-    served.project.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]")
-    served.project.task("03-tiles", "true", touches="[roof.txt]")
-    batch = served.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
-    served.wait_until_finished(batch)
-    told = served.get(f"/api/batches/{batch}/graph")
+def test_a_graph_has_statuses_and_reasons(server: RunningServer) -> None:
+    server.project.task("01-walls", "exit 1")
+    server.project.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]")
+    server.project.task("03-tiles", "true", touches="[roof.txt]")
+    batch = server.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
+    server.wait_until_finished(batch)
+    told = server.get(f"/api/batches/{batch}/graph")
     assert {node["taskId"]: (node["status"], node["wave"]) for node in told["nodes"]} == {
         "01-walls": ("failed", 1),
         "02-roof": ("blocked", 2),
@@ -23,17 +23,17 @@ def test_a_graph_has_statuses_and_reasons(served: RunningServer) -> None:
     assert told["waves"] == [["01-walls", "03-tiles"], ["02-roof"]]
     assert told["criticalPath"] == ["01-walls", "02-roof"]
     assert told["conflicts"] == [{"file": "roof.txt", "tasks": ["02-roof", "03-tiles"]}]
-    assert served.get("/api/batches/nobody/graph", 404)["error"]
+    assert server.get("/api/batches/nobody/graph", 404)["error"]
 
 
-def test_a_timeline_has_attempts_and_waits(served: RunningServer) -> None:
-    served.project.task("01-walls", "test -e once || { touch once; exit 1; }")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    batch = served.run("01-walls", "02-roof", settings={"retries": 0})
-    served.wait_until_finished(batch)
-    served.post(f"/api/batches/{batch}/retry")
-    served.wait_until_finished(batch)
-    told = served.get(f"/api/batches/{batch}/timeline")
+def test_a_timeline_has_attempts_and_waits(server: RunningServer) -> None:
+    server.project.task("01-walls", "test -e once || { touch once; exit 1; }")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    batch = server.run("01-walls", "02-roof", settings={"retries": 0})
+    server.wait_until_finished(batch)
+    server.post(f"/api/batches/{batch}/retry")
+    server.wait_until_finished(batch)
+    told = server.get(f"/api/batches/{batch}/timeline")
     walls, roof = told["tasks"]
     assert [(span["kind"], span["n"], span["result"]) for span in walls["spans"]] == [
         ("write", 1, "task"),
@@ -43,4 +43,4 @@ def test_a_timeline_has_attempts_and_waits(served: RunningServer) -> None:
     assert roof["waits"][0]["startedAt"] == told["startedAt"]
     assert roof["waits"][-1]["completedAt"] == roof["spans"][0]["startedAt"]
     assert told["completedAt"] is not None
-    assert served.get("/api/batches/nobody/timeline", 404)["error"]
+    assert server.get("/api/batches/nobody/timeline", 404)["error"]

@@ -13,61 +13,61 @@ def allowed(answer: httpx.Response) -> set[str]:
     return set(answer.headers["Allow"].split(", "))
 
 
-def test_a_method_that_an_address_has_not_is_told_those_that_it_has(served: RunningServer) -> None:
-    ask = served.client.request
+def test_a_method_that_an_address_has_not_is_told_those_that_it_has(server: RunningServer) -> None:
+    ask = server.client.request
     assert allowed(ask("PUT", "/api/tasks/01-walls")) == {"GET", "HEAD", "PATCH"}
     assert allowed(ask("GET", "/api/batches/7f3a/cancel")) == {"POST"}
     assert allowed(ask("DELETE", "/api/settings")) == {"GET", "HEAD", "PATCH"}
     assert allowed(ask("OPTIONS", "/health")) == {"GET", "HEAD"}
 
 
-def test_head_has_the_headers_of_get_and_no_body(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
+def test_head_has_the_headers_of_get_and_no_body(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
     for path in ("/health", "/api/tasks", "/api/batches/nobody"):
-        got, head = served.client.get(path), served.client.head(path)
+        got, head = server.client.get(path), server.client.head(path)
         assert (head.status_code, head.content) == (got.status_code, b"")
         assert head.headers["Content-Length"] == got.headers["Content-Length"]
         assert head.headers.get("Plait-Mark") == got.headers.get("Plait-Mark")
 
 
-def test_nobody_waits_for_the_head_of_what_has_no_end(served: RunningServer) -> None:
-    assert allowed(served.client.head("/api/events")) == {"GET"}
+def test_nobody_waits_for_the_head_of_what_has_no_end(server: RunningServer) -> None:
+    assert allowed(server.client.head("/api/events")) == {"GET"}
 
 
 @pytest.mark.parametrize("path", ["/api/batches/", "/api/batches/x/cancel/", "/api", "/", "/api/nothing"])
-def test_an_address_is_spelt_in_one_way(served: RunningServer, path: str) -> None:
-    answer = served.client.get(path)
-    assert served.check_status(answer, 404)["hint"] == "GET /api/docs lists all routes."
+def test_an_address_is_spelt_in_one_way(server: RunningServer, path: str) -> None:
+    answer = server.client.get(path)
+    assert server.check_status(answer, 404)["hint"] == "GET /api/docs lists all routes."
 
 
-def test_no_other_origin_is_let_in(served: RunningServer) -> None:
-    answer = served.client.get("/api/batches", headers={"Origin": "http://localhost:9"})
+def test_no_other_origin_is_let_in(server: RunningServer) -> None:
+    answer = server.client.get("/api/batches", headers={"Origin": "http://localhost:9"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_where_no_body_is_needed_none_is_asked_for(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
+def test_where_no_body_is_needed_none_is_asked_for(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
     json_type = {"Content-Type": "application/json"}
     for headers in ({}, json_type):
-        assert served.check_status(served.client.post("/api/plan", headers=headers), 200)["waves"] == [["01-walls"]]
-    batch = served.run("01-walls", mode="queue")
-    told = served.check_status(served.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
+        assert server.check_status(server.client.post("/api/plan", headers=headers), 200)["waves"] == [["01-walls"]]
+    batch = server.run("01-walls", mode="queue")
+    told = server.check_status(server.client.post(f"/api/batches/{batch}/approve", headers=json_type), 200)
     assert told["results"][0]["result"] == "granted"
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}])
-def test_a_body_that_is_not_called_json_is_not_read(served: RunningServer, headers: dict[str, str]) -> None:
-    told = served.check_status(served.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422)
+def test_a_body_that_is_not_called_json_is_not_read(server: RunningServer, headers: dict[str, str]) -> None:
+    told = server.check_status(server.client.post("/api/batches", content=b'{"taskIds": ["a"]}', headers=headers), 422)
     assert told["error"] == "the body must be JSON, sent with Content-Type: application/json"
     assert told["field"] == "body"
 
 
-def test_what_is_wrong_with_a_body_is_told_plainly(served: RunningServer) -> None:
+def test_what_is_wrong_with_a_body_is_told_plainly(server: RunningServer) -> None:
     json_type = {"Content-Type": "application/json; charset=utf-8"}
     said = {b"": "missing", b"[]": "must be a JSON object", b"{": "not valid JSON", b"null": "JSON object"}
     for body, words in said.items():
-        told = served.check_status(served.client.post("/api/bulk", content=body, headers=json_type), 422)
+        told = server.check_status(server.client.post("/api/bulk", content=body, headers=json_type), 422)
         assert words in told["error"]
-    assert served.post("/api/bulk", {}, 422)["error"] == "action is missing"
-    unknown = served.post("/api/batches", {"taskIds": ["a"], "taskId": 1}, 422)
+    assert server.post("/api/bulk", {}, 422)["error"] == "action is missing"
+    unknown = server.post("/api/batches", {"taskIds": ["a"], "taskId": 1}, 422)
     assert (unknown["error"], unknown["field"]) == ("taskId is not a field of this body", "taskId")

@@ -15,29 +15,29 @@ WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 SECRET = "correct-horse-battery-staple"
 
 
-def log(served: RunningServer, batch: str, task: str, **query: object) -> httpx.Response:
+def log(server: RunningServer, batch: str, task: str, **query: object) -> httpx.Response:
     words = {name.rstrip("_"): str(value) for name, value in query.items()}
-    answer = served.client.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/log", params=words)
+    answer = server.client.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/log", params=words)
     assert answer.status_code == 200, answer.text
     return answer
 
 
-def whole(served: RunningServer, batch: str, task: str, **query: object) -> str:
+def whole(server: RunningServer, batch: str, task: str, **query: object) -> str:
     """All of it, page by page."""
     told, at = "", 0
     while True:
-        answer = log(served, batch, task, from_=at, **query)
+        answer = log(server, batch, task, from_=at, **query)
         assert int(answer.headers["Plait-Offset"]) == at
         told, at = told + answer.text, int(answer.headers["Plait-Next"])
         if answer.headers["Plait-Ended"] == "true":
             return told
 
 
-def test_a_log_is_read_from_an_offset_on(served: RunningServer) -> None:
-    served.project.task("01-walls", "echo first; echo 'second <b>'")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    answer = log(served, batch, "01-walls")
+def test_a_log_is_read_from_an_offset_on(server: RunningServer) -> None:
+    server.project.task("01-walls", "echo first; echo 'second <b>'")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    answer = log(server, batch, "01-walls")
     assert answer.text == "first\nsecond <b>\n"
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert answer.headers["Plait-Attempt"] == "write-1"
@@ -46,69 +46,69 @@ def test_a_log_is_read_from_an_offset_on(served: RunningServer) -> None:
         "17",
         "true",
     ]
-    assert log(served, batch, "01-walls", from_=6).text == "second <b>\n"
-    assert log(served, batch, "01-walls", from_=-4).text == "<b>\n"
-    inside = log(served, batch, "01-walls", from_=3)
+    assert log(server, batch, "01-walls", from_=6).text == "second <b>\n"
+    assert log(server, batch, "01-walls", from_=-4).text == "<b>\n"
+    inside = log(server, batch, "01-walls", from_=3)
     assert (inside.text, inside.headers["Plait-Offset"]) == ("st\nsecond <b>\n", "3")
-    beyond = log(served, batch, "01-walls", from_=10**12)
+    beyond = log(server, batch, "01-walls", from_=10**12)
     assert (beyond.text, beyond.headers["Plait-Next"]) == ("", "17")
 
 
-def test_a_line_that_has_no_end_yet_is_told_when_it_has(served: RunningServer) -> None:
-    served.project.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
-    batch = served.run("01-walls")
-    served.project.wait_for_file("here")
-    served.project.wait_until(lambda: log(served, batch, "01-walls").text)
-    running = log(served, batch, "01-walls")
+def test_a_line_that_has_no_end_yet_is_told_when_it_has(server: RunningServer) -> None:
+    server.project.task("01-walls", f"echo first; printf half; touch here; {WAIT}; echo ' and half'")
+    batch = server.run("01-walls")
+    server.project.wait_for_file("here")
+    server.project.wait_until(lambda: log(server, batch, "01-walls").text)
+    running = log(server, batch, "01-walls")
     assert running.text == "first\n"
     assert running.headers["Plait-Ended"] == "false"
-    served.project.write("go", "")
-    served.wait_until_finished(batch)
-    rest = log(served, batch, "01-walls", from_=running.headers["Plait-Next"])
+    server.project.write("go", "")
+    server.wait_until_finished(batch)
+    rest = log(server, batch, "01-walls", from_=running.headers["Plait-Next"])
     assert (rest.text, rest.headers["Plait-Ended"]) == ("half and half\n", "true")
 
 
-def test_a_long_log_comes_in_pages_and_none_is_large(served: RunningServer) -> None:
-    served.project.task("01-walls", "seq -w 1 400000")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    assert len(log(served, batch, "01-walls", limit=65536).content) <= 65536
-    assert whole(served, batch, "01-walls").split() == [f"{number:06}" for number in range(1, 400_001)]
+def test_a_long_log_comes_in_pages_and_none_is_large(server: RunningServer) -> None:
+    server.project.task("01-walls", "seq -w 1 400000")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    assert len(log(server, batch, "01-walls", limit=65536).content) <= 65536
+    assert whole(server, batch, "01-walls").split() == [f"{number:06}" for number in range(1, 400_001)]
 
 
-def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(served: RunningServer) -> None:
-    served.project.task("01-walls", "echo first; head -c 200000 /dev/zero | tr '\\0' x; echo; echo last")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    ends = [log(served, batch, "01-walls", limit=65536, from_=at) for at in (0, 6, 6 + 65536)]
+def test_a_line_that_is_longer_than_a_page_is_told_to_its_end(server: RunningServer) -> None:
+    server.project.task("01-walls", "echo first; head -c 200000 /dev/zero | tr '\\0' x; echo; echo last")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    ends = [log(server, batch, "01-walls", limit=65536, from_=at) for at in (0, 6, 6 + 65536)]
     assert [(each.headers["Plait-Next"], each.headers["Plait-Ended"]) for each in ends] == [
         ("6", "false"),
         (str(6 + 65536), "false"),
         (str(6 + 2 * 65536), "false"),
     ]
-    assert whole(served, batch, "01-walls", limit=65536) == f"first\n{'x' * 200_000}\nlast\n"
+    assert whole(server, batch, "01-walls", limit=65536) == f"first\n{'x' * 200_000}\nlast\n"
     assert ends[1].headers["Content-Encoding"] == "gzip"
 
 
-def test_no_secret_is_told_wherever_the_reader_begins(served: RunningServer) -> None:
+def test_no_secret_is_told_wherever_the_reader_begins(server: RunningServer) -> None:
     os.environ["MY_SECRET_KEY"] = SECRET
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
-    served.project.write("key", key)
-    served.project.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
-    batch = served.run("01-walls")
-    assert served.wait_until_finished(batch)["status"] == "completed"
-    size = int(log(served, batch, "01-walls").headers["Plait-Next"])
+    server.project.write("key", key)
+    server.project.task("01-walls", 'echo "it is $MY_SECRET_KEY."; cat key')
+    batch = server.run("01-walls")
+    assert server.wait_until_finished(batch)["status"] == "completed"
+    size = int(log(server, batch, "01-walls").headers["Plait-Next"])
     assert size > len(SECRET) + len(key)
     for start in range(size):
-        told = log(served, batch, "01-walls", from_=start).text
+        told = log(server, batch, "01-walls", from_=start).text
         assert not any(word in told for word in (SECRET, SECRET[6:], "MIIEvQ", "BKcwgg", "VJTUt"))
 
 
-def test_what_it_said_and_did_is_told_as_events(served: RunningServer) -> None:
-    served.project.task("01-walls", "echo one; echo; echo two")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    answer = log(served, batch, "01-walls", format="events")
+def test_what_it_said_and_did_is_told_as_events(server: RunningServer) -> None:
+    server.project.task("01-walls", "echo one; echo; echo two")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    answer = log(server, batch, "01-walls", format="events")
     told = [json.loads(line) for line in answer.text.splitlines()]
     assert [(each["type"], each["offset"], each["entry"]) for each in told] == [
         ("execution:log", 0, {"kind": "activity", "text": "one"}),
@@ -117,17 +117,17 @@ def test_what_it_said_and_did_is_told_as_events(served: RunningServer) -> None:
     assert {each["batchId"] for each in told} == {batch}
 
 
-def test_attempts_and_steps_are_chosen(served: RunningServer) -> None:
-    served.project.task("01-walls", "echo attempt $PLAIT_ATTEMPT; test -e go || { touch go; exit 1; }")
-    batch = served.run("01-walls", settings={"verify": "echo checked", "retries": 0})
-    served.wait_until_finished(batch)
-    served.post(f"/api/batches/{batch}/retry")
-    served.wait_until_finished(batch)
-    assert log(served, batch, "01-walls", attempt=1).text == "attempt 1\n"
-    assert log(served, batch, "01-walls").text == "attempt 2\n"
-    assert log(served, batch, "01-walls", step="verify").text == "checked\n"
+def test_attempts_and_steps_are_chosen(server: RunningServer) -> None:
+    server.project.task("01-walls", "echo attempt $PLAIT_ATTEMPT; test -e go || { touch go; exit 1; }")
+    batch = server.run("01-walls", settings={"verify": "echo checked", "retries": 0})
+    server.wait_until_finished(batch)
+    server.post(f"/api/batches/{batch}/retry")
+    server.wait_until_finished(batch)
+    assert log(server, batch, "01-walls", attempt=1).text == "attempt 1\n"
+    assert log(server, batch, "01-walls").text == "attempt 2\n"
+    assert log(server, batch, "01-walls", step="verify").text == "checked\n"
     path = f"/api/batches/{batch}/tasks/01-walls/log"
-    assert served.get(path, 404, attempt=3)["error"] == "01-walls has no write attempt 3"
+    assert server.get(path, 404, attempt=3)["error"] == "01-walls has no write attempt 3"
     for query, field in (
         ({"attempt": 0}, "attempt"),
         ({"step": "merge"}, "step"),
@@ -135,71 +135,71 @@ def test_attempts_and_steps_are_chosen(served: RunningServer) -> None:
         ({"limit": 1}, "limit"),
         ({"format": "html"}, "format"),
     ):
-        assert served.get(path, 422, **query)["field"] == field
+        assert server.get(path, 422, **query)["field"] == field
 
 
-def test_before_the_first_attempt_there_is_nothing_to_read(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    batch = served.run("01-walls", mode="queue")
+def test_before_the_first_attempt_there_is_nothing_to_read(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    batch = server.run("01-walls", mode="queue")
     for what in ("log", "diff"):
-        told = served.get(f"/api/batches/{batch}/tasks/01-walls/{what}", 409)
+        told = server.get(f"/api/batches/{batch}/tasks/01-walls/{what}", 409)
         assert told["state"] in {"waiting", "queued"}
 
 
 @pytest.mark.parametrize("task", ["a/b", "TODO:63", "ünï", "a b", "x?y#z", "log", "a/log", "%2e"])
-def test_any_id_can_be_named_in_a_path(served: RunningServer, task: str) -> None:
-    served.project.task("01", f"echo {len(task)}", id=json.dumps(task))
-    listed = [each["id"] for each in served.get("/api/tasks")["tasks"]]
+def test_any_id_can_be_named_in_a_path(server: RunningServer, task: str) -> None:
+    server.project.task("01", f"echo {len(task)}", id=json.dumps(task))
+    listed = [each["id"] for each in server.get("/api/tasks")["tasks"]]
     if task not in listed:
         pytest.skip(f"no source makes such an id: {listed}")
-    batch = served.run(task)
-    served.wait_until_finished(batch)
-    assert log(served, batch, task).text == f"{len(task)}\n"
-    assert served.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/explain")["taskId"] == task
-    assert served.get(f"/api/tasks/{quote_task_id(task)}")["id"] == task
+    batch = server.run(task)
+    server.wait_until_finished(batch)
+    assert log(server, batch, task).text == f"{len(task)}\n"
+    assert server.get(f"/api/batches/{batch}/tasks/{quote_task_id(task)}/explain")["taskId"] == task
+    assert server.get(f"/api/tasks/{quote_task_id(task)}")["id"] == task
 
 
-def test_an_explanation_tells_the_reason_and_the_way_out(served: RunningServer) -> None:
-    served.project.task("01-walls", "exit 3")
-    served.project.task("02-roof", "true", needs="[01-walls]")
-    batch = served.run("01-walls", "02-roof", settings={"retries": 0})
-    served.wait_until_finished(batch)
-    told = served.get(f"/api/batches/{batch}/tasks/02-roof/explain")
+def test_an_explanation_tells_the_reason_and_the_way_out(server: RunningServer) -> None:
+    server.project.task("01-walls", "exit 3")
+    server.project.task("02-roof", "true", needs="[01-walls]")
+    batch = server.run("01-walls", "02-roof", settings={"retries": 0})
+    server.wait_until_finished(batch)
+    told = server.get(f"/api/batches/{batch}/tasks/02-roof/explain")
     assert (told["status"], told["needs"][0]["status"]) == ("blocked", "failed")
-    failed = served.get(f"/api/batches/{batch}/tasks/01-walls/explain")
+    failed = server.get(f"/api/batches/{batch}/tasks/01-walls/explain")
     assert (failed["attempts"][0]["exitCode"], failed["attempts"][0]["category"]) == (3, "task")
     assert failed["way"]
-    assert served.get(f"/api/batches/{batch}/tasks/nobody/explain", 404)["error"]
+    assert server.get(f"/api/batches/{batch}/tasks/nobody/explain", 404)["error"]
 
 
-def test_a_change_is_told_as_git_tells_it(served_estate: RunningServer, estate: WorktreeProject) -> None:
-    served = served_estate
-    estate.task("01-walls", "seq 1 20000 > walls.txt")
-    estate.task("02-roof", "echo roof > roof.txt")
-    estate.commit_all()
-    batch = served.run("01-walls", "02-roof")
-    assert served.wait_until_finished(batch)["status"] == "completed"
+def test_a_change_is_told_as_git_tells_it(worktree_server: RunningServer, worktree_project: WorktreeProject) -> None:
+    server = worktree_server
+    worktree_project.task("01-walls", "seq 1 20000 > walls.txt")
+    worktree_project.task("02-roof", "echo roof > roof.txt")
+    worktree_project.commit_all()
+    batch = server.run("01-walls", "02-roof")
+    assert server.wait_until_finished(batch)["status"] == "completed"
     path = f"/api/batches/{batch}/tasks/01-walls/diff"
-    answer = served.client.get(path)
+    answer = server.client.get(path)
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert answer.headers["Content-Encoding"] == "gzip"
     assert answer.text.startswith("diff --git a/walls.txt b/walls.txt")
     assert answer.text.count("\n+") == 20_001
-    assert served.client.get(path, params={"from": 100_000}).text == answer.text[100_000:]
-    assert served.client.get(path, params={"attempt": 1}).text == answer.text
-    assert served.client.get(path, params={"from": 10**9}).text == ""
-    told = served.get(path, format="json")
+    assert server.client.get(path, params={"from": 100_000}).text == answer.text[100_000:]
+    assert server.client.get(path, params={"attempt": 1}).text == answer.text
+    assert server.client.get(path, params={"from": 10**9}).text == ""
+    told = server.get(path, format="json")
     assert (told["plus"], told["files"][0]["path"], told["cut"]) == (20_000, "walls.txt", False)
     assert told["diff"] == answer.text
-    both = served.get(f"/api/batches/{batch}/diff", format="json")
+    both = server.get(f"/api/batches/{batch}/diff", format="json")
     assert [file["path"] for file in both["files"]] == ["roof.txt", "walls.txt"]
-    assert "roof.txt" in served.client.get(f"/api/batches/{batch}/diff").text
-    assert served.get(path, 404, attempt=2)["error"] == "01-walls has no write attempt 2"
+    assert "roof.txt" in server.client.get(f"/api/batches/{batch}/diff").text
+    assert server.get(path, 404, attempt=2)["error"] == "01-walls has no write attempt 2"
 
 
-def test_in_place_there_is_nothing_to_compare(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    assert served.get(f"/api/batches/{batch}/diff", 409)["state"] == "completed"
-    assert served.get(f"/api/batches/{batch}/tasks/01-walls/diff", 409)["state"] == "done"
+def test_in_place_there_is_nothing_to_compare(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    assert server.get(f"/api/batches/{batch}/diff", 409)["state"] == "completed"
+    assert server.get(f"/api/batches/{batch}/tasks/01-walls/diff", 409)["state"] == "done"

@@ -47,36 +47,36 @@ def place(tmp_path: Path) -> RepoLocation:
 
 
 @pytest.fixture
-def scribe(place: RepoLocation) -> JournalWriter:
+def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place)
 
 
 class Counted:
-    """A desk whose records are counted, as an office does it. Nobody writes the journal while it is open."""
+    """A session whose records are counted, as the server counts them. Nothing writes the journal while it is open."""
 
     def __init__(self, place: RepoLocation) -> None:
         self.place, self.meter = place, MetricsReader()
         self._open()
 
     def _open(self) -> None:
-        self.desk, self.tally = Session(self.place, EventStream()), JournalCounters()
-        self.desk.subscribe(lambda record, _: self.tally.apply(self.desk.state, record))
+        self.session, self.tally = Session(self.place, EventStream()), JournalCounters()
+        self.session.subscribe(lambda record, _: self.tally.apply(self.session.state, record))
 
     def figures(self, project: str = "p") -> ProjectMetrics:
-        self.desk.refresh()
-        return self.meter.read(project, self.desk, self.tally, clients=3)
+        self.session.refresh()
+        return self.meter.read(project, self.session, self.tally, clients=3)
 
     def restart(self) -> None:
         """Another server, which begins with the journal's first record."""
-        self.desk.close()
+        self.session.close()
         self._open()
 
     def close(self) -> None:
-        self.desk.close()
+        self.session.close()
 
 
 @pytest.fixture
-def counted(place: RepoLocation, scribe: JournalWriter) -> Iterator[Counted]:  # noqa: ARG001 - the scribe comes first
+def counted(place: RepoLocation, writer: JournalWriter) -> Iterator[Counted]:  # noqa: ARG001 - the writer comes first
     with closing(Counted(place)) as made:
         yield made
 
@@ -93,9 +93,9 @@ def value(figures: ProjectMetrics, name: str, **labels: str) -> float | None:
     return next((each.value for each in samples if each.name == name and each.labels == wanted), None)
 
 
-def test_a_batch_as_numbers(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a", "b", "c<a", "d<c")
-    scribe.exit_attempt("a", Category.USAGE)
+def test_a_batch_as_numbers(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a", "b", "c<a", "d<c")
+    writer.exit_attempt("a", Category.USAGE)
     figures = counted.figures()
     assert value(figures, "plait_batches", status="running") == 1
     assert value(figures, "plait_batches", status="completed") == 0
@@ -105,25 +105,25 @@ def test_a_batch_as_numbers(scribe: JournalWriter, counted: Counted) -> None:
     assert value(figures, "plait_attempts_total", agent="shell", step="write", category="usage") == 1
     assert value(figures, "plait_tasks_ended_total", status="blocked") == 2
     assert value(figures, "plait_requests_total", status="granted") == 1
-    assert value(figures, "plait_journal_records_total") == scribe.state.seq
+    assert value(figures, "plait_journal_records_total") == writer.state.seq
     assert (value(figures, "plait_journal_size_bytes") or 0) > 0
     assert value(figures, "plait_sse_clients") == 3
     assert value(figures, "plait_project_up") == 1
 
 
-def test_tasks_that_wait_say_on_what(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a", "b<a")
-    scribe.apply(Pause("p", "one"))
+def test_tasks_that_wait_say_on_what(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a", "b<a")
+    writer.apply(Pause("p", "one"))
     figures = counted.figures()
     assert value(figures, "plait_batches", status="paused") == 1
     assert value(figures, "plait_tasks_waiting", on="needs") == 1
 
 
-def test_how_long_attempts_took_is_a_histogram(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a", "b")
-    scribe.exit_attempt("a")
-    scribe.now += 1000
-    scribe.exit_attempt("b")
+def test_how_long_attempts_took_is_a_histogram(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a", "b")
+    writer.exit_attempt("a")
+    writer.now += 1000
+    writer.exit_attempt("b")
     figures = counted.figures()
     labels = {"agent": "shell", "step": "write"}
     name = "plait_attempt_duration_seconds"
@@ -135,31 +135,31 @@ def test_how_long_attempts_took_is_a_histogram(scribe: JournalWriter, counted: C
     assert value(figures, f"{name}_sum", **labels) == pytest.approx(1 + 1002)
 
 
-def test_what_it_cost_by_agent(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a")
-    attempt = next(iter(scribe.batch.alive))
-    scribe.apply(r.AttemptUsed(attempt, Spend(1_250_000, 300)))
+def test_what_it_cost_by_agent(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a")
+    attempt = next(iter(writer.batch.alive))
+    writer.apply(r.AttemptUsed(attempt, Spend(1_250_000, 300)))
     figures = counted.figures()
     assert value(figures, "plait_cost_usd_total", agent="shell") == 1.25
     assert value(figures, "plait_tokens_total", agent="shell") == 300
 
 
-def test_a_breaker_is_open_for_so_long(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a")
-    scribe.apply(r.RateLimited("north", time.time() + 600))
-    assert any(breaker.until for breaker in scribe.state.breakers.values())
+def test_a_breaker_is_open_for_so_long(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a")
+    writer.apply(r.RateLimited("north", time.time() + 600))
+    assert any(breaker.until for breaker in writer.state.breakers.values())
     figures = counted.figures()
     assert value(figures, "plait_breaker_open", provider="north") == 1
     assert 0 < (value(figures, "plait_breaker_remaining_seconds", provider="north") or 0) <= 600
     assert value(figures, "plait_breaker_openings_total", provider="north") == 1
 
 
-def test_the_engine_s_lag(place: RepoLocation, scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a")
+def test_the_engine_s_lag(place: RepoLocation, writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a")
     figures = counted.figures()
     assert value(figures, "plait_engine_up") == 0
     silence = value(figures, "plait_engine_silence_seconds") or 0
-    assert silence == pytest.approx(time.time() - scribe.now, abs=5)
+    assert silence == pytest.approx(time.time() - writer.now, abs=5)
     assert value(figures, "plait_inbox_requests") == 0
     with closing(open_project_inbox(place)) as box:
         box.put(Pause("p", "one"))
@@ -168,30 +168,30 @@ def test_the_engine_s_lag(place: RepoLocation, scribe: JournalWriter, counted: C
     counted.meter._first_seen["p"] = seen - 40
     assert (value(counted.figures(), "plait_inbox_oldest_request_seconds") or 0) >= 40
     counted.restart()
-    scribe.apply(Pause("p", "one"))
+    writer.apply(Pause("p", "one"))
     assert value(counted.figures(), "plait_inbox_oldest_request_seconds") == 0
     counted.restart()
-    scribe.exit_attempt("a")
+    writer.exit_attempt("a")
     assert value(counted.figures(), "plait_engine_silence_seconds") == 0
     assert (place.state / INBOX_FILE).exists()
 
 
-def test_a_restarted_server_goes_on_with_the_same_numbers(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a", "b<a")
-    scribe.exit_attempt("a")
-    scribe.exit_attempt("b", Category.TASK)
+def test_a_restarted_server_goes_on_with_the_same_numbers(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a", "b<a")
+    writer.exit_attempt("a")
+    writer.exit_attempt("b", Category.TASK)
     before = counted.figures().totals
     counted.restart()
     assert counted.figures().totals == before
 
 
-def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("one", "a")
-    scribe.exit_attempt("a")
+def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("one", "a")
+    writer.exit_attempt("a")
     assert value(counted.figures(), "plait_batches", status="completed") == 1
     for path in place.state.glob(f"{JOURNAL_FILE}*"):
         path.unlink()
-    counted.desk._journal_checked_at = 0.0
+    counted.session._journal_checked_at = 0.0
     assert value(counted.figures(), "plait_batches", status="completed") == 0
     assert value(counted.figures(), "plait_journal_records_total") == 0
 
@@ -267,35 +267,35 @@ def calls(work: Callable[[], object]) -> int:
     return made
 
 
-def test_ended_batches_cost_nothing(scribe: JournalWriter, counted: Counted) -> None:
-    scribe.submit("open", "a", "b")
+def test_ended_batches_cost_nothing(writer: JournalWriter, counted: Counted) -> None:
+    writer.submit("open", "a", "b")
     costs = list[int]()
     for number in range(3):
-        scribe.submit(f"ended-{number}", *(f"t{task}" for task in range(20)), max_parallel=0)
-        scribe.apply(CancelBatch(f"c-{number}", f"ended-{number}"))
-        for attempt in list(scribe.batch.alive):
-            scribe.apply(r.AttemptExited(attempt, r.Outcome(Category.KILLED)))
+        writer.submit(f"ended-{number}", *(f"t{task}" for task in range(20)), max_parallel=0)
+        writer.apply(CancelBatch(f"c-{number}", f"ended-{number}"))
+        for attempt in list(writer.batch.alive):
+            writer.apply(r.AttemptExited(attempt, r.Outcome(Category.KILLED)))
         counted.restart()
-        counted.desk.refresh()
-        assert scribe.batch.ended is not None
-        costs.append(calls(lambda: counted.meter.read("p", counted.desk, counted.tally)))
+        counted.session.refresh()
+        assert writer.batch.ended is not None
+        costs.append(calls(lambda: counted.meter.read("p", counted.session, counted.tally)))
         counted.restart()
     assert costs[2] == costs[1]
 
 
-def test_what_stands_as_it_stood_is_not_counted_again(scribe: JournalWriter, counted: Counted) -> None:
+def test_what_stands_as_it_stood_is_not_counted_again(writer: JournalWriter, counted: Counted) -> None:
     again = list[int]()
     for number, size in enumerate((2, 40)):
-        scribe.submit(f"open-{number}", *(f"t{task}" for task in range(size)))
+        writer.submit(f"open-{number}", *(f"t{task}" for task in range(size)))
         counted.restart()
         counted.figures()
-        again.append(calls(lambda: counted.meter.read("p", counted.desk, counted.tally)))
+        again.append(calls(lambda: counted.meter.read("p", counted.session, counted.tally)))
         counted.restart()
     assert again[1] - again[0] < 40
     counted.restart()
     assert value(counted.figures(), "plait_tasks", status="done") == 0
     counted.restart()
-    scribe.exit_attempt("t0")
+    writer.exit_attempt("t0")
     assert value(counted.figures(), "plait_tasks", status="done") == 1
 
 
@@ -304,17 +304,17 @@ def test_a_project_that_can_t_be_opened_is_told_to_be_down() -> None:
     assert b'plait_project_up{project="broken"} 0.0' in text
 
 
-def test_an_office_is_scraped(place: RepoLocation, scribe: JournalWriter) -> None:
-    scribe.submit("one", "a")
-    scribe.exit_attempt("a")
+def test_an_office_is_scraped(place: RepoLocation, writer: JournalWriter) -> None:
+    writer.submit("one", "a")
+    writer.exit_attempt("a")
 
     async def scrape() -> tuple[bytes, str]:
-        office, metrics = ProjectSession("here", place), ServerMetrics()
-        await office.open()
+        session, metrics = ProjectSession("here", place), ServerMetrics()
+        await session.open()
         try:
-            return await metrics.scrape([office])
+            return await metrics.scrape([session])
         finally:
-            await office.close()
+            await session.close()
 
     text, _ = asyncio.run(scrape())
     assert b'plait_batches{project="here",status="completed"} 1.0' in text

@@ -29,23 +29,23 @@ ENDLESS = "/api/events"  # a stream has no end to wait for: tests of its own spe
 OPEN = {"/health", "/login", "/logout"}
 
 
-def with_work(yard: TempProject) -> ServerProcess:
+def with_work(project: TempProject) -> ServerProcess:
     """Some tasks are done, one failed, one runs on, some were never run."""
-    yard.task("done", "echo fine")
-    yard.task("failed", "exit 3", retries=0)
-    yard.task("going", "until [ -e go ]; do sleep 0.1; done")
-    yard.task("left", "true")
-    server = start_server(yard)
+    project.task("done", "echo fine")
+    project.task("failed", "exit 3", retries=0)
+    project.task("going", "until [ -e go ]; do sleep 0.1; done")
+    project.task("left", "true")
+    server = start_server(project)
     server.post("/api/batches", {"taskIds": ["done", "failed"]})
-    yard.wait_until(lambda: yard.statuses() == {"done": "done", "failed": "failed"})
+    project.wait_until(lambda: project.statuses() == {"done": "done", "failed": "failed"})
     server.post("/api/batches", {"taskIds": ["going"]})
     return server
 
 
 def test_whatever_is_asked_nothing_breaks_and_every_answer_is_one_that_was_announced(
-    yard: TempProject, tmp_path: Path
+    project: TempProject, tmp_path: Path
 ) -> None:
-    server = with_work(yard)
+    server = with_work(project)
     asked = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/api/openapi.json"),
@@ -63,12 +63,12 @@ def test_whatever_is_asked_nothing_breaks_and_every_answer_is_one_that_was_annou
     assert asked.returncode == 0, f"{asked.stdout[-20_000:]}\n{asked.stderr[-2_000:]}"
     assert " passed\n" in asked.stdout
     assert server.get("/health")["status"] == "ok"
-    yard.write("go", "")
+    project.write("go", "")
     assert server.end() == 0
 
 
-def test_no_address_but_that_of_health_answers_somebody_without_a_token(yard: TempProject) -> None:
-    server = start_server(yard)
+def test_no_address_but_that_of_health_answers_somebody_without_a_token(project: TempProject) -> None:
+    server = start_server(project)
     described = server.get("/api/openapi.json")["paths"]
     addresses = {(method.upper(), path) for path, methods in described.items() for method in methods}
     assert len(addresses) > 30

@@ -20,7 +20,7 @@ def printed(seed: str) -> str:
     return done.stdout
 
 
-def test_it_is_what_the_server_says_and_always_the_same_text(served: RunningServer) -> None:
+def test_it_is_what_the_server_says_and_always_the_same_text(server: RunningServer) -> None:
     told = printed("1")
-    assert json.loads(told) == served.get("/api/openapi.json")
+    assert json.loads(told) == server.get("/api/openapi.json")
     assert told == printed("2")

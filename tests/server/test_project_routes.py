@@ -64,12 +64,12 @@ def bare(source: Path, path: Path) -> Path:
 
 
 @asynccontextmanager
-async def offices_of(register: ProjectStore, default: Path | None = None) -> AsyncIterator[SessionPool]:
-    offices = SessionPool(register, find_repo(default) if default else None)
+async def open_pool(register: ProjectStore, default: Path | None = None) -> AsyncIterator[SessionPool]:
+    pool = SessionPool(register, find_repo(default) if default else None)
     try:
-        yield offices
+        yield pool
     finally:
-        await offices.close()
+        await pool.close()
 
 
 # The register
@@ -166,37 +166,37 @@ async def test_a_project_is_the_whole_repository_and_nothing_in_it_is_touched(
     top = repository(tmp_path / "here")
     (top / "deep").mkdir()
     before = sorted(top.rglob("*"))
-    async with offices_of(register) as offices:
-        added = await offices.add_project(path=f"{top}/deep/../deep")
+    async with open_pool(register) as pool:
+        added = await pool.add_project(path=f"{top}/deep/../deep")
         assert added == Project(compute_project_id(find_repo(top)), "here", str(top))
-        assert offices.list_projects() == [added]
-        assert (await offices.get(added.id)).place == find_repo(top)
+        assert pool.list_projects() == [added]
+        assert (await pool.get(added.id)).place == find_repo(top)
     assert sorted(top.rglob("*")) == before
 
 
 async def test_a_path_may_begin_at_home(home: Path, register: ProjectStore) -> None:
     top = repository(home / "mine")
-    async with offices_of(register) as offices:
-        assert (await offices.add_project(path="~/mine")).path == str(top)
+    async with open_pool(register) as pool:
+        assert (await pool.add_project(path="~/mine")).path == str(top)
 
 
 async def test_all_checkouts_of_a_repository_are_one_project(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "main")
     git(top, "worktree", "add", "--quiet", str(tmp_path / "linked"))
-    async with offices_of(register) as offices:
-        first = await offices.add_project(path=str(tmp_path / "linked"))
-        assert await offices.add_project(path=str(top)) == first
+    async with open_pool(register) as pool:
+        first = await pool.add_project(path=str(tmp_path / "linked"))
+        assert await pool.add_project(path=str(top)) == first
         git(top, "worktree", "remove", "--force", str(tmp_path / "linked"))
-        moved = await offices.add_project(path=str(top))
+        moved = await pool.add_project(path=str(top))
         assert (moved.id, moved.path) == (first.id, str(top))
-        assert offices.list_projects() == [moved]
+        assert pool.list_projects() == [moved]
 
 
 async def test_what_the_server_was_started_in_is_not_registered_twice(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "here")
-    async with offices_of(register, top) as offices:
-        assert (await offices.add_project(path=str(top))).default
-        assert [each.default for each in offices.list_projects()] == [True]
+    async with open_pool(register, top) as pool:
+        assert (await pool.add_project(path=str(top))).default
+        assert [each.default for each in pool.list_projects()] == [True]
     assert register.list_projects() == []
 
 
@@ -226,9 +226,9 @@ async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
     (tmp_path / "plain").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     bare(repository(tmp_path / "here"), tmp_path / "bare.git")
-    async with offices_of(register) as offices:
+    async with open_pool(register) as pool:
         with pytest.raises(FieldError, match=why) as refused:
-            await offices.add_project(path=said.format(tmp=tmp_path))
+            await pool.add_project(path=said.format(tmp=tmp_path))
     assert refused.value.field == "path"
     assert register.list_projects() == []
 
@@ -237,16 +237,16 @@ async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
 async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "theirs")
     os.chown(top, 12345, 12345)
-    async with offices_of(register) as offices:
+    async with open_pool(register) as pool:
         with pytest.raises(FieldError, match="is owned by another user"):
-            await offices.add_project(path=str(top))
+            await pool.add_project(path=str(top))
 
 
 @pytest.mark.parametrize("said", [{}, {"path": "/x", "url": "https://host/x"}])
 async def test_a_project_is_named_in_one_way(register: ProjectStore, said: dict[str, str]) -> None:
-    async with offices_of(register) as offices:
+    async with open_pool(register) as pool:
         with pytest.raises(FieldError, match="either a path or a url"):
-            await offices.add_project(**said)
+            await pool.add_project(**said)
 
 
 # By URL
@@ -257,14 +257,14 @@ async def test_a_url_becomes_a_mirror_with_a_checkout_of_its_default_branch(
 ) -> None:
     source = repository(tmp_path / "source", a="1")
     origin = bare(source, tmp_path / "origin.git")
-    async with offices_of(register) as offices:
-        added = await offices.add_project(url=origin.as_uri())
+    async with open_pool(register) as pool:
+        added = await pool.add_project(url=origin.as_uri())
         assert (added.name, added.url) == ("origin", origin.as_uri())
         assert Path(added.path).is_relative_to(home / "data" / "plait" / "mirrors")
         assert (Path(added.path) / "a").read_text() == "1"
-        office = await offices.get(added.id)
-        assert is_mirror(office.place)
-        assert get_mirror_settings(office.place) == {
+        session = await pool.get(added.id)
+        assert is_mirror(session.place)
+        assert get_mirror_settings(session.place) == {
             "sources.write_back": "branch",
             "run.isolation": "worktree",
         }
@@ -276,44 +276,44 @@ async def test_a_mirror_is_fetched_for_whoever_starts_something_and_when_it_is_a
 ) -> None:
     source = repository(tmp_path / "source", a="1")
     origin = bare(source, tmp_path / "origin.git")
-    async with offices_of(register) as offices:
-        added = await offices.add_project(url=origin.as_uri())
-        office = await offices.get(added.id)
+    async with open_pool(register) as pool:
+        added = await pool.add_project(url=origin.as_uri())
+        session = await pool.get(added.id)
         commit(source, a="2")
         git(source, "push", "--quiet", str(origin), "main")
-        assert (await offices.get(added.id)).place.top.joinpath("a").read_text() == "1"
-        assert await offices.get_updated(added.id) is office
-        assert (office.place.top / "a").read_text() == "2"
+        assert (await pool.get(added.id)).place.top.joinpath("a").read_text() == "1"
+        assert await pool.get_updated(added.id) is session
+        assert (session.place.top / "a").read_text() == "2"
         commit(source, a="3")
         git(source, "push", "--quiet", str(origin), "main")
-        again = await offices.add_project(url=origin.as_uri())
-        assert (again.id, Path(again.path)) == (added.id, office.place.top)
-        assert (office.place.top / "a").read_text() == "3"
-        assert offices.list_projects() == [again]
-        assert compute_project_id(office.place) == added.id
+        again = await pool.add_project(url=origin.as_uri())
+        assert (again.id, Path(again.path)) == (added.id, session.place.top)
+        assert (session.place.top / "a").read_text() == "3"
+        assert pool.list_projects() == [again]
+        assert compute_project_id(session.place) == added.id
 
 
 async def test_a_mirror_is_served_while_its_remote_is_away_and_nothing_is_started_from_what_is_old(
     tmp_path: Path, register: ProjectStore
 ) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
-    async with offices_of(register) as offices:
-        added = await offices.add_project(url=origin.as_uri())
+    async with open_pool(register) as pool:
+        added = await pool.add_project(url=origin.as_uri())
     shutil.rmtree(origin)
-    async with offices_of(register) as offices:
-        assert (await offices.get(added.id)).place.top == Path(added.path)
+    async with open_pool(register) as pool:
+        assert (await pool.get(added.id)).place.top == Path(added.path)
         with pytest.raises(PlaitError, match="no repository at"):
-            await offices.get_updated(added.id)
+            await pool.get_updated(added.id)
 
 
 async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(tmp_path: Path, register: ProjectStore) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
-    async with offices_of(register) as offices:
-        added = await offices.add_project(url=origin.as_uri())
-        office = await offices.get(added.id)
+    async with open_pool(register) as pool:
+        added = await pool.add_project(url=origin.as_uri())
+        session = await pool.get(added.id)
         shutil.rmtree(Path(added.path).parent)
-        assert await offices.get(added.id) is office
-        assert (office.place.top / "a").read_text() == "1"
+        assert await pool.get(added.id) is session
+        assert (session.place.top / "a").read_text() == "1"
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,9 @@ async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(tmp_path
 async def test_what_is_no_address_of_a_repository_is_refused_and_no_secret_is_shown_or_kept(
     register: ProjectStore, home: Path, said: str
 ) -> None:
-    async with offices_of(register) as offices:
+    async with open_pool(register) as pool:
         with pytest.raises(FieldError) as refused:
-            await offices.add_project(url=said)
+            await pool.add_project(url=said)
     assert refused.value.field == "url"
     assert "hunter2" not in refused.value.message + refused.value.hint or said.startswith("ext")
     assert register.list_projects() == []
@@ -353,47 +353,47 @@ async def test_what_is_no_address_of_a_repository_is_refused_and_no_secret_is_sh
 
 async def test_without_a_word_the_project_is_the_one_served(tmp_path: Path, register: ProjectStore) -> None:
     here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
-    async with offices_of(register, here) as offices:
-        added = await offices.add_project(path=str(other))
-        assert [each.default for each in offices.list_projects()] == [True, False]
-        assert (await offices.get(None)).place.top == here
-        assert await offices.get(offices.list_projects()[0].id) is await offices.get(None)
-        assert (await offices.get(added.id)).place.top == other
+    async with open_pool(register, here) as pool:
+        added = await pool.add_project(path=str(other))
+        assert [each.default for each in pool.list_projects()] == [True, False]
+        assert (await pool.get(None)).place.top == here
+        assert await pool.get(pool.list_projects()[0].id) is await pool.get(None)
+        assert (await pool.get(added.id)).place.top == other
 
 
 async def test_without_a_project_of_its_own_the_server_takes_the_only_one(
     tmp_path: Path, register: ProjectStore
 ) -> None:
-    async with offices_of(register) as offices:
+    async with open_pool(register) as pool:
         with pytest.raises(NotFoundError, match="not started in a project"):
-            await offices.get(None)
-        one = await offices.add_project(path=str(repository(tmp_path / "one")))
-        assert (await offices.get(None)).id == one.id
-        await offices.add_project(path=str(repository(tmp_path / "two")))
+            await pool.get(None)
+        one = await pool.add_project(path=str(repository(tmp_path / "one")))
+        assert (await pool.get(None)).id == one.id
+        await pool.add_project(path=str(repository(tmp_path / "two")))
         with pytest.raises(NotFoundError, match="not started in a project"):
-            await offices.get(None)
+            await pool.get(None)
 
 
 async def test_a_folder_that_is_no_repository_can_be_served(tmp_path: Path, register: ProjectStore) -> None:
     (tmp_path / "plain").mkdir()
-    async with offices_of(register, tmp_path / "plain") as offices:
-        office = await offices.get(None)
-        assert not office.place.repository
-        assert [each.name for each in offices.list_projects()] == ["plain"]
+    async with open_pool(register, tmp_path / "plain") as pool:
+        session = await pool.get(None)
+        assert not session.place.repository
+        assert [each.name for each in pool.list_projects()] == ["plain"]
 
 
 @pytest.mark.parametrize("name", ["", "0" * 12, "../../etc/passwd", "\x1b[31m", "x" * 10_000])
 async def test_an_unknown_project_is_unknown(register: ProjectStore, name: str) -> None:
-    async with offices_of(register) as offices:
+    async with open_pool(register) as pool:
         with pytest.raises(NotFoundError) as refused:
-            await offices.get(name)
+            await pool.get(name)
         assert "\x1b" not in refused.value.message
         assert len(refused.value.message) < 200
 
 
 async def test_all_who_ask_at_once_are_in_the_same_office(tmp_path: Path, register: ProjectStore) -> None:
-    async with offices_of(register, repository(tmp_path / "here")) as offices:
-        found = await asyncio.gather(*(offices.get(None) for _ in range(20)))
+    async with open_pool(register, repository(tmp_path / "here")) as pool:
+        found = await asyncio.gather(*(pool.get(None) for _ in range(20)))
         assert len(set(map(id, found))) == 1
 
 
@@ -401,30 +401,30 @@ async def test_a_project_that_is_gone_says_so_and_the_others_are_none_the_worse(
     tmp_path: Path, register: ProjectStore
 ) -> None:
     gone, there = repository(tmp_path / "gone"), repository(tmp_path / "there")
-    async with offices_of(register, there) as offices:
-        added = await offices.add_project(path=str(gone))
+    async with open_pool(register, there) as pool:
+        added = await pool.add_project(path=str(gone))
         shutil.rmtree(gone)
         with pytest.raises(WorldError, match="can't open gone"):
-            await offices.get(added.id)
-        await offices.get(None)
+            await pool.get(added.id)
+        await pool.get(None)
         repository(tmp_path / "outer")
         git(tmp_path / "outer", "worktree", "add", "--quiet", str(gone))
         with pytest.raises(WorldError, match="is a different repository now"):
-            await offices.get(added.id)
+            await pool.get(added.id)
 
 
 async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, register: ProjectStore) -> None:
     here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
-    async with offices_of(register, here) as offices:
-        added = await offices.add_project(path=str(other))
-        await offices.get(added.id)
-        await offices.remove_project(added.id)
+    async with open_pool(register, here) as pool:
+        added = await pool.add_project(path=str(other))
+        await pool.get(added.id)
+        await pool.remove_project(added.id)
         with pytest.raises(NotFoundError):
-            await offices.get(added.id)
+            await pool.get(added.id)
         with pytest.raises(NotFoundError):
-            await offices.remove_project(added.id)
+            await pool.remove_project(added.id)
         with pytest.raises(StateError) as refused:
-            await offices.remove_project(offices.list_projects()[0].id)
+            await pool.remove_project(pool.list_projects()[0].id)
         assert refused.value.state == "default"
     assert (other / "a").exists()
 
@@ -432,33 +432,35 @@ async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, regi
 async def test_an_office_that_nobody_is_in_is_closed_and_opened_again_for_the_next(
     tmp_path: Path, register: ProjectStore
 ) -> None:
-    async with offices_of(register) as offices:
-        added = await offices.add_project(path=str(repository(tmp_path / "other")))
-        with offices.open_scope():
-            office = await offices.get(added.id)
-            await offices.close_idle(0.0)
-            assert await offices.get(added.id) is office
-        await offices.close_idle(1000.0)
-        assert await offices.get(added.id) is office
-        await offices.close_idle(0.0)
-        assert await offices.get(added.id) is not office
+    async with open_pool(register) as pool:
+        added = await pool.add_project(path=str(repository(tmp_path / "other")))
+        with pool.open_scope():
+            session = await pool.get(added.id)
+            await pool.close_idle(0.0)
+            assert await pool.get(added.id) is session
+        await pool.close_idle(1000.0)
+        assert await pool.get(added.id) is session
+        await pool.close_idle(0.0)
+        assert await pool.get(added.id) is not session
 
 
 async def test_who_listens_in_an_office_that_is_removed_is_asked_to_leave(
     tmp_path: Path, register: ProjectStore
 ) -> None:
-    async with offices_of(register) as offices:
-        added = await offices.add_project(path=str(repository(tmp_path / "other")))
-        other = await offices.add_project(path=str(repository(tmp_path / "third")))
-        with offices.open_scope() as inside:
-            office = await offices.get(added.id)
-            await offices.remove_project(added.id)
+    async with open_pool(register) as pool:
+        added = await pool.add_project(path=str(repository(tmp_path / "other")))
+        other = await pool.add_project(path=str(repository(tmp_path / "third")))
+        with pool.open_scope() as inside:
+            session = await pool.get(added.id)
+            await pool.remove_project(added.id)
             await asyncio.wait_for(inside.closing.wait(), 10)
-            assert await office.query(lambda desk: desk.place.top) == tmp_path / "other"  # until they have left
-        with offices.open_scope() as elsewhere:
-            await offices.get(other.id)
+            assert (
+                await session.query(lambda client_session: client_session.place.top) == tmp_path / "other"
+            )  # until they have left
+        with pool.open_scope() as elsewhere:
+            await pool.get(other.id)
             assert not elsewhere.closing.is_set()
-            offices.begin_shutdown()
+            pool.begin_shutdown()
             assert elsewhere.closing.is_set()
 
 
@@ -466,10 +468,10 @@ async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_o
     tmp_path: Path, register: ProjectStore
 ) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
-    async with offices_of(register, repository(tmp_path / "here")) as offices:
-        assert (await offices.get(None)).place.top == tmp_path / "here"
+    async with open_pool(register, repository(tmp_path / "here")) as pool:
+        assert (await pool.get(None)).place.top == tmp_path / "here"
         with pytest.raises(WorldError):
-            offices.list_projects()
+            pool.list_projects()
 
 
 def test_there_is_an_end_to_projects(tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch) -> None:

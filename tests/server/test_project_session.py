@@ -1,4 +1,4 @@
-"""An office while things go wrong: readers that are stuck, journals that can't be read, engines that do not stay."""
+"""A project session while things go wrong: readers that are stuck, journals that can't be read, engines that do not stay."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def history(tasks: int = 20) -> Sequence[Record]:
 
 @asynccontextmanager
 async def opened(place: RepoLocation, *, tends: bool = False) -> AsyncIterator[ProjectSession]:
-    office = ProjectSession("r", place, start_engine=tends)
-    await office.open()
+    session = ProjectSession("r", place, start_engine=tends)
+    await session.open()
     try:
-        yield office
+        yield session
     finally:
-        await office.close()
+        await session.close()
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -85,14 +85,14 @@ async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted, begin = expected_events(journal.id, history()), EventCursor(journal.id, 0)
-        async with opened(place) as office:
-            office.buffer.since = office.buffer.seq  # all is forgotten
-            stuck = [aiter(SseStream(office, begin)) for _ in range(3)]
+        async with opened(place) as session:
+            session.buffer.since = session.buffer.seq  # all is forgotten
+            stuck = [aiter(SseStream(session, begin)) for _ in range(3)]
             for stream in stuck:
                 await anext(stream)
                 await asyncio.wait_for(anext(stream), PATIENCE)  # the first of many portions
             reader = SseReader()
-            await hear(SseStream(office, begin), reader, len(wanted))
+            await hear(SseStream(session, begin), reader, len(wanted))
             assert reader.events == wanted
             for stream in stuck:
                 await stream.aclose()
@@ -107,14 +107,14 @@ async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
         journal.append(history())
         wanted = expected_events(journal.id, history())
         async with (
-            opened(place) as office,
-            aclosing(aiter(SseStream(office, EventCursor(journal.id, 0)))) as stream,
+            opened(place) as session,
+            aclosing(aiter(SseStream(session, EventCursor(journal.id, 0)))) as stream,
         ):
-            office.buffer.since = office.buffer.seq
+            session.buffer.since = session.buffer.seq
             reader = SseReader()
             while len(reader.events) < len(wanted):
                 reader.feed(await asyncio.wait_for(anext(stream), PATIENCE))
-                await until(lambda: office.replay_slots._value == 2)
+                await until(lambda: session.replay_slots._value == 2)
         assert reader.events == wanted
 
 
@@ -123,13 +123,13 @@ async def test_who_comes_and_goes_leaves_nothing_behind(place: RepoLocation, mon
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         begin = EventCursor(journal.id, 0)
-    async with opened(place) as office:
-        office.buffer.since = office.buffer.seq
-        await come_and_go(office, begin, 10)
-        await until(lambda: office.replay_slots._value == 2)
+    async with opened(place) as session:
+        session.buffer.since = session.buffer.seq
+        await come_and_go(session, begin, 10)
+        await until(lambda: session.replay_slots._value == 2)
         before = held()
-        await come_and_go(office, begin, 100)
-        assert (office.readers, office.log_readers) == (0, 0)
+        await come_and_go(session, begin, 100)
+        assert (session.readers, session.log_readers) == (0, 0)
         await until(lambda: all(now <= then + 3 for now, then in zip(held(), before, strict=True)))
 
 
@@ -138,9 +138,9 @@ def held() -> tuple[int, int, int]:
     return threading.active_count(), len(os.listdir("/dev/fd")), len(asyncio.all_tasks())  # noqa: PTH208
 
 
-async def come_and_go(office: ProjectSession, mark: EventCursor, times: int) -> None:
+async def come_and_go(session: ProjectSession, mark: EventCursor, times: int) -> None:
     for number in range(times):
-        stream = aiter(SseStream(office, mark))
+        stream = aiter(SseStream(session, mark))
         for _ in range(number % 3):
             await anext(stream)
         listening = asyncio.ensure_future(anext(stream))
@@ -155,10 +155,10 @@ async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its
 ) -> None:
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-    async with opened(place) as office:
+    async with opened(place) as session:
         reader = SseReader()
-        listening = asyncio.create_task(hear(SseStream(office, None), reader, 1))
-        await until(lambda: office.readers)
+        listening = asyncio.create_task(hear(SseStream(session, None), reader, 1))
+        await until(lambda: session.readers)
         move_away(place, tmp_path)
         await listening
         assert b"event: reset" in reader.events[0]
@@ -167,7 +167,7 @@ async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its
             journal.append(history(3))
             wanted = expected_events(journal.id, history(3))
             after = SseReader()
-            await hear(SseStream(office, reader.cursor), after, len(wanted))
+            await hear(SseStream(session, reader.cursor), after, len(wanted))
             assert after.events == wanted
 
 
@@ -176,18 +176,18 @@ async def test_a_journal_that_is_damaged_is_told_and_another_one_is_read_again(
 ) -> None:
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-    async with opened(place) as office:
+    async with opened(place) as session:
         with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
             damage.execute("UPDATE meta SET last = last + 1")
         with pytest.raises(JournalCorruptError):
-            await office.query(lambda _: None)
-        await until(lambda: isinstance(office.error, JournalCorruptError))
+            await session.query(lambda _: None)
+        await until(lambda: isinstance(session.error, JournalCorruptError))
         move_away(place, tmp_path)
         with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
-            await until(lambda: office.buffer.seq == len(history(3)))
-            assert await office.query(lambda desk: desk.journal_id) == journal.id
-        await until(lambda: office.error is None)
+            await until(lambda: session.buffer.seq == len(history(3)))
+            assert await session.query(lambda client_session: client_session.journal_id) == journal.id
+        await until(lambda: session.error is None)
 
 
 async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
@@ -200,10 +200,10 @@ async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
     monkeypatch.setattr(engine_launcher, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
-    async with opened(place, tends=True) as office:
-        await until(lambda: isinstance(office.error, WorldError))
+    async with opened(place, tends=True) as session:
+        await until(lambda: isinstance(session.error, WorldError))
         await asyncio.to_thread(write_elsewhere, place, 30)
-        await until(lambda: office.buffer.seq == len(history()))
+        await until(lambda: session.buffer.seq == len(history()))
 
 
 def write_elsewhere(place: RepoLocation, start: int) -> None:
@@ -220,20 +220,20 @@ async def test_whatever_goes_wrong_once_it_goes_on(place: RepoLocation, monkeypa
     failed: list[object] = []
     wait = Session.wait
 
-    def stumble(desk: Session, timeout: float) -> bool:
+    def stumble(client_session: Session, timeout: float) -> bool:
         if not failed:
-            failed.append(desk)
+            failed.append(client_session)
             raise ZeroDivisionError("once")
-        return wait(desk, timeout)
+        return wait(client_session, timeout)
 
     told: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["exception"]))
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
-        async with opened(place) as office:
+        async with opened(place) as session:
             monkeypatch.setattr(Session, "wait", stumble)
             await until(lambda: failed)
             journal.append(history())
-            await until(lambda: office.buffer.seq == len(history()))
+            await until(lambda: session.buffer.seq == len(history()))
     assert [type(error) for error in told] == [ZeroDivisionError]
 
 
@@ -241,9 +241,9 @@ async def test_an_office_closes_though_somebody_waits_for_an_answer(place: RepoL
     """What was asked for is safe: the next engine answers it."""
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
-        async with opened(place) as office:
-            asking = asyncio.create_task(office.ask([Pause("r1", "b")]))
-            await until(lambda: office._requests and (place.state / INBOX_FILE).exists())
+        async with opened(place) as session:
+            asking = asyncio.create_task(session.ask([Pause("r1", "b")]))
+            await until(lambda: session._requests and (place.state / INBOX_FILE).exists())
             asking.cancel()
-        async with opened(place) as office:
-            assert [request.id for request in await office.query(Session.list_pending)] == ["r1"]
+        async with opened(place) as session:
+            assert [request.id for request in await session.query(Session.list_pending)] == ["r1"]

@@ -11,10 +11,10 @@ from tests.support.temp_project import WorktreeProject
 SECRET = "s3cret-w0rd-0f-ada"
 
 
-def walls(session: RunningServer, estate: WorktreeProject, **settings: object) -> str:
+def walls(session: RunningServer, project: WorktreeProject, **settings: object) -> str:
     """A batch whose one task is merged; its id."""
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
     batch = session.run("01-walls", settings=settings)
     session.wait_until_finished(batch)
     return batch
@@ -33,9 +33,9 @@ def publish(session: RunningServer, batch: str, **body: object) -> None:
 
 
 def test_the_words_are_seen_before_they_are_sent(
-    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
 ) -> None:
-    batch = walls(session, estate)
+    batch = walls(session, worktree_project)
     seen = told(session, batch)
     assert seen["title"] == "01-walls"
     assert seen["body"].startswith("**1 of 1 task done**")
@@ -50,9 +50,9 @@ def test_the_words_are_seen_before_they_are_sent(
 
 
 def test_what_a_person_writes_is_sent_and_stays(
-    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
 ) -> None:
-    batch = walls(session, estate)
+    batch = walls(session, worktree_project)
     own = told(session, batch)["own"]
     publish(session, batch)
     publish(session, batch, title="Four walls, closes #12", body="As agreed with @ada.")
@@ -68,9 +68,9 @@ def test_what_a_person_writes_is_sent_and_stays(
 
 
 def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
-    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
 ) -> None:
-    batch = walls(session, estate)
+    batch = walls(session, worktree_project)
     publish(session, batch)
     remote.pulls[0]["title"] = "Theirs"
     publish(session, batch, title="Mine")
@@ -81,9 +81,9 @@ def test_a_title_counts_once_over_one_that_was_given_on_the_forge(
 
 
 def test_what_plait_would_say_is_left_to_plait(
-    session: RunningServer, estate: WorktreeProject, remote: LocalForge
+    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
 ) -> None:
-    batch = walls(session, estate)
+    batch = walls(session, worktree_project)
     publish(session, batch, title="Mine", body="Mine too.")
     own = told(session, batch)["own"]
     publish(session, batch, title=own["title"], body=" \n")
@@ -93,16 +93,16 @@ def test_what_plait_would_say_is_left_to_plait(
     assert "task done" in remote.pulls[0]["body"]
 
 
-def test_a_secret_is_not_told(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
-    estate.task("01-walls", "echo walls > walls.txt", env=f"{{SITE_PASSWORD: {SECRET}}}")
-    estate.commit_all()
+def test_a_secret_is_not_told(session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge) -> None:
+    worktree_project.task("01-walls", "echo walls > walls.txt", env=f"{{SITE_PASSWORD: {SECRET}}}")
+    worktree_project.commit_all()
     batch = session.run("01-walls")
     session.wait_until_finished(batch)
     publish(session, batch, title=f"Walls {SECRET}", body=f"Log in with {SECRET}.")
     assert (remote.pulls[0]["title"], SECRET in remote.pulls[0]["body"]) == ("Walls ***", False)
     assert "Log in with ***." in remote.pulls[0]["body"]
     assert SECRET not in str(told(session, batch))
-    kept = [path.read_bytes() for path in (estate.top / ".git" / "plait").glob("*.db*")]
+    kept = [path.read_bytes() for path in (worktree_project.top / ".git" / "plait").glob("*.db*")]
     assert b"Log in with ***." in b"".join(kept)
     assert not any(f"Log in with {SECRET}".encode() in data for data in kept)
 
@@ -119,42 +119,48 @@ def test_a_secret_is_not_told(session: RunningServer, estate: WorktreeProject, r
         ({"body": "none\0"}, "body"),
     ],
 )
-def test_words_that_can_not_be_so(served: RunningServer, body: Json, field: str) -> None:
-    served.project.task("01-walls", "true")
-    batch = served.run("01-walls")
-    assert served.post(f"/api/batches/{batch}/pr", body, 422)["field"] == field
+def test_words_that_can_not_be_so(server: RunningServer, body: Json, field: str) -> None:
+    server.project.task("01-walls", "true")
+    batch = server.run("01-walls")
+    assert server.post(f"/api/batches/{batch}/pr", body, 422)["field"] == field
 
 
-def test_why_nothing_can_be_published_is_said(served: RunningServer) -> None:
-    served.project.task("01-walls", "true")
-    batch = served.run("01-walls")
-    served.wait_until_finished(batch)
-    seen = told(served, batch)
+def test_why_nothing_can_be_published_is_said(server: RunningServer) -> None:
+    server.project.task("01-walls", "true")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    seen = told(server, batch)
     assert (seen["canPublish"], seen["canPush"], seen["branch"]) == (False, False, None)
     assert seen["why"] == f"batch {batch} runs in place: it has no branch to publish"
-    served.get("/api/batches/none/pr", 404)
+    server.get("/api/batches/none/pr", 404)
 
 
-def test_where_no_forge_is_known_a_push_is_left(served_estate: RunningServer, estate: WorktreeProject) -> None:
-    batch = walls(served_estate, estate)
-    seen = told(served_estate, batch)
+def test_where_no_forge_is_known_a_push_is_left(
+    worktree_server: RunningServer, worktree_project: WorktreeProject
+) -> None:
+    batch = walls(worktree_server, worktree_project)
+    seen = told(worktree_server, batch)
     assert (seen["canPublish"], seen["canPush"]) == (False, True)
     assert seen["why"]
-    estate.git("remote", "remove", "origin")
-    seen = told(served_estate, batch)
+    worktree_project.git("remote", "remove", "origin")
+    seen = told(worktree_server, batch)
     assert (seen["canPush"], seen["hint"]) == (False, "See: git remote -v")
     assert "no remote named 'origin'" in seen["why"]
 
 
-def test_the_target_is_what_the_settings_or_the_remote_say(session: RunningServer, estate: WorktreeProject) -> None:
-    batch = walls(session, estate)
-    estate.git("fetch", "--quiet", "origin")
-    estate.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+def test_the_target_is_what_the_settings_or_the_remote_say(
+    session: RunningServer, worktree_project: WorktreeProject
+) -> None:
+    batch = walls(session, worktree_project)
+    worktree_project.git("fetch", "--quiet", "origin")
+    worktree_project.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     assert told(session, batch)["target"] == "main"
 
 
-def test_a_key_stands_for_the_same_words(session: RunningServer, estate: WorktreeProject, remote: LocalForge) -> None:
-    batch = walls(session, estate)
+def test_a_key_stands_for_the_same_words(
+    session: RunningServer, worktree_project: WorktreeProject, remote: LocalForge
+) -> None:
+    batch = walls(session, worktree_project)
     for said in ({"title": "Walls"}, {"title": "Walls"}, {"title": "Roof"}, {"body": "Roof"}):
         headers = {"Idempotency-Key": "once"}
         session.client.post(f"/api/batches/{batch}/pr", json=said, headers=headers)

@@ -55,30 +55,30 @@ def shapes(batch: str) -> Iterator[tuple[str, type[object]]]:
     yield "/api/me", Me
 
 
-def test_every_answer_is_of_its_shape(served_estate: RunningServer, estate: WorktreeProject) -> None:
-    served = served_estate
-    estate.write("roof.txt", "none")
-    estate.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
-    estate.task("02-roof", "echo slate > roof.txt", needs="[01-walls]")
-    estate.task("03-tiles", "echo tiles > roof.txt", needs="[01-walls]")
-    estate.task("04-flag", "exit 1")
-    estate.task("05-door", "echo door > door.txt", needs="[04-flag]")
-    estate.commit_all()
+def test_every_answer_is_of_its_shape(worktree_server: RunningServer, worktree_project: WorktreeProject) -> None:
+    server = worktree_server
+    worktree_project.write("roof.txt", "none")
+    worktree_project.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
+    worktree_project.task("02-roof", "echo slate > roof.txt", needs="[01-walls]")
+    worktree_project.task("03-tiles", "echo tiles > roof.txt", needs="[01-walls]")
+    worktree_project.task("04-flag", "exit 1")
+    worktree_project.task("05-door", "echo door > door.txt", needs="[04-flag]")
+    worktree_project.commit_all()
     names = ["01-walls", "02-roof", "03-tiles", "04-flag", "05-door"]
     body = {"taskIds": names, "settings": {"gate": "true", "verify": "true", "retries": 1, "budget": None}}
-    preview = served.client.post("/api/plan", json=body).content
+    preview = server.client.post("/api/plan", json=body).content
     TypeAdapter(PlanShape).validate_json(preview, strict=True, extra="forbid")
-    batch = served.run(*names, settings=body["settings"])
-    for path, shape in shapes(batch) if served.wait_until_finished(batch) else ():
-        answer = served.client.get(path)
+    batch = server.run(*names, settings=body["settings"])
+    for path, shape in shapes(batch) if server.wait_until_finished(batch) else ():
+        answer = server.client.get(path)
         assert answer.status_code == 200, (path, answer.text)
         TypeAdapter(shape).validate_json(answer.content, strict=True, extra="forbid")
-    statuses = served.statuses(batch)
+    statuses = server.statuses(batch)
     assert {*statuses.values()} >= {"done", "conflicted", "failed", "blocked"}
     torn = next(task for task, status in statuses.items() if status == "conflicted")
-    answer = served.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
+    answer = server.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
     assert TypeAdapter(ConflictShape).validate_json(answer.content, strict=True, extra="forbid").files
-    with served.stream_events(batch=batch) as events:
+    with server.stream_events(batch=batch) as events:
         told = next(iter(events))
         while told["type"] != "batch:failed":
             event = EventShape.model_validate_json(json.dumps(told | {"id": None}), strict=True)
@@ -98,8 +98,8 @@ class Broken:
 
 @pytest.mark.parametrize("error", [Bug("a secret of ours"), RuntimeError("a secret of ours")])
 def test_a_bug_is_told_calmly(error: Exception, capfd: pytest.CaptureFixture[str]) -> None:
-    offices: SessionPool = Broken(error)  # type: ignore[assignment]
-    answer = anyio.run(_asked, create_app(offices))
+    pool: SessionPool = Broken(error)  # type: ignore[assignment]
+    answer = anyio.run(_asked, create_app(pool))
     assert answer.status_code == 500
     told = answer.json()
     assert {*told} == {"error", "hint", "field", "state", "problems"}

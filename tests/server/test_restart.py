@@ -14,52 +14,52 @@ TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2
 
 
-def told(yard: TempProject) -> list[str]:
+def told(project: TempProject) -> list[str]:
     """The ids of all events that follow from the journal, as somebody hears them who was never cut off."""
     feed, found = EventStream(), list[str]()
-    with closing(open_project_journal(find_repo(yard.top))) as reader:
+    with closing(open_project_journal(find_repo(project.top))) as reader:
         for record in reader.read():
             for piece in encode_events(reader.id, record.seq, feed.apply(record)):
                 found.append(piece.data.partition(b"\n")[0].decode().removeprefix("id: "))
     return found
 
 
-def finish(yard: TempProject, name: str) -> None:
-    yard.write(f"go-{name}", "")
-    yard.wait_until(lambda: yard.statuses()[name] == "done")
+def finish(project: TempProject, name: str) -> None:
+    project.write(f"go-{name}", "")
+    project.wait_until(lambda: project.statuses()[name] == "done")
 
 
 def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_where_they_were(
-    yard: TempProject,
+    project: TempProject,
 ) -> None:
     for name in TASKS:
-        yard.task(name, f"echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done")
-    server = start_server(yard)
+        project.task(name, f"echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done")
+    server = start_server(project)
     port = int(server.url.rpartition(":")[2])
     follower = EventFollower(server.url, server.token)
     follower.wait_until(lambda: follower.connections)
     made = server.post("/api/batches", {"taskIds": TASKS, "mode": "parallel", "settings": {"maxBatchSize": AT_ONCE}})
-    yard.wait_for_file(f"runs-{TASKS[0]}")
-    engine = find_engine(find_repo(yard.top))
+    project.wait_for_file(f"runs-{TASKS[0]}")
+    engine = find_engine(find_repo(project.top))
     assert engine is not None
 
     for n, name in enumerate(TASKS):
         if n % 2:  # what happens while nobody serves is heard later; what was heard before is not heard again
             server.kill()
-            finish(yard, name)
-            assert find_engine(find_repo(yard.top)) == engine or name == TASKS[-1]
-            server = start_server(yard, port=port, token=server.token)
+            finish(project, name)
+            assert find_engine(find_repo(project.top)) == engine or name == TASKS[-1]
+            server = start_server(project, port=port, token=server.token)
         else:
-            finish(yard, name)
+            finish(project, name)
         follower.wait_for_event("batch:task:completed", name)
 
     follower.wait_for_event("batch:completed")
-    yard.wait_until(lambda: find_engine(find_repo(yard.top)) is None)
+    project.wait_until(lambda: find_engine(find_repo(project.top)) is None)
     follower.wait_for_event("engine:released")
     follower.close()
     assert follower.connections == 1 + len(TASKS) // 2
-    assert [each.id for each in follower.events if each.id] == told(yard)
+    assert [each.id for each in follower.events if each.id] == told(project)
     assert not follower.has_event("reset")
     assert [each.type for each in follower.events].count("engine:taken") == 1
-    assert {yard.read(f"runs-{name}").count("\n") for name in TASKS} == {1}
+    assert {project.read(f"runs-{name}").count("\n") for name in TASKS} == {1}
     assert server.get(f"/api/batches/{made['id']}")["status"] == "completed"

@@ -1,4 +1,4 @@
-"""A siege: `plait serve` as it is, a batch at work, and everybody who should not get anywhere. After each of them the server
+"""The security of `plait serve` as it is, a batch at work, and everybody who should not get anywhere. After each of them the server
 answers, and the agent goes on; at the end the batch is done.
 """
 
@@ -21,7 +21,7 @@ import pytest
 from plait.server.auth import SESSION_COOKIE
 from tests.support.running_server import start_server
 from tests.support.security_harness import SecurityHarness
-from tests.support.temp_project import TIMEOUT_SECONDS, temp_project as make_yard
+from tests.support.temp_project import TIMEOUT_SECONDS, temp_project as make_project
 
 HTML = "<script>alert(1)</script>"
 ESCAPES = "\x1b]0;owned\x07\x1b[2J"
@@ -31,21 +31,23 @@ PRINTS = rf"printf '\033]0;owned\007\033[2J{HTML}\n'"
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]:
-    with make_yard(tmp_path_factory.mktemp("siege")) as yard:
-        yard.task("01-work", WORKS)
-        yard.task("02-print", PRINTS, title=json.dumps(f"{HTML} {ESCAPES} title"))
-        server = start_server(yard)
+    with make_project(tmp_path_factory.mktemp("security")) as project:
+        project.task("01-work", WORKS)
+        project.task("02-print", PRINTS, title=json.dumps(f"{HTML} {ESCAPES} title"))
+        server = start_server(project)
         fresh = httpx.Limits(max_keepalive_connections=0)  # each request comes on a connection of its own
         with httpx.Client(
             base_url=server.url, timeout=TIMEOUT_SECONDS, trust_env=False, verify=False, limits=fresh
         ) as client:
-            siege = SecurityHarness(yard, server, client)
-            made = siege.request_as_owner("POST", "/api/batches", {"taskIds": ["01-work", "02-print"]})
-            siege.batch = made.raise_for_status().json()["id"]
-            yard.wait_until(lambda: siege.statuses()["02-print"] == "done" and siege.ticks())
-            yield siege
-            yard.write("go", "")
-            over = yard.wait_until(lambda: (told := siege.get(f"/api/batches/{siege.batch}"))["completedAt"] and told)
+            harness = SecurityHarness(project, server, client)
+            made = harness.request_as_owner("POST", "/api/batches", {"taskIds": ["01-work", "02-print"]})
+            harness.batch = made.raise_for_status().json()["id"]
+            project.wait_until(lambda: harness.statuses()["02-print"] == "done" and harness.ticks())
+            yield harness
+            project.write("go", "")
+            over = project.wait_until(
+                lambda: (told := harness.get(f"/api/batches/{harness.batch}"))["completedAt"] and told
+            )
         assert over["status"] == "completed"
         assert over["progress"]["completed"] == 2
         assert server.end() == 0
@@ -54,7 +56,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecurityHarness]
 
 
 @pytest.fixture
-def siege(begun: SecurityHarness) -> Iterator[SecurityHarness]:
+def harness(begun: SecurityHarness) -> Iterator[SecurityHarness]:
     known = begun.batches()
     yield begun
     before = begun.ticks()
@@ -64,64 +66,64 @@ def siege(begun: SecurityHarness) -> Iterator[SecurityHarness]:
     begun.project.wait_until(lambda: begun.ticks() > before)
 
 
-def routes(siege: SecurityHarness) -> Iterator[tuple[str, str]]:
+def routes(harness: SecurityHarness) -> Iterator[tuple[str, str]]:
     """Every method of every route, with a name wherever one belongs."""
-    described: dict[str, dict[str, Any]] = siege.get("/api/openapi.json")["paths"]  # Any: as it is described
+    described: dict[str, dict[str, Any]] = harness.get("/api/openapi.json")["paths"]  # Any: as it is described
     for path, methods in described.items():
-        yield from ((method.upper(), re.sub(r"\{\w+\}", siege.batch, path)) for method in methods)
+        yield from ((method.upper(), re.sub(r"\{\w+\}", harness.batch, path)) for method in methods)
     yield from (("GET", path) for path in ("/", "/api/docs", "/api/openapi.json", "/nothing"))
     yield from ((method, "/mcp") for method in ("GET", "POST", "DELETE"))
     yield "POST", "/logout"
 
 
-def test_without_a_token_there_is_nothing_but_health(siege: SecurityHarness) -> None:
-    told = {(method, path): siege.request(method, path).status_code for method, path in routes(siege)}
+def test_without_a_token_there_is_nothing_but_health(harness: SecurityHarness) -> None:
+    told = {(method, path): harness.request(method, path).status_code for method, path in routes(harness)}
     assert told.pop(("GET", "/health")) == 200
     assert len(told) > 30
     assert set(told.values()) == {401}
 
 
-def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(siege: SecurityHarness) -> None:
-    wrong = ["x", "no", siege.server.token[:-1], siege.server.token.upper() + "0", "0" * 64, *"abcdef"]
-    told = [siege.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
+def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(harness: SecurityHarness) -> None:
+    wrong = ["x", "no", harness.server.token[:-1], harness.server.token.upper() + "0", "0" * 64, *"abcdef"]
+    told = [harness.request("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
     assert [each.status_code for each in told] == [401] * 10 + [429]
     assert int(told[-1].headers["Retry-After"]) > 0
-    assert siege.request("GET", f"/api/batches?token={siege.server.token}").status_code == 401
-    assert siege.request_as_owner("GET", "/api/batches").status_code == 200
+    assert harness.request("GET", f"/api/batches?token={harness.server.token}").status_code == 401
+    assert harness.request_as_owner("GET", "/api/batches").status_code == 200
 
 
-def test_an_expired_cookie_is_none(siege: SecurityHarness) -> None:
+def test_an_expired_cookie_is_none(harness: SecurityHarness) -> None:
     now = time.time()
-    assert siege.request("GET", "/api/batches", Cookie=siege.cookie(now - 1)).status_code == 401
-    assert siege.request("GET", "/api/batches", Cookie=siege.cookie(now + 60)).status_code == 200
-    _, nonce, signature = siege.cookie(now - 1).split(".")
+    assert harness.request("GET", "/api/batches", Cookie=harness.cookie(now - 1)).status_code == 401
+    assert harness.request("GET", "/api/batches", Cookie=harness.cookie(now + 60)).status_code == 200
+    _, nonce, signature = harness.cookie(now - 1).split(".")
     later = f"{SESSION_COOKIE}={int(now + 60)}.{nonce}.{signature}"
-    assert siege.request("GET", "/api/batches", Cookie=later).status_code == 401
+    assert harness.request("GET", "/api/batches", Cookie=later).status_code == 401
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"])
-def test_a_post_of_another_origin_is_refused(siege: SecurityHarness, origin: str) -> None:
-    cookie, own = siege.cookie(time.time() + 60), siege.server.url
-    path = f"/api/batches/{siege.batch}/cancel"
-    said = siege.request("POST", path, {}, Cookie=cookie, Origin=origin.format(port=siege.port))
+def test_a_post_of_another_origin_is_refused(harness: SecurityHarness, origin: str) -> None:
+    cookie, own = harness.cookie(time.time() + 60), harness.server.url
+    path = f"/api/batches/{harness.batch}/cancel"
+    said = harness.request("POST", path, {}, Cookie=cookie, Origin=origin.format(port=harness.port))
     assert (said.status_code, "origin" in said.json()["error"]) == (403, True)
-    assert siege.request("POST", path, {}, Cookie=cookie).status_code == 403  # a form that hides its page
-    preflight = siege.request(
-        "OPTIONS", path, Origin=origin.format(port=siege.port), Access_Control_Request_Method="POST"
+    assert harness.request("POST", path, {}, Cookie=cookie).status_code == 403  # a form that hides its page
+    preflight = harness.request(
+        "OPTIONS", path, Origin=origin.format(port=harness.port), Access_Control_Request_Method="POST"
     )
     assert preflight.status_code == 403
     assert not any(name.startswith("access-control") for name in preflight.headers)
-    assert siege.request("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code == 200
+    assert harness.request("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code == 200
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost.", "a@localhost"]
 )
-def test_a_name_that_was_made_to_point_here_is_not_answered(siege: SecurityHarness, host: str) -> None:
-    named = host.format(port=siege.port)
-    said = siege.request_as_owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
+def test_a_name_that_was_made_to_point_here_is_not_answered(harness: SecurityHarness, host: str) -> None:
+    named = host.format(port=harness.port)
+    said = harness.request_as_owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
     assert said.status_code == 421
-    assert siege.request("GET", "/health", Host=named).status_code == 421
+    assert harness.request("GET", "/health", Host=named).status_code == 421
 
 
 OUT = [
@@ -136,9 +138,9 @@ OUT = [
 
 
 @pytest.mark.parametrize("name", OUT)
-def test_an_id_is_no_path(siege: SecurityHarness, name: str) -> None:
-    siege.project.write("../secret", "the secret")
-    spelt, ask = quote(name, safe="").replace(".", "%2E"), siege.request_as_owner
+def test_an_id_is_no_path(harness: SecurityHarness, name: str) -> None:
+    harness.project.write("../secret", "the secret")
+    spelt, ask = quote(name, safe="").replace(".", "%2E"), harness.request_as_owner
     paths = [
         f"/api/batches/{spelt}",
         f"/api/tasks/{spelt}",
@@ -146,46 +148,48 @@ def test_an_id_is_no_path(siege: SecurityHarness, name: str) -> None:
         f"/{spelt}",
         f"/ui/{spelt}",
     ]
-    paths += [f"/api/batches/{siege.batch}/tasks/{spelt}/{what}" for what in ("log", "diff", "explain")]
+    paths += [f"/api/batches/{harness.batch}/tasks/{spelt}/{what}" for what in ("log", "diff", "explain")]
     paths += [f"/api/batches?project={spelt}", f"/api/events?batch={spelt}"]
     told = [ask("GET", path) for path in paths]
-    told.append(ask("POST", f"/api/batches/{siege.batch}/tasks/{spelt}/feedback", {"text": "x"}))
+    told.append(ask("POST", f"/api/batches/{harness.batch}/tasks/{spelt}/feedback", {"text": "x"}))
     told.append(ask("PATCH", f"/api/tasks/{spelt}", {"version": "0" * 32, "body": "mine"}))
     told.append(ask("POST", "/api/batches", {"taskIds": [name]}))
     told.append(ask("POST", "/api/projects", {"path": name}))
     assert {each.status_code for each in told} <= {404, 405, 422}
     assert not any("the secret" in each.text or "root:" in each.text for each in told)
-    assert siege.project.read("../secret") == "the secret\n"
+    assert harness.project.read("../secret") == "the secret\n"
 
 
-def test_a_title_names_no_file_outside_of_the_tasks(siege: SecurityHarness) -> None:
+def test_a_title_names_no_file_outside_of_the_tasks(harness: SecurityHarness) -> None:
     def files() -> set[Path]:
-        return set(siege.project.top.parent.rglob("*.md")) | set(siege.project.top.glob(".git/hooks/*"))
+        return set(harness.project.top.parent.rglob("*.md")) | set(harness.project.top.glob(".git/hooks/*"))
 
     before = files()
-    siege.request_as_owner("POST", "/api/tasks", {"title": "../../../x/../.git/hooks/post-commit"})
+    harness.request_as_owner("POST", "/api/tasks", {"title": "../../../x/../.git/hooks/post-commit"})
     (new,) = files() - before
     new.unlink()
-    assert new.parent == siege.project.top / "tasks"
+    assert new.parent == harness.project.top / "tasks"
 
 
-def test_what_a_link_of_the_repository_leads_to_is_not_told(siege: SecurityHarness) -> None:
-    looks = siege.project.plait("token", "--read-only").out.strip()
-    (token,) = Path(siege.project.env["HOME"]).rglob("plait/token")
-    link = siege.project.top / "tasks/03-link.md"
+def test_what_a_link_of_the_repository_leads_to_is_not_told(harness: SecurityHarness) -> None:
+    looks = harness.project.plait("token", "--read-only").out.strip()
+    (token,) = Path(harness.project.env["HOME"]).rglob("plait/token")
+    link = harness.project.top / "tasks/03-link.md"
     link.symlink_to(token)
     try:
-        told = siege.request("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
+        told = harness.request("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
         assert (told.status_code, told.json()["body"], told.json()["editable"]) == (200, "", False)
-        listed = siege.request("GET", "/api/tasks", Authorization=f"Bearer {looks}")
+        listed = harness.request("GET", "/api/tasks", Authorization=f"Bearer {looks}")
     finally:
         link.unlink()
-    assert siege.server.token not in told.text + listed.text
+    assert harness.server.token not in told.text + listed.text
 
 
-def test_html_and_terminal_escapes_in_titles_are_text(siege: SecurityHarness) -> None:
-    told = [siege.request_as_owner("GET", path) for path in ("/api/tasks", f"/api/batches/{siege.batch}", "/metrics")]
-    told.append(siege.request_as_owner("GET", f"/api/batches/{siege.batch}/graph"))
+def test_html_and_terminal_escapes_in_titles_are_text(harness: SecurityHarness) -> None:
+    told = [
+        harness.request_as_owner("GET", path) for path in ("/api/tasks", f"/api/batches/{harness.batch}", "/metrics")
+    ]
+    told.append(harness.request_as_owner("GET", f"/api/batches/{harness.batch}/graph"))
     assert HTML in told[1].json()["tasks"][1]["title"]
     assert ESCAPES in told[1].json()["tasks"][1]["title"]
     for each in told:
@@ -195,12 +199,12 @@ def test_html_and_terminal_escapes_in_titles_are_text(siege: SecurityHarness) ->
         assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", each.content)
 
 
-def test_html_and_terminal_escapes_in_logs_are_text(siege: SecurityHarness) -> None:
-    log = siege.request_as_owner("GET", f"/api/batches/{siege.batch}/tasks/02-print/log")
+def test_html_and_terminal_escapes_in_logs_are_text(harness: SecurityHarness) -> None:
+    log = harness.request_as_owner("GET", f"/api/batches/{harness.batch}/tasks/02-print/log")
     assert (log.text, log.headers["Content-Type"]) == (f"{HTML}\n", "text/plain; charset=utf-8")
     heard = ""
-    path = f"/api/events?batch={siege.batch}"
-    with siege.client.stream("GET", path, headers={"Authorization": siege.bearer}) as events:
+    path = f"/api/events?batch={harness.batch}"
+    with harness.client.stream("GET", path, headers={"Authorization": harness.bearer}) as events:
         for line in events.iter_lines():
             heard += line
             if "batch:task:completed" in line:
@@ -209,14 +213,14 @@ def test_html_and_terminal_escapes_in_logs_are_text(siege: SecurityHarness) -> N
     assert heard.isprintable()
 
 
-def test_a_body_of_a_gigabyte_is_not_taken(siege: SecurityHarness) -> None:
-    process, most = psutil.Process(siege.server.pid), 1 << 30
+def test_a_body_of_a_gigabyte_is_not_taken(harness: SecurityHarness) -> None:
+    process, most = psutil.Process(harness.server.pid), 1 << 30
     before = process.memory_info().rss
-    head = f"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: {siege.bearer}\r\n"
-    said = siege.send_raw(f"{head}Content-Length: {most}\r\n\r\n".encode())
+    head = f"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: {harness.bearer}\r\n"
+    said = harness.send_raw(f"{head}Content-Length: {most}\r\n\r\n".encode())
     assert said.startswith(b"HTTP/1.1 413 ")
     sent, chunk = 0, b"10000\r\n" + b" " * 65536 + b"\r\n"
-    with siege.connect() as client:
+    with harness.connect() as client:
         client.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         with suppress(ConnectionError):
             while sent < most:
@@ -224,14 +228,14 @@ def test_a_body_of_a_gigabyte_is_not_taken(siege: SecurityHarness) -> None:
                 sent += 65536
     assert sent < most >> 3
     assert process.memory_info().rss - before < 64 << 20
-    stranger = siege.send_raw(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
+    stranger = harness.send_raw(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
     assert stranger.startswith(b"HTTP/1.1 401 ")
 
 
-def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(siege: SecurityHarness) -> None:
-    process = psutil.Process(siege.server.pid)
+def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(harness: SecurityHarness) -> None:
+    process = psutil.Process(harness.server.pid)
     with ExitStack() as stack:
-        slow = [stack.enter_context(siege.connect()) for _ in range(300)]
+        slow = [stack.enter_context(harness.connect()) for _ in range(300)]
         for client in slow[1::2]:
             client.sendall(b"GET /api/batches HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 
@@ -239,14 +243,14 @@ def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(siege: SecurityHarn
             for client in slow[1::2]:
                 with suppress(ConnectionError):
                     client.sendall(b"x")
-            assert siege.request_as_owner("GET", "/api/batches").status_code == 200
+            assert harness.request_as_owner("GET", "/api/batches").status_code == 200
             return process.num_fds() < 150
 
-        siege.project.wait_until(dripped)
+        harness.project.wait_until(dripped)
 
 
-def test_nobody_brings_a_header_or_a_request_along(siege: SecurityHarness) -> None:
-    host, auth = "Host: localhost\r\n", f"Authorization: {siege.bearer}\r\n"
+def test_nobody_brings_a_header_or_a_request_along(harness: SecurityHarness) -> None:
+    host, auth = "Host: localhost\r\n", f"Authorization: {harness.bearer}\r\n"
     inner = f"GET /api/batches HTTP/1.1\r\n{host}{auth}\r\n"
     hidden = f"POST /api/plan HTTP/1.1\r\n{host}{auth}"
     for data in (
@@ -259,13 +263,13 @@ def test_nobody_brings_a_header_or_a_request_along(siege: SecurityHarness) -> No
         f"{hidden}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
         f"{hidden}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n{inner}",
     ):
-        heard = siege.send_raw(data.encode())
+        heard = harness.send_raw(data.encode())
         assert re.match(rb"HTTP/1.1 400 ", heard), data
         assert heard.count(b"HTTP/1.1 ") == 1
         assert b"set-cookie" not in heard.lower()
 
 
-def test_what_is_nested_or_counts_without_end_is_refused(siege: SecurityHarness) -> None:
+def test_what_is_nested_or_counts_without_end_is_refused(harness: SecurityHarness) -> None:
     bodies = [
         '{"taskIds":' + "[" * 200_000,
         '{"taskIds":' + "[" * 100_000 + "]" * 100_000 + "}",
@@ -275,12 +279,12 @@ def test_what_is_nested_or_counts_without_end_is_refused(siege: SecurityHarness)
         "\0",
     ]
     for body in bodies:
-        client = http.client.HTTPConnection("127.0.0.1", siege.port, timeout=TIMEOUT_SECONDS)
+        client = http.client.HTTPConnection("127.0.0.1", harness.port, timeout=TIMEOUT_SECONDS)
         client.request(
             "POST",
             "/api/batches",
             body.encode(),
-            {"Authorization": siege.bearer, "Content-Type": "application/json"},
+            {"Authorization": harness.bearer, "Content-Type": "application/json"},
         )
         told = client.getresponse()
         assert told.status in {400, 404, 422}, body[:40]
@@ -288,10 +292,10 @@ def test_what_is_nested_or_counts_without_end_is_refused(siege: SecurityHarness)
         client.close()
 
 
-def test_a_repository_can_t_take_the_server_down(siege: SecurityHarness) -> None:
-    deep = siege.project.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
+def test_a_repository_can_t_take_the_server_down(harness: SecurityHarness) -> None:
+    deep = harness.project.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
     try:
-        told = siege.get("/api/tasks")
+        told = harness.get("/api/tasks")
     finally:
         deep.unlink()
     assert any("nested too deep" in problem["message"] for problem in told["problems"])

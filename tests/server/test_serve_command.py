@@ -24,66 +24,66 @@ from tests.support.temp_project import TempProject, WorktreeProject
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
 
-def repository(yard: TempProject, name: str) -> Path:
-    top = yard.top.parent / name
-    yard.git_in(yard.top, "init", "--quiet", "-b", "main", str(top))
+def repository(project: TempProject, name: str) -> Path:
+    top = project.top.parent / name
+    project.git_in(project.top, "init", "--quiet", "-b", "main", str(top))
     return top
 
 
-def beside(yard: TempProject, top: Path) -> TempProject:
+def beside(project: TempProject, top: Path) -> TempProject:
     """The same home, another repository."""
-    return TempProject(top, yard.env, yard.cli_processes, yard.terminals)
+    return TempProject(top, project.env, project.cli_processes, project.terminals)
 
 
-def run(server: ServerProcess, *tasks: str, project: str = "", **settings: object) -> str:
+def run(server: ServerProcess, *tasks: str, project_id: str = "", **settings: object) -> str:
     made = server.post(
-        f"/api/batches?project={project}" if project else "/api/batches",
+        f"/api/batches?project={project_id}" if project_id else "/api/batches",
         {"taskIds": tasks, "settings": settings},
     )
     assert isinstance(made["id"], str)
     return made["id"]
 
 
-def until_completed(yard: TempProject, server: ServerProcess, batch: str, project: str = "") -> None:
-    path = f"/api/batches/{batch}" + (f"?project={project}" if project else "")
-    yard.wait_until(lambda: server.get(path)["status"] == "completed")
+def until_completed(project: TempProject, server: ServerProcess, batch: str, project_id: str = "") -> None:
+    path = f"/api/batches/{batch}" + (f"?project={project_id}" if project_id else "")
+    project.wait_until(lambda: server.get(path)["status"] == "completed")
 
 
-def until_done(yard: TempProject, *tasks: str) -> None:
-    yard.wait_until(lambda: yard.statuses() == dict.fromkeys(tasks, "done"))
+def until_done(project: TempProject, *tasks: str) -> None:
+    project.wait_until(lambda: project.statuses() == dict.fromkeys(tasks, "done"))
 
 
 # What it says
 
 
-def test_one_link_is_printed_and_nothing_else_that_lets_in(yard: TempProject) -> None:
-    front = yard.start("serve", "--port", "0")
+def test_one_link_is_printed_and_nothing_else_that_lets_in(project: TempProject) -> None:
+    front = project.start("serve", "--port", "0")
     assert front.stdout is not None
     said = [front.stdout.readline() for _ in range(4)]
-    assert said[0].startswith(f"plait serves {yard.top} at http://127.0.0.1:")
+    assert said[0].startswith(f"plait serves {project.top} at http://127.0.0.1:")
     assert ["/login?code=" in line for line in said] == [False, False, True, False]
     os.kill(front.pid, signal.SIGTERM)
     out, err = front.communicate(timeout=60)
     assert (front.returncode, out, err) == (0, "", "")
 
 
-def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_one(yard: TempProject) -> None:
-    front = yard.start("serve", "--port", "0", env={"JOURNAL_STREAM": "8:1234"})
+def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_one(project: TempProject) -> None:
+    front = project.start("serve", "--port", "0", env={"JOURNAL_STREAM": "8:1234"})
     assert front.stdout is not None
     first, second = front.stdout.readline(), front.stdout.readline()
     url = first.split()[-1]
-    assert first == f"plait serves {yard.top} at {url}\n"
+    assert first == f"plait serves {project.top} at {url}\n"
     assert second == f"  A link that logs a browser in: plait token --link --url {url}\n"
     os.kill(front.pid, signal.SIGTERM)
     out, err = front.communicate(timeout=60)
     assert (front.returncode, out, err) == (0, "", "")
 
 
-def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: TempProject) -> None:
-    terminal = yard.terminal("serve", "--port", "0")
+def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(project: TempProject) -> None:
+    terminal = project.terminal("serve", "--port", "0")
     terminal.wait_for("Ctrl+C stops the server")
     assert terminal.text.count("/login?code=") == 1
-    assert f"plait serves {yard.top} at http://127.0.0.1:" in terminal.text
+    assert f"plait serves {project.top} at http://127.0.0.1:" in terminal.text
     (link,) = (word for word in terminal.text.split() if "/login?" in word)
     with httpx.Client(trust_env=False, follow_redirects=True, timeout=60) as browser:
         page = browser.get(link)
@@ -96,40 +96,42 @@ def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: TempProject) 
     assert "Traceback" not in terminal.text
 
 
-def test_programs_are_told_on_one_line(yard: TempProject) -> None:
-    server = start_server(yard)
+def test_programs_are_told_on_one_line(project: TempProject) -> None:
+    server = start_server(project)
     assert server.process.pid == server.pid
     assert server.link.startswith(f"{server.url}/login?code=")
     assert server.get("/health")["status"] == "ok"
-    assert [each["path"] for each in server.get("/api/projects")["projects"]] == [str(yard.top)]
+    assert [each["path"] for each in server.get("/api/projects")["projects"]] == [str(project.top)]
     assert server.end() == 0
 
 
-def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(yard: TempProject, tmp_path: Path) -> None:
+def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
+    project: TempProject, tmp_path: Path
+) -> None:
     script = tmp_path / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n')
     script.chmod(0o755)
-    server = start_server(yard, "--open", env={"BROWSER": str(script)})
-    yard.wait_until((tmp_path / "opened").exists)
+    server = start_server(project, "--open", env={"BROWSER": str(script)})
+    project.wait_until((tmp_path / "opened").exists)
     assert (tmp_path / "opened").read_text() == f"{server.link}\n"
-    other = start_server(yard, "--open", env={"BROWSER": "/nowhere/browser"})
+    other = start_server(project, "--open", env={"BROWSER": "/nowhere/browser"})
     assert other.get("/health")["status"] == "ok"
     assert other.end() == 0
 
 
-def test_a_server_in_no_project_serves_those_that_are_added(yard: TempProject) -> None:
-    home = Path(yard.env["HOME"])
-    front = beside(yard, home).start("serve", "--port", "0")
+def test_a_server_in_no_project_serves_those_that_are_added(project: TempProject) -> None:
+    home = Path(project.env["HOME"])
+    front = beside(project, home).start("serve", "--port", "0")
     assert front.stdout is not None
     assert front.stdout.readline().startswith("plait serves no project yet at ")
-    server = start_server(beside(yard, home))
+    server = start_server(beside(project, home))
     refused = server.request("GET", "/api/batches")
     assert refused.status_code == 404
     assert "not started in a project" in refused.json()["error"]
-    added = server.post("/api/projects", {"path": str(yard.top)})
+    added = server.post("/api/projects", {"path": str(project.top)})
     assert server.get(f"/api/batches?project={added['id']}")["batches"] == []
     assert server.get("/api/batches")["batches"] == []
-    front = beside(yard, home).start("serve", "--port", "0")
+    front = beside(project, home).start("serve", "--port", "0")
     assert front.stdout is not None
     assert front.stdout.readline().startswith("plait serves 1 project at ")
 
@@ -137,10 +139,10 @@ def test_a_server_in_no_project_serves_those_that_are_added(yard: TempProject) -
 # Where it listens
 
 
-def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: TempProject) -> None:
-    server = start_server(yard)
+def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(project: TempProject) -> None:
+    server = start_server(project)
     port = server.url.rpartition(":")[2]
-    told = yard.plait("serve", "--port", port)
+    told = project.plait("serve", "--port", port)
     assert (told.code, told.out) == (2, "")
     assert f"port {port} is in use" in told.err
     assert "--port 0" in told.err
@@ -160,16 +162,16 @@ def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: Temp
     ],
 )
 def test_what_can_t_be_listened_at_is_refused_before_anything_starts(
-    yard: TempProject, words: list[str], why: str
+    project: TempProject, words: list[str], why: str
 ) -> None:
-    told = yard.plait("serve", "--port", "0", *words)
+    told = project.plait("serve", "--port", "0", *words)
     assert (told.code, told.out) == (2, "")
     assert why in told.err
-    assert not (Path(yard.env["XDG_STATE_HOME"]) / "plait" / "token").exists()
+    assert not (Path(project.env["XDG_STATE_HOME"]) / "plait" / "token").exists()
 
 
-def test_another_address_says_who_can_reach_it(yard: TempProject) -> None:
-    server = start_server(yard, "--host", "0.0.0.0")
+def test_another_address_says_who_can_reach_it(project: TempProject) -> None:
+    server = start_server(project, "--host", "0.0.0.0")
     assert server.url.startswith("http://127.0.0.1:")
     assert server.get("/health")["status"] == "ok"
     assert server.end() == 0
@@ -184,12 +186,12 @@ def test_another_address_says_who_can_reach_it(yard: TempProject) -> None:
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
-def test_it_listens_by_ipv6(yard: TempProject) -> None:
+def test_it_listens_by_ipv6(project: TempProject) -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no address ::1")
-    server = start_server(yard, "--host", "[::1]")
+    server = start_server(project, "--host", "[::1]")
     assert server.url.startswith("http://[::1]:")
     assert server.get("/api/projects")["projects"]
 
@@ -220,9 +222,9 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return cert, secret
 
 
-def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(yard: TempProject, tmp_path: Path) -> None:
+def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(project: TempProject, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
-    server = start_server(yard, "--certfile", str(cert), "--keyfile", str(key))
+    server = start_server(project, "--certfile", str(cert), "--keyfile", str(key))
     assert server.url.startswith("https://")
     assert server.link.startswith("https://")
     server.certificate = str(cert)
@@ -235,10 +237,10 @@ def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(yard: TempProjec
     assert server.end() == 0
 
 
-def test_a_new_token_makes_the_old_one_worthless(yard: TempProject) -> None:
-    first = start_server(yard)
+def test_a_new_token_makes_the_old_one_worthless(project: TempProject) -> None:
+    first = start_server(project)
     assert first.request("GET", "/api/projects").status_code == 200
-    second = start_server(yard, "--rotate-token")
+    second = start_server(project, "--rotate-token")
     assert second.token != first.token
     assert second.request("GET", "/api/projects").status_code == 200
     assert first.request("GET", "/api/projects").status_code == 401
@@ -249,28 +251,28 @@ def test_a_new_token_makes_the_old_one_worthless(yard: TempProject) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_ends_at_once_though_somebody_listens_and_its_batch_goes_on(
-    yard: TempProject, number: signal.Signals, code: int
+    project: TempProject, number: signal.Signals, code: int
 ) -> None:
-    yard.task("one", WAITS.format(name="one"))
-    server = start_server(yard)
+    project.task("one", WAITS.format(name="one"))
+    server = start_server(project)
     with server.client() as client:
         headers = {"Authorization": f"Bearer {server.token}"}
         with client.stream("GET", "/api/events", headers=headers) as stream:
             lines = stream.iter_lines()
             assert next(lines).startswith("retry:")
             run(server, "one")
-            yard.wait_for_file("runs-one")
+            project.wait_for_file("runs-one")
             assert server.end(number) == code
             assert any(line.startswith("event:") for line in lines)  # and then it ends, as if it were whole
     assert server.process.stderr is not None
     assert server.process.stderr.read() == ""
-    yard.write("go-one", "")
-    until_done(yard, "one")
-    assert yard.read("runs-one").count("\n") == 1
+    project.write("go-one", "")
+    until_done(project, "one")
+    assert project.read("runs-one").count("\n") == 1
 
 
-def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(yard: TempProject) -> None:
-    server = start_server(yard)
+def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(project: TempProject) -> None:
+    server = start_server(project)
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), 60) as client:
         client.sendall(
@@ -279,7 +281,7 @@ def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(yard: 
         )
         assert client.recv(100).startswith(b"HTTP/1.1 100 ")
         os.kill(server.pid, signal.SIGINT)
-        yard.wait_until(lambda: not listens(host, int(port)))
+        project.wait_until(lambda: not listens(host, int(port)))
         assert server.end(signal.SIGINT) == 130
     assert server.process.stderr is not None
     assert server.process.stderr.read() == ""
@@ -290,9 +292,9 @@ def listens(host: str, port: int) -> bool:
         return client.connect_ex((host, port)) == 0
 
 
-def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(yard: TempProject) -> None:
-    server = start_server(yard)
-    added = server.post("/api/projects", {"path": str(repository(yard, "other"))})
+def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(project: TempProject) -> None:
+    server = start_server(project)
+    added = server.post("/api/projects", {"path": str(repository(project, "other"))})
     with server.client() as client:
         headers = {"Authorization": f"Bearer {server.token}"}
         with client.stream("GET", f"/api/events?project={added['id']}", headers=headers) as stream:
@@ -306,66 +308,66 @@ def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(yard: Te
 # Projects
 
 
-def test_two_projects_have_batches_at_once_each_of_its_own(yard: TempProject) -> None:
-    other = beside(yard, repository(yard, "other"))
-    for each in (yard, other):
+def test_two_projects_have_batches_at_once_each_of_its_own(project: TempProject) -> None:
+    other = beside(project, repository(project, "other"))
+    for each in (project, other):
         each.task("one", WAITS.format(name="one"))
-    server = start_server(yard)
-    project = server.post("/api/projects", {"path": str(other.top)})["id"]
-    follower = EventFollower(server.url, server.token, f"/api/events?project={project}")
+    server = start_server(project)
+    project_id = server.post("/api/projects", {"path": str(other.top)})["id"]
+    follower = EventFollower(server.url, server.token, f"/api/events?project={project_id}")
     follower.wait_until(lambda: follower.connections)
-    mine, theirs = run(server, "one"), run(server, "one", project=project)
-    for each in (yard, other):
+    mine, theirs = run(server, "one"), run(server, "one", project_id=project_id)
+    for each in (project, other):
         each.wait_for_file("runs-one")
-    assert find_engine(find_repo(yard.top)) != find_engine(find_repo(other.top))
+    assert find_engine(find_repo(project.top)) != find_engine(find_repo(other.top))
     assert server.request("GET", f"/api/batches/{theirs}").status_code == 404
-    told = server.get(f"/api/batches/{theirs}?project={project}")
-    assert told["projectId"] == project
-    assert server.get(f"/api/batches/{mine}")["projectId"] != project
-    for each in (other, yard):
+    told = server.get(f"/api/batches/{theirs}?project={project_id}")
+    assert told["projectId"] == project_id
+    assert server.get(f"/api/batches/{mine}")["projectId"] != project_id
+    for each in (other, project):
         each.write("go-one", "")
-    until_completed(yard, server, mine)
-    until_completed(yard, server, theirs, project)
+    until_completed(project, server, mine)
+    until_completed(project, server, theirs, project_id)
     follower.wait_for_event("batch:completed")
     follower.close()
     assert {each.data["batchId"] for each in follower.events} <= {None, theirs}
 
 
 def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_now(
-    estate: WorktreeProject,
+    worktree_project: WorktreeProject,
 ) -> None:
-    estate.task("one", "echo 1 > one")
-    estate.commit_all()
-    server = start_server(beside(estate, Path(estate.env["HOME"])))
-    added = server.post("/api/projects", {"url": estate.remote.as_uri()})
-    assert added["url"] == estate.remote.as_uri()
-    estate.task("two", "echo 2 > two")
-    estate.commit_all()  # after it was added
-    before = estate.snapshot_user_files()
+    worktree_project.task("one", "echo 1 > one")
+    worktree_project.commit_all()
+    server = start_server(beside(worktree_project, Path(worktree_project.env["HOME"])))
+    added = server.post("/api/projects", {"url": worktree_project.remote.as_uri()})
+    assert added["url"] == worktree_project.remote.as_uri()
+    worktree_project.task("two", "echo 2 > two")
+    worktree_project.commit_all()  # after it was added
+    before = worktree_project.snapshot_user_files()
     batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
-    until_completed(estate, server, batch)
+    until_completed(worktree_project, server, batch)
     told = server.get(f"/api/batches/{batch}")
     mirror = find_repo(Path(added["path"])).state.parent
     assert told["settings"]["isolation"] == "worktree"
-    assert estate.git_in(mirror, "show", f"{told['branch']}:two") == "2"
-    assert estate.snapshot_user_files() == before
+    assert worktree_project.git_in(mirror, "show", f"{told['branch']}:two") == "2"
+    assert worktree_project.snapshot_user_files() == before
 
 
 def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_is_there(
-    yard: TempProject,
+    project: TempProject,
 ) -> None:
-    other = beside(yard, repository(yard, "other"))
-    for each in (yard, other):
+    other = beside(project, repository(project, "other"))
+    for each in (project, other):
         each.task("one", WAITS.format(name="one"))
         each.task("two", WAITS.format(name="two"))
-    server = start_server(yard)
-    project = server.post("/api/projects", {"path": str(other.top)})["id"]
+    server = start_server(project)
+    project_id = server.post("/api/projects", {"path": str(other.top)})["id"]
     batches = [
         run(server, "one", "two", maxBatchSize=1),
-        run(server, "one", "two", project=project, maxBatchSize=1),
+        run(server, "one", "two", project_id=project_id, maxBatchSize=1),
     ]
     engines = []
-    for each in (yard, other):
+    for each in (project, other):
         each.wait_for_file("runs-one")
         engine = find_engine(find_repo(each.top))
         assert engine is not None
@@ -373,32 +375,32 @@ def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_i
     server.kill()
     for pid in engines:
         os.kill(pid, signal.SIGKILL)
-    for each in (yard, other):
+    for each in (project, other):
         each.write("go-one", "")
         each.write("go-two", "")
-    again = start_server(yard, token=server.token)  # and nobody asks it for anything
-    for each in (yard, other):
+    again = start_server(project, token=server.token)  # and nobody asks it for anything
+    for each in (project, other):
         until_done(each, "one", "two")
         assert each.read("runs-one").count("\n") == 1
     assert again.get(f"/api/batches/{batches[0]}")["status"] == "completed"
-    assert again.get(f"/api/batches/{batches[1]}?project={project}")["status"] == "completed"
+    assert again.get(f"/api/batches/{batches[1]}?project={project_id}")["status"] == "completed"
 
 
 def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing_else(
-    yard: TempProject,
+    project: TempProject,
 ) -> None:
-    gone = repository(yard, "gone")
-    server = start_server(yard)
+    gone = repository(project, "gone")
+    server = start_server(project)
     server.post("/api/projects", {"path": str(gone)})
     assert server.end() == 0
     gone.rename(gone.with_name("elsewhere"))
-    server = start_server(yard)
+    server = start_server(project)
     assert server.process.stderr is not None
     assert "can't open gone" in server.process.stderr.readline()
     assert server.get("/api/batches")["batches"] == []
 
 
-def test_other_verbs_do_not_wait_for_what_only_the_server_needs(yard: TempProject) -> None:
+def test_other_verbs_do_not_wait_for_what_only_the_server_needs(project: TempProject) -> None:
     words = "import sys, plait.cli.app; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
-    told = yard.finish(yard.popen([sys.executable, "-P", "-c", words]))
+    told = project.finish(project.popen([sys.executable, "-P", "-c", words]))
     assert (told.code, told.out) == (0, "[]\n")

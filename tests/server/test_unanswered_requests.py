@@ -20,16 +20,16 @@ from tests.support.temp_project import TempProject
 
 
 @pytest.fixture
-def held(yard: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
+def held(project: TempProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
     """With a batch `b`, half of it done; nobody waits long."""
     monkeypatch.setattr(project_session, "SUBMIT_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(project_session, "ANSWER_TIMEOUT_SECONDS", 1.0)
-    place = find_repo(yard.top)
+    place = find_repo(project.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:
         records = records_of(batch_of(20), Settings())
         writer.append(records[: len(records) // 2])
-        with serve(yard, tmp_path / "projects.json") as made:
+        with serve(project, tmp_path / "projects.json") as made:
             yield made
 
 
@@ -54,20 +54,20 @@ def test_a_batch_is_there_as_soon_as_it_is_safe(held: RunningServer) -> None:
     assert [batch["id"] for batch in held.get("/api/batches")["batches"]] == [told["id"], "b"]
 
 
-def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(served: RunningServer) -> None:
-    served.project.task("01-walls", "exit 1")
-    batch = served.run("01-walls", settings={"retries": 0})
-    served.wait_until_finished(batch)
-    served.project.wait_until(lambda: served.get("/api/batches")["engine"] is None)
-    log = find_repo(served.project.top).state / LOG_FILE
+def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(server: RunningServer) -> None:
+    server.project.task("01-walls", "exit 1")
+    batch = server.run("01-walls", settings={"retries": 0})
+    server.wait_until_finished(batch)
+    server.project.wait_until(lambda: server.get("/api/batches")["engine"] is None)
+    log = find_repo(server.project.top).state / LOG_FILE
     log.unlink()
     log.mkdir()
-    told = served.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
+    told = server.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
     assert told["result"] == "accepted"
     assert "can't start the engine" in told["reason"]
-    saved = served.check_status(served.client.patch("/api/settings", json={"retries": 1}), 202)
+    saved = server.check_status(server.client.patch("/api/settings", json={"retries": 1}), 202)
     assert saved["accepted"] is True
     assert "can't start the engine" in saved["notes"][-1]["message"]
     log.rmdir()
-    assert served.wait_for_task(batch, "01-walls", "failed")
-    served.project.wait_until(lambda: served.batch(batch)["tasks"][0]["attempt"] == 2)
+    assert server.wait_for_task(batch, "01-walls", "failed")
+    server.project.wait_until(lambda: server.batch(batch)["tasks"][0]["attempt"] == 2)

@@ -23,17 +23,17 @@ from tests.support.random_agent import signature_path
 from tests.support.temp_project import WorktreeProject
 
 
-def read_records(estate: WorktreeProject) -> list[Record]:
-    with closing(open_journal_reader(find_repo(estate.top).state / JOURNAL_FILE)) as reader:
+def read_records(project: WorktreeProject) -> list[Record]:
+    with closing(open_journal_reader(find_repo(project.top).state / JOURNAL_FILE)) as reader:
         return list(reader.read())
 
 
-def check_laws(estate: WorktreeProject, told: Sequence[Record]) -> None:
+def check_laws(project: WorktreeProject, told: Sequence[Record]) -> None:
     """What the simulator is held to. What is in a commit is read from git."""
 
     def contents(commit: str) -> frozenset[str]:
         words = ("--first-parent", "--format=%(trailers:key=Plait-Task,valueonly,separator=%x2C)")
-        return frozenset(estate.git("log", *words, commit, "^HEAD").split())
+        return frozenset(project.git("log", *words, commit, "^HEAD").split())
 
     auditor = Auditor(contents)
     for record in told:
@@ -75,27 +75,27 @@ def _check_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: 
     assert oracle.tree(head) == replay.tree, order
 
 
-def check_branch(estate: WorktreeProject, batch: BatchState, oracle: ReferenceMerger) -> None:
+def check_branch(project: WorktreeProject, batch: BatchState, oracle: ReferenceMerger) -> None:
     """The batch branch is what is left, merged in the order of the line; each change once, and none but the done ones."""
     changes = [entry.change for entry in batch.merges]
     done = [task.task.id for task in batch.tasks if task.status is TaskStatus.DONE]
     assert sorted(change.task for change in changes) == sorted(done)
-    at = find_branch_head(estate, batch)
+    at = find_branch_head(project, batch)
     assert at == batch.head
     replay = oracle.replay(batch.base, changes)
     assert not replay.clashes
     assert oracle.tree(at) == replay.tree
-    merges = estate.git("rev-list", "--first-parent", f"{batch.base}..{at}").split()
+    merges = project.git("rev-list", "--first-parent", f"{batch.base}..{at}").split()
     assert merges[::-1] == [entry.commit for entry in batch.merges]
 
 
-def find_branch_head(estate: WorktreeProject, batch: BatchState) -> str:
+def find_branch_head(project: WorktreeProject, batch: BatchState) -> str:
     """Where the batch branch is; where nothing was ever merged there need not be one."""
-    found = estate.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{batch.branch}")
+    found = project.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{batch.branch}")
     return found or batch.base
 
 
-def check_results_kept(estate: WorktreeProject, told: Sequence[Record], signs: Path) -> None:
+def check_results_kept(project: WorktreeProject, told: Sequence[Record], signs: Path) -> None:
     """Every attempt that ended was heard of once, and what it made is under a ref: its tip, and what it signed."""
     lines = Counter(signs.read_text().splitlines())
     assert set(lines.values()) == {1}, [line for line, count in lines.items() if count > 1]
@@ -105,15 +105,15 @@ def check_results_kept(estate: WorktreeProject, told: Sequence[Record], signs: P
     writes = [exit_ for exit_ in exits if exit_.attempt.step is Step.WRITE]
     assert Counter((one.attempt.batch, one.attempt.task, str(one.attempt.n)) for one in writes) == begun
     for one in writes:
-        held = estate.git("for-each-ref", "--format=%(objectname)", attempt_ref(one.attempt))
+        held = project.git("for-each-ref", "--format=%(objectname)", attempt_ref(one.attempt))
         assert held, f"nothing holds what {one.attempt} made"
         assert one.outcome.tip in {None, "", held}, one
 
 
-def check_signatures(estate: WorktreeProject, attempts: Sequence[Attempt]) -> None:
+def check_signatures(project: WorktreeProject, attempts: Sequence[Attempt]) -> None:
     """What each of them signed is in what is kept of it."""
     for attempt in attempts:
-        names = estate.git("ls-tree", "-r", "--name-only", attempt_ref(attempt)).splitlines()
+        names = project.git("ls-tree", "-r", "--name-only", attempt_ref(attempt)).splitlines()
         assert signature_path(attempt.task, attempt.n) in names, f"what {attempt} made is not whole"
 
 
@@ -126,14 +126,14 @@ def _parse_line(line: str) -> tuple[str, str, str]:
     return batch, task, n
 
 
-def check_no_leftovers(estate: WorktreeProject) -> None:
+def check_no_leftovers(project: WorktreeProject) -> None:
     """No worktree in use, none half made, no lock; what waits in the pool is on nobody's branch, and whole."""
-    assert estate.find_leftovers() == []
-    assert not [line for line in _list_worktrees(estate) if line.startswith(("branch ", "prunable"))]
+    assert project.find_leftovers() == []
+    assert not [line for line in _list_worktrees(project) if line.startswith(("branch ", "prunable"))]
 
 
-def _list_worktrees(estate: WorktreeProject) -> Iterator[str]:
+def _list_worktrees(project: WorktreeProject) -> Iterator[str]:
     """Of all but the person's own."""
-    _, *others = estate.git("worktree", "list", "--porcelain").split("\n\n")
+    _, *others = project.git("worktree", "list", "--porcelain").split("\n\n")
     for other in others:
         yield from other.splitlines()

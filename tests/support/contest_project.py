@@ -1,4 +1,4 @@
-"""An arena: an estate with one task, two agents to be written for it, and a judge."""
+"""A project with one task, two agents to be written for it, and a judge."""
 
 from __future__ import annotations
 

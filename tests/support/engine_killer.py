@@ -1,4 +1,4 @@
-"""Killing whoever is there, at random instants, while an estate's batch goes on; and seeing to it that it goes on."""
+"""Killing whoever is there, at random instants, while a project's batch goes on; and seeing to it that it goes on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _BRANCH_WAIT_SECONDS = 5.0  # seconds in which a branch may move
 class EngineKiller:
     """`count` of `wanted` kills so far, `engines` of them of engines."""
 
-    def __init__(self, estate: WorktreeProject, chance: Random, wanted: int) -> None:
-        self._estate = estate
+    def __init__(self, project: WorktreeProject, chance: Random, wanted: int) -> None:
+        self._project = project
         self._chance = chance
         self.wanted = wanted
         self.count = 0
@@ -53,7 +53,7 @@ class EngineKiller:
         self.kill_engine(gits=self._chance.random() < 0.3)
 
     def kill_engine(self, *, gits: bool = False) -> None:
-        info = find_engine(find_repo(self._estate.top))
+        info = find_engine(find_repo(self._project.top))
         if info is None or not info.pid:
             return
         below = _find_git_children(info.pid) if gits else []
@@ -70,7 +70,7 @@ class EngineKiller:
 
         Between a branch that was moved and the record that says so there is hardly a moment: it is looked for.
         """
-        place = find_repo(self._estate.top).state
+        place = find_repo(self._project.top).state
         journal, branches = place / f"{JOURNAL_FILE}-wal", place.parent / "refs" / "heads" / "plait"
         what = self._chance.choice(("start", "journal", "journal", "journal", "branches"))
         if what == "branches":
@@ -86,13 +86,13 @@ class EngineKiller:
             time.sleep(_POLL_SECONDS)
 
 
-def resume_until(estate: WorktreeProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
+def resume_until(project: WorktreeProject, over: Callable[[], bool], front: Callable[[], Popen[str]]) -> None:
     """Whoever comes back takes up what was left, until all is over and the engine has gone home."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not (over() and not estate.processes()):
+    while not (over() and not project.processes()):
         assert time.monotonic() < deadline, "it does not come to an end"
-        if find_engine(find_repo(estate.top)) is None and not over():
-            estate.finish(front())
+        if find_engine(find_repo(project.top)) is None and not over():
+            project.finish(front())
         time.sleep(10 * _POLL_SECONDS)
 
 

@@ -14,7 +14,6 @@ from plait.runtime.executor import Executor, ExecutorCallbacks
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.termination import GracePeriods
-from plait.runtime.transcript import MAX_DISK_BYTES
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import ExecutorSetup
@@ -25,9 +24,7 @@ WAIT_SECONDS = 30.0
 
 
 @contextmanager
-def local_executor_setup(
-    folder: Path, *, graces: GracePeriods = SHORT_GRACES, cap: int = MAX_DISK_BYTES
-) -> Iterator[ExecutorSetup]:
+def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -> Iterator[ExecutorSetup]:
     opened: list[LocalExecutor] = []
     state = StateFolder(folder / "state")
 
@@ -38,7 +35,7 @@ def local_executor_setup(
             state,
             folder / "setups",
         )
-        opened.append(LocalExecutor(witness, reactor, spaces, grace_periods=graces, cap=cap))
+        opened.append(LocalExecutor(witness, reactor, spaces, grace_periods=graces))
         return opened[-1]
 
     def until(over: Callable[[], bool]) -> bool:

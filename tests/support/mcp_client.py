@@ -46,14 +46,14 @@ class McpClient:
 
 @asynccontextmanager
 async def start_mcp(
-    house: EngineProject, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
+    project: EngineProject, *words: str, env: Mapping[str, str] | None = None, at: Path | None = None
 ) -> AsyncIterator[McpClient]:
-    """`plait mcp` as a process of its own, in the household or `at` another folder."""
+    """`plait mcp` as a process of its own, in the project or `at` another folder."""
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "plait", "mcp", *words],
-        env={**house.env, **(env or {})},
-        cwd=at or house.top,
+        env={**project.env, **(env or {})},
+        cwd=at or project.top,
     )
     async with asyncio.timeout(MCP_TIMEOUT_SECONDS), Client(server) as client:
         yield McpClient(client)

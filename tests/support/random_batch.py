@@ -24,20 +24,20 @@ from tests.support.temp_project import WorktreeProject
 class RandomBatch:
     """The same seed tells the same story, but for who is quicker."""
 
-    def __init__(self, estate: WorktreeProject, seed: int) -> None:
-        self.estate = estate
+    def __init__(self, project: WorktreeProject, seed: int) -> None:
+        self.project = project
         self._seed = seed
         self._rng = Random(seed)
-        self._told = estate.top.parent / "told"
-        estate.env[LOG_VARIABLE] = str(self._told)  # whoever asks hands over an environment
-        self._oracle = ReferenceMerger(estate.top / ".git", estate.top.parent / "oracle")
-        self._killer = EngineKiller(estate, self._rng, wanted=sys.maxsize)
+        self._told = project.top.parent / "told"
+        project.env[LOG_VARIABLE] = str(self._told)  # whoever asks hands over an environment
+        self._oracle = ReferenceMerger(project.top / ".git", project.top.parent / "oracle")
+        self._killer = EngineKiller(project, self._rng, wanted=sys.maxsize)
         self._write_project()
-        self._user_files = estate.snapshot_user_files()
+        self._user_files = project.snapshot_user_files()
 
     @property
     def batch(self) -> BatchState:
-        return self.estate.batch()
+        return self.project.batch()
 
     def run(self) -> None:
         self._run_to_end(self._start_run())
@@ -54,7 +54,7 @@ class RandomBatch:
         self._request("drop", task)
         after = self.batch
         assert tuple(entry.change.task for entry in after.merges) == left.kept, f"after {task} was dropped"
-        assert self._oracle.tree(batch_checks.find_branch_head(self.estate, after)) == left.tree
+        assert self._oracle.tree(batch_checks.find_branch_head(self.project, after)) == left.tree
         assert self._status(after, task) is TaskStatus.SKIPPED
 
     def retry(self) -> None:
@@ -72,34 +72,34 @@ class RandomBatch:
                 assert entry.change.base == state.last_write.decision.base, "what is merged is not its newest"
 
     def check(self) -> None:
-        told, batch = batch_checks.read_records(self.estate), self.batch
-        batch_checks.check_laws(self.estate, told)
+        told, batch = batch_checks.read_records(self.project), self.batch
+        batch_checks.check_laws(self.project, told)
         batch_checks.check_merges(told, batch.base, self._oracle)
-        batch_checks.check_branch(self.estate, batch, self._oracle)
-        batch_checks.check_results_kept(self.estate, told, self._told)
-        batch_checks.check_no_leftovers(self.estate)
-        assert self.estate.snapshot_user_files() == self._user_files
+        batch_checks.check_branch(self.project, batch, self._oracle)
+        batch_checks.check_results_kept(self.project, told, self._told)
+        batch_checks.check_no_leftovers(self.project)
+        assert self.project.snapshot_user_files() == self._user_files
 
     def _write_project(self) -> None:
         for name, content in make_initial_files(self._rng).items():
-            write_path(self.estate.top / name, content)
+            write_path(self.project.top / name, content)
         committed = self._rng.random() < 0.5  # tasks may be part of the repository, or not
         if not committed:
-            self.estate.commit_all()
+            self.project.commit_all()
         words = shlex.join([sys.executable, "-P", "-m", "tests.support.random_agent", str(self._seed)])
         names = [f"t{place}" for place in range(self._rng.randint(4, 6))]
         for place, name in enumerate(names):
             needs = [need for need in names[:place] if self._rng.random() < 0.25]
-            self.estate.task(name, words, needs=f"[{', '.join(needs)}]")
+            self.project.task(name, words, needs=f"[{', '.join(needs)}]")
         if committed:
-            self.estate.commit_all()
-        self.estate.write("untracked.txt", "mine")
+            self.project.commit_all()
+        self.project.write("untracked.txt", "mine")
 
     def _request(self, verb: str, task: str) -> None:
-        asked = self.estate.start(verb, task)
+        asked = self.project.start(verb, task)
         if self._rng.random() < 0.5:
             self._killer.kill_engine_at_random(asked)
-        answer = self.estate.finish(asked)
+        answer = self.project.finish(asked)
         assert answer.code == 0, answer
         self._run_to_end(None)
         self.check()
@@ -108,16 +108,16 @@ class RandomBatch:
         if front is not None and self._rng.random() < 0.5:
             self._killer.kill_engine_at_random(front)
         if front is not None:
-            self.estate.finish(front)
-        resume_until(self.estate, lambda: self._has_ended, lambda: self._start_run("--resume"))
+            self.project.finish(front)
+        resume_until(self.project, lambda: self._has_ended, lambda: self._start_run("--resume"))
 
     @property
     def _has_ended(self) -> bool:
-        return self.batch.ended is not None and not self.estate.state().unanswered
+        return self.batch.ended is not None and not self.project.state().unanswered
 
     def _start_run(self, *more: str) -> Popen[str]:
         words = ("run", "tasks", "--yes", "-p", "2", "--retries", "0", *more)
-        return self.estate.start(*words)
+        return self.project.start(*words)
 
     def _expected_after_drop(self, batch: BatchState, dropped: str) -> ReferenceResult:
         """What git makes of the line without the task: those that need it go with it, and those that clash then."""

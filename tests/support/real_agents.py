@@ -1,4 +1,4 @@
-"""A workshop: an estate in which the real coding tools are at hand, and their provider is a scripted model server.
+"""A workshop: a project in which the real coding tools are at hand, and their provider is a scripted model server.
 
 Each tool finds a home of its own with the settings that lead it to the server: nothing of the user's is read or changed.
 """

@@ -1,6 +1,6 @@
-"""A server in a yard: `plait serve` as a process of its own, and clients that talk to it over HTTP.
+"""A server in a project: `plait serve` as a process of its own, and clients that talk to it over HTTP.
 
-A server in this process, over real HTTP: the app without its guard, on a port of its own, for a yard or an estate.
+A server in this process, over real HTTP: the app without its guard, on a port of its own, for a project or a project.
 
 Hearing live events as a client does: what was heard, and how far.
 """
@@ -77,16 +77,16 @@ class ServerProcess:
 
 
 def start_server(
-    yard: TempProject, *words: str, port: int = 0, token: str = "", env: Mapping[str, str] | None = None
+    project: TempProject, *words: str, port: int = 0, token: str = "", env: Mapping[str, str] | None = None
 ) -> ServerProcess:
     """As soon as it answers."""
-    front = yard.start("serve", "--json", "--port", str(port), *words, env=env)
+    front = project.start("serve", "--json", "--port", str(port), *words, env=env)
     assert front.stdout is not None
     line = front.stdout.readline()
     if not line:
-        raise AssertionError(f"the server did not start: {yard.finish(front).err}")
+        raise AssertionError(f"the server did not start: {project.finish(front).err}")
     told = json.loads(line)
-    token = token or yard.plait("token").out.strip()
+    token = token or project.plait("token").out.strip()
     return ServerProcess(front, told["url"], told["link"], told["pid"], token)
 
 
@@ -249,17 +249,17 @@ def _query_params(query: dict[str, object]) -> dict[str, str]:
 
 
 @contextmanager
-def running_server(yard: TempProject, register: Path) -> Iterator[RunningServer]:
-    """This process has the yard's environment meanwhile, so that what it starts belongs to the yard."""
-    with use_environment(yard.env), _server(yard, register) as url:  # noqa: SIM117 - the client goes first
+def running_server(project: TempProject, register: Path) -> Iterator[RunningServer]:
+    """This process has the project's environment meanwhile, so that what it starts belongs to the project."""
+    with use_environment(project.env), _server(project, register) as url:  # noqa: SIM117 - the client goes first
         with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
-            yield RunningServer(yard, url, client)
+            yield RunningServer(project, url, client)
 
 
 @contextmanager
-def _server(yard: TempProject, register: Path) -> Iterator[str]:
-    serving = _ServerThread(yard, register)
-    thread = threading.Thread(target=serving.run, name="served")
+def _server(project: TempProject, register: Path) -> Iterator[str]:
+    serving = _ServerThread(project, register)
+    thread = threading.Thread(target=serving.run, name="server")
     thread.start()
     try:
         assert serving.started.wait(TIMEOUT_SECONDS), "the server does not start"
@@ -270,8 +270,8 @@ def _server(yard: TempProject, register: Path) -> Iterator[str]:
 
 
 class _ServerThread:
-    def __init__(self, yard: TempProject, register: Path) -> None:
-        self._yard, self._register = yard, register
+    def __init__(self, project: TempProject, register: Path) -> None:
+        self._project, self._register = project, register
         self.started = threading.Event()
         self._server: _Server | None = None
 
@@ -288,15 +288,15 @@ class _ServerThread:
         return f"http://127.0.0.1:{self._server.servers[0].sockets[0].getsockname()[1]}"
 
     async def _serve(self) -> None:
-        offices = SessionPool(ProjectStore(self._register), find_repo(self._yard.top))
-        app = RequestScopeMiddleware(create_app(offices), offices.open_scope)
+        pool = SessionPool(ProjectStore(self._register), find_repo(self._project.top))
+        app = RequestScopeMiddleware(create_app(pool), pool.open_scope)
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=5)
         self._server = _Server(config)
-        self._server.ready, self._server.leaving = self.started.set, offices.begin_shutdown
+        self._server.ready, self._server.leaving = self.started.set, pool.begin_shutdown
         try:
             await self._server.serve()
         finally:
-            await offices.close()
+            await pool.close()
 
 
 class _Server(uvicorn.Server):

@@ -48,48 +48,48 @@ class SampleProject:
     queue: str
 
 
-def write_sample_project(estate: WorktreeProject, folder: Path) -> None:
+def write_sample_project(project: WorktreeProject, folder: Path) -> None:
     """`folder` holds what tasks wait for. Before the server starts: its environment says where that is."""
     folder.mkdir(exist_ok=True)
-    estate.env["HELD"] = str(folder)
-    estate.write("shop/prices.py", _ORDERS)
-    estate.write("shop/slogan.txt", "Maps and books.")
-    estate.write("shop/old_layout.py", "WIDTH = 640")
-    estate.write("check.sh", "test -s shop/prices.py && echo '2 tests passed'")
+    project.env["HELD"] = str(folder)
+    project.write("shop/prices.py", _ORDERS)
+    project.write("shop/slogan.txt", "Maps and books.")
+    project.write("shop/old_layout.py", "WIDTH = 640")
+    project.write("check.sh", "test -s shop/prices.py && echo '2 tests passed'")
     held = "while [ ! -e $HELD/go ]; do sleep 0.1; done"
-    estate.task("00-scaffold", title="Lay out the shop", status="completed")
-    estate.task("01-price-rounding", _ROUNDED, title="Round prices to cents", priority="high")
-    estate.task("02-dead-layouts", "git rm -q shop/old_layout.py", title="Delete the layouts nobody uses")
-    estate.task(
+    project.task("00-scaffold", title="Lay out the shop", status="completed")
+    project.task("01-price-rounding", _ROUNDED, title="Round prices to cents", priority="high")
+    project.task("02-dead-layouts", "git rm -q shop/old_layout.py", title="Delete the layouts nobody uses")
+    project.task(
         "03-search-index",
         f"echo '═══ Phase 1: Read ═══'; echo '═══ Phase 2: Index ═══'; echo 'indexing 412 titles'; {held}; echo i > shop/index",
         title="Build the search index once, not per request",
     )
-    estate.task(
+    project.task(
         "04-split-orders",
         f"echo 'editing shop/prices.py'; echo 'moving receipt() to shop/receipts.py'; {held}; echo r > shop/receipts.py",
         title="Split prices and receipts",
     )
-    estate.task("05-receipt-tests", "echo t > t", needs="[04-split-orders]", title="Tests for receipts")
-    estate.task("06-docstrings", "echo d > d", needs="[04-split-orders]", title="Docstrings for the public names")
-    estate.task(
+    project.task("05-receipt-tests", "echo t > t", needs="[04-split-orders]", title="Tests for receipts")
+    project.task("06-docstrings", "echo d > d", needs="[04-split-orders]", title="Docstrings for the public names")
+    project.task(
         "07-translations",
         "echo 'reading locale/de.po'; echo 'locale/de.po: no such file' >&2; exit 1",
         title="German translations",
     )
-    estate.task(
+    project.task(
         "08-slogan",
         "echo 'Maps, books and globes.' > shop/slogan.txt",
         title="A slogan that names the globes",
     )
-    estate.task(
+    project.task(
         "09-promise",
         "echo 'Books and maps since 1987.' > shop/slogan.txt; while [ ! -e $HELD/late ]; do sleep 0.1; done",
         title="A slogan with our promise",
     )
     for name, title in _LATER.items():
-        estate.task(name, "echo x > x", title=title)
-    estate.commit_all()
+        project.task(name, "echo x > x", title=title)
+    project.commit_all()
 
 
 _LATER = {
@@ -101,13 +101,13 @@ _LATER = {
 }
 
 
-def run_sample_batches(estate: WorktreeProject, server: ServerProcess, folder: Path) -> SampleProject:
+def run_sample_batches(project: WorktreeProject, server: ServerProcess, folder: Path) -> SampleProject:
     """Everything is where it stays, as long as nobody makes `go` in the folder."""
-    parallel = [f"{path.stem}" for path in sorted((estate.top / "tasks").glob("0[1-9]*.md"))]
+    parallel = [f"{path.stem}" for path in sorted((project.top / "tasks").glob("0[1-9]*.md"))]
     server.request("PATCH", "/api/settings", {"parallelLimit": 10}).raise_for_status()
     settings = {"retries": 0, "verify": "sh check.sh", "maxBatchSize": 10}
     batch = server.post("/api/batches", {"taskIds": parallel, "mode": "parallel", "settings": settings})["id"]
-    _wait_for_status(estate, server, batch, "08-slogan", "done")
+    _wait_for_status(project, server, batch, "08-slogan", "done")
     (folder / "late").touch()
     queue = server.post("/api/batches", {"taskIds": ["13-licence", "14-readme"], "mode": "queue"})["id"]
     for task, status in {
@@ -115,13 +115,13 @@ def run_sample_batches(estate: WorktreeProject, server: ServerProcess, folder: P
         "09-promise": "conflicted",
         "07-translations": "failed",
     }.items():
-        _wait_for_status(estate, server, batch, task, status)
-    return SampleProject(estate, server, batch, queue)
+        _wait_for_status(project, server, batch, task, status)
+    return SampleProject(project, server, batch, queue)
 
 
-def _wait_for_status(estate: WorktreeProject, server: ServerProcess, batch: str, task: str, status: str) -> None:
+def _wait_for_status(project: WorktreeProject, server: ServerProcess, batch: str, task: str, status: str) -> None:
     def reached() -> bool:
         tasks = server.get(f"/api/batches/{batch}")["tasks"]
         return any(each["taskId"] == task and each["status"] == status for each in tasks)
 
-    estate.wait_until(reached)
+    project.wait_until(reached)

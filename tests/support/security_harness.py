@@ -1,4 +1,4 @@
-"""A siege: a server as it is, with a batch at work, and what those say who should not get anywhere."""
+"""A server with a batch at work, and requests that must be refused."""
 
 from __future__ import annotations
 

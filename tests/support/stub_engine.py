@@ -1,4 +1,4 @@
-"""A clerk: an engine that only answers. It takes the lease and journals what it is asked; nothing is ever performed.
+"""A stub engine that only answers: it takes the lease and journals what it is asked; nothing is ever performed.
 
 `python -m tests.support.stub_engine STATE [MOST]` says "ready" when it has the lease, and kills itself on its MOSTth request.
 """

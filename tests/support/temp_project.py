@@ -2,11 +2,11 @@
 
 The environment of this process, for a while.
 
-A yard: a real repository with real tasks, verbs as processes of their own, and everything ended that was begun in it.
+A project: a real repository with real tasks, verbs as processes of their own, and everything ended that was begun in it.
 
-An estate: a yard whose tasks have worktrees, with a remote, and eyes on everything that is the person's own.
+A project: a project whose tasks have worktrees, with a remote, and eyes on everything that is the person's own.
 
-A household: a folder of tasks with a home of its own, in which real `plait` processes run and leave nothing behind.
+A project: a folder of tasks with a home of its own, in which real `plait` processes run and leave nothing behind.
 
 Everything that is started in it carries a variable that names it, so that it can be found, counted and ended.
 """
@@ -312,7 +312,7 @@ _ROOT_VARIABLE = "PLAIT_HOUSEHOLD"
 
 
 class EngineProject:
-    """`user` is whose home it has: households of one user share what engines share."""
+    """`user` is whose home it has: projects of one user share what engines share."""
 
     def __init__(self, root: Path, *, repository: bool = True, user: EngineProject | None = None) -> None:
         self.root = root

@@ -14,15 +14,15 @@ MINUTE, HOUR = 60.0, 3600.0
 TASKS = 100
 
 
-def ideal(night: RateLimitRun) -> float:
+def ideal(run: RateLimitRun) -> float:
     """Every window is used from its first moment, and the last tasks are worked as many at once as may be."""
-    windows = ceil(night.tasks / night.terms.requests)
-    last = night.tasks - (windows - 1) * night.terms.requests
-    return (windows - 1) * night.terms.window + ceil(last / night.parallel) * night.task_seconds
+    windows = ceil(run.tasks / run.terms.requests)
+    last = run.tasks - (windows - 1) * run.terms.requests
+    return (windows - 1) * run.terms.window + ceil(last / run.parallel) * run.task_seconds
 
 
-def told(night: RateLimitRun, kind: type) -> int:
-    return sum(isinstance(record.event, kind) for record in night.records)
+def told(run: RateLimitRun, kind: type) -> int:
+    return sum(isinstance(record.event, kind) for record in run.records)
 
 
 @pytest.mark.parametrize("anchored", [True, False], ids=["windows-begin-when-used", "windows-follow"])
@@ -38,40 +38,40 @@ def told(night: RateLimitRun, kind: type) -> int:
     ],
 )
 def test_a_night_of_a_hundred_tasks(*, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool) -> None:
-    night = RateLimitRun(
+    run = RateLimitRun(
         TASKS,
         parallel,
         lasts,
         RateLimit(tells_reset=says, starts_at_first_request=anchored),
         reports_usage=tells,
     )
-    provider = night.run()
-    batch = night.state.batches["night"]
+    provider = run.run()
+    batch = run.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED
-    assert told(night, TaskEnded) == TASKS
+    assert told(run, TaskEnded) == TASKS
 
     # No retry is used up, whatever was refused.
     assert all(task.tries == 0 for task in batch.tasks)
-    assert not any(isinstance(record.event, RetryGranted) and record.event.counted for record in night.records)
+    assert not any(isinstance(record.event, RetryGranted) and record.event.counted for record in run.records)
 
-    assert night.time.now <= 1.05 * ideal(night), night.time.now / ideal(night)
+    assert run.time.now <= 1.05 * ideal(run), run.time.now / ideal(run)
 
     # Nobody goes round in circles: who is refused starts once more, and each start costs a handful of records.
-    openings = told(night, BreakerOpened)
-    starts = told(night, AttemptStarted)
+    openings = told(run, BreakerOpened)
+    starts = told(run, AttemptStarted)
     assert starts == TASKS + provider.refused
     assert provider.refused <= (openings + 4) * parallel if says else provider.refused <= openings + 4 * parallel
     assert openings <= (2 * 4 if says else 45 * 4)
-    assert told(night, BreakerClosed) <= openings
-    assert len(night.records) <= 12 * starts + 2 * openings + 10
-    assert night.turns <= 8 * starts + 4 * openings + 10
+    assert told(run, BreakerClosed) <= openings
+    assert len(run.records) <= 12 * starts + 2 * openings + 10
+    assert run.turns <= 8 * starts + 4 * openings + 10
 
 
 def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
-    night = RateLimitRun(TASKS, 4, 10 * MINUTE, RateLimit())
-    night.run()
+    run = RateLimitRun(TASKS, 4, 10 * MINUTE, RateLimit())
+    run.run()
     closed_until = 0.0
-    for record in night.records:
+    for record in run.records:
         match record.event:
             case BreakerOpened(until=until):
                 closed_until = until
@@ -82,26 +82,26 @@ def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
 
 
 def test_who_does_not_say_when_is_asked_one_at_a_time() -> None:
-    night = RateLimitRun(TASKS, 20, 30 * MINUTE, RateLimit(tells_reset=False))
-    provider = night.run()
-    openings = told(night, BreakerOpened)
+    run = RateLimitRun(TASKS, 20, 30 * MINUTE, RateLimit(tells_reset=False))
+    provider = run.run()
+    openings = told(run, BreakerOpened)
     assert provider.refused < openings + 4 * 20
 
 
 def test_a_week_without_a_word_is_asked_less_and_less() -> None:
-    night = RateLimitRun(40, 4, 10 * MINUTE, RateLimit(window=7 * 24 * HOUR, tells_reset=False))
-    provider = night.run()
+    run = RateLimitRun(40, 4, 10 * MINUTE, RateLimit(window=7 * 24 * HOUR, tells_reset=False))
+    provider = run.run()
     assert provider.refused < 150
-    assert night.time.now <= 1.05 * ideal(night)
+    assert run.time.now <= 1.05 * ideal(run)
 
 
 @pytest.mark.parametrize("tells", [True, False], ids=["tells-of-tokens", "tells-nothing"])
 @pytest.mark.parametrize("says", [True, False], ids=["says-when", "does-not-say"])
 def test_far_more_at_work_than_a_window_allows(*, says: bool, tells: bool) -> None:
     """Somebody is refused in every window, and somebody served: neither is anybody's failure, nor a refusal without end."""
-    night = RateLimitRun(300, 20, 5 * MINUTE, RateLimit(requests=5, window=HOUR, tells_reset=says), reports_usage=tells)
-    night.run()
-    batch = night.state.batches["night"]
+    run = RateLimitRun(300, 20, 5 * MINUTE, RateLimit(requests=5, window=HOUR, tells_reset=says), reports_usage=tells)
+    run.run()
+    batch = run.state.batches["night"]
     assert batch.ended is BatchStatus.COMPLETED
     assert all(task.tries == 0 for task in batch.tasks)
-    assert night.time.now <= 1.25 * ideal(night), night.time.now / ideal(night)
+    assert run.time.now <= 1.25 * ideal(run), run.time.now / ideal(run)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 from tests.support.browser import WIDE, BrowserWindow, browser as make_browser, window as make_window
 from tests.support.running_server import ServerProcess, start_server
-from tests.support.temp_project import WorktreeProject, worktree_project as make_estate
+from tests.support.temp_project import WorktreeProject, worktree_project as make_worktree_project
 
 Opens = Callable[..., BrowserWindow]
 
@@ -24,25 +24,25 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
-    """A repository with a remote; tasks have worktrees. Nothing is committed before `estate.begin()`."""
-    with make_estate(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[WorktreeProject]:
+    """A repository with a remote; tasks have worktrees. Nothing is committed before `project.commit_all()`."""
+    with make_worktree_project(tmp_path) as made:
         if PAGE_FOLDER_VARIABLE in os.environ:
             made.env[PAGE_FOLDER_VARIABLE] = os.environ[PAGE_FOLDER_VARIABLE]
         yield made
 
 
 @pytest.fixture
-def opens(browser: Browser, estate: WorktreeProject) -> Iterator[Opens]:
-    """A server of the estate's, and windows on it: `opens(size=PHONE, dark=True)`. No window may have complained at the end."""
+def opens(browser: Browser, project: WorktreeProject) -> Iterator[Opens]:
+    """A server of the project's, and windows on it: `opens(size=PHONE, dark=True)`. No window may have complained at the end."""
     servers: list[ServerProcess] = []
     windows: list[BrowserWindow] = []
     with ExitStack() as stack:
 
         def open_(*, size: tuple[int, int] = WIDE, dark: bool = False) -> BrowserWindow:
             if not servers:
-                servers.append(start_server(estate))
-            server = servers[0] if not windows else _linked(servers[0], estate)
+                servers.append(start_server(project))
+            server = servers[0] if not windows else _linked(servers[0], project)
             made = stack.enter_context(make_window(browser, server, size=size, dark=dark))
             windows.append(made)
             return made
@@ -51,6 +51,6 @@ def opens(browser: Browser, estate: WorktreeProject) -> Iterator[Opens]:
         assert [each for made in windows for each in made.console_errors] == []
 
 
-def _linked(server: ServerProcess, estate: WorktreeProject) -> ServerProcess:
-    link = estate.plait("token", "--link", "--url", server.url).out.strip()
+def _linked(server: ServerProcess, project: WorktreeProject) -> ServerProcess:
+    link = project.plait("token", "--link", "--url", server.url).out.strip()
     return ServerProcess(server.process, server.url, link, server.pid, server.token)

@@ -18,7 +18,7 @@ from tests.support.browser import PHONE, WIDE, BrowserWindow, window
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.running_server import ServerProcess, start_server
 from tests.support.screenshots import SampleProject, run_sample_batches, write_sample_project
-from tests.support.temp_project import worktree_project as make_estate
+from tests.support.temp_project import worktree_project as make_worktree_project
 
 TOP = Path(__file__).parents[2]
 AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"
@@ -28,9 +28,9 @@ Scene = Callable[[Page, SampleProject], None]
 
 
 @pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleProject]:
-    folder = tmp_path_factory.mktemp("gallery")
-    with make_estate(folder) as made, local_forge(folder / "forge") as remote:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleProject]:
+    folder = tmp_path_factory.mktemp("sample")
+    with make_worktree_project(folder) as made, local_forge(folder / "forge") as remote:
         made.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
         made.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         if PAGE_FOLDER_VARIABLE in os.environ:
@@ -40,12 +40,12 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleProject]
 
 
 @pytest.fixture(scope="module")
-def windows(browser: Browser, gallery: SampleProject) -> Iterator[dict[str, BrowserWindow]]:
+def windows(browser: Browser, sample: SampleProject) -> Iterator[dict[str, BrowserWindow]]:
     """Light, dark, and on a phone."""
     with ExitStack() as stack:
 
         def opened(size: tuple[int, int], *, dark: bool) -> BrowserWindow:
-            return stack.enter_context(window(browser, _linked(gallery), size=size, dark=dark))
+            return stack.enter_context(window(browser, _linked(sample), size=size, dark=dark))
 
         yield {
             "light": opened(WIDE, dark=False),
@@ -58,33 +58,33 @@ def board(page: Page, _: SampleProject) -> None:
     expect(page.get_by_role("heading", name="To do")).to_be_visible()
 
 
-def selection(page: Page, gallery: SampleProject) -> None:
-    board(page, gallery)
+def selection(page: Page, sample: SampleProject) -> None:
+    board(page, sample)
     for task in ("10-changelog", "11-focus-order", "12-rate-limit"):
         page.get_by_role("checkbox", name=f"Select {task}").check(force=True)
     expect(page.get_by_text("3 tasks selected")).to_be_visible()
 
 
-def plan(page: Page, gallery: SampleProject) -> None:
-    selection(page, gallery)
+def plan(page: Page, sample: SampleProject) -> None:
+    selection(page, sample)
     page.get_by_role("button", name="Execute parallel").click()
     expect(page.get_by_role("dialog").get_by_text("10-changelog").first).to_be_visible()
 
 
-def editor(page: Page, gallery: SampleProject) -> None:
-    board(page, gallery)
+def editor(page: Page, sample: SampleProject) -> None:
+    board(page, sample)
     page.keyboard.press("c")
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def palette(page: Page, gallery: SampleProject) -> None:
-    board(page, gallery)
+def palette(page: Page, sample: SampleProject) -> None:
+    board(page, sample)
     page.keyboard.press("ControlOrMeta+k")
     expect(page.get_by_role("combobox")).to_be_visible()
 
 
-def shortcuts(page: Page, gallery: SampleProject) -> None:
-    board(page, gallery)
+def shortcuts(page: Page, sample: SampleProject) -> None:
+    board(page, sample)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
 
@@ -93,23 +93,23 @@ def panel(page: Page, _: SampleProject) -> None:
     expect(page.get_by_role("tab", name="About")).to_be_visible()
 
 
-def diff(page: Page, gallery: SampleProject) -> None:
-    panel(page, gallery)
+def diff(page: Page, sample: SampleProject) -> None:
+    panel(page, sample)
     expect(page.get_by_text("shop/prices.py").first).to_be_visible()
 
 
-def log(page: Page, gallery: SampleProject) -> None:
-    panel(page, gallery)
+def log(page: Page, sample: SampleProject) -> None:
+    panel(page, sample)
     expect(page.get_by_text("indexing 412 titles").last).to_be_visible()
 
 
-def batch(page: Page, gallery: SampleProject) -> None:
-    expect(page.get_by_role("heading", name=f"Batch {gallery.batch[:8]}")).to_be_visible()
+def batch(page: Page, sample: SampleProject) -> None:
+    expect(page.get_by_role("heading", name=f"Batch {sample.batch[:8]}")).to_be_visible()
     expect(page.get_by_text("09-promise").first).to_be_visible()
 
 
-def batches(page: Page, gallery: SampleProject) -> None:
-    expect(page.get_by_role("main").get_by_text(gallery.batch[:8]).first).to_be_visible()
+def batches(page: Page, sample: SampleProject) -> None:
+    expect(page.get_by_role("main").get_by_text(sample.batch[:8]).first).to_be_visible()
 
 
 def settings(page: Page, _: SampleProject) -> None:
@@ -150,13 +150,13 @@ SEEN = [
 
 @pytest.mark.parametrize(("scene", "theme"), SEEN)
 def test_nothing_keeps_anybody_out(
-    scene: str, theme: str, windows: dict[str, BrowserWindow], gallery: SampleProject
+    scene: str, theme: str, windows: dict[str, BrowserWindow], sample: SampleProject
 ) -> None:
     shown = windows[theme]
     path, reach = SCENES[scene]
-    shown.go(path.format(batch=gallery.batch))
+    shown.go(path.format(batch=sample.batch))
     if theme != "phone" or scene != "board":
-        reach(shown.page, gallery)
+        reach(shown.page, sample)
     assert serious(shown.page) == []
     if os.environ.get("PLAIT_PICTURES"):
         shown.page.screenshot(path=PICTURES / f"{scene}-{theme}.png")
@@ -175,7 +175,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def _linked(gallery: SampleProject) -> ServerProcess:
-    server = gallery.server
-    link = gallery.project.plait("token", "--link", "--url", server.url).out.strip()
+def _linked(sample: SampleProject) -> ServerProcess:
+    server = sample.server
+    link = sample.project.plait("token", "--link", "--url", server.url).out.strip()
     return ServerProcess(server.process, server.url, link, server.pid, server.token)

@@ -33,8 +33,8 @@ SPY = """
 """
 
 
-def _held(estate: WorktreeProject, name: str, go: Path, needs: str = "[]") -> None:
-    estate.task(name, GO.format(go=go, name=name), needs=needs)
+def _held(project: WorktreeProject, name: str, go: Path, needs: str = "[]") -> None:
+    project.task(name, GO.format(go=go, name=name), needs=needs)
 
 
 def _icon(page: Page) -> str:
@@ -42,12 +42,12 @@ def _icon(page: Page) -> str:
 
 
 def test_the_title_and_the_icon_say_how_far_the_batches_are(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
+    project: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
-    _held(estate, "01-walls", tmp_path / "walls")
-    _held(estate, "02-roof", tmp_path / "roof", needs="[01-walls]")
-    estate.commit_all()
-    server = start_server(estate)
+    _held(project, "01-walls", tmp_path / "walls")
+    _held(project, "02-roof", tmp_path / "roof", needs="[01-walls]")
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         expect(page).to_have_title("plait · repository")
@@ -55,7 +55,7 @@ def test_the_title_and_the_icon_say_how_far_the_batches_are(
         server.post("/api/batches", {"taskIds": ["01-walls", "02-roof"], "mode": "queue"})
         expect(page).to_have_title("! 1 needs you (0/2) plait · repository")
         asking = _icon(page)
-        server.post(f"/api/batches/{estate.batch().id}/approve", {"all": True})
+        server.post(f"/api/batches/{project.batch().id}/approve", {"all": True})
         expect(page).to_have_title("(0/2) plait · repository")
         (tmp_path / "walls").touch()
         expect(page).to_have_title("(1/2) plait · repository")
@@ -68,10 +68,10 @@ def test_the_title_and_the_icon_say_how_far_the_batches_are(
     assert shown.console_errors == []
 
 
-def test_the_theme_is_kept_by_the_browser(estate: WorktreeProject, browser: Browser) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    with window(browser, start_server(estate)) as shown:
+def test_the_theme_is_kept_by_the_browser(project: WorktreeProject, browser: Browser) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    with window(browser, start_server(project)) as shown:
         page = shown.page
         background = "getComputedStyle(document.body).backgroundColor"
         light = page.evaluate(background)
@@ -89,12 +89,12 @@ def test_the_theme_is_kept_by_the_browser(estate: WorktreeProject, browser: Brow
 
 
 def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
+    project: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
-    _held(estate, "01-walls", tmp_path / "walls")
-    estate.task("02-roof", f"while [ ! -e {tmp_path / 'roof'} ]; do sleep 0.05; done; exit 3")
-    estate.commit_all()
-    server = start_server(estate, env={"PLAIT_RETRIES": "0"})
+    _held(project, "01-walls", tmp_path / "walls")
+    project.task("02-roof", f"while [ ! -e {tmp_path / 'roof'} ]; do sleep 0.05; done; exit 3")
+    project.commit_all()
+    server = start_server(project, env={"PLAIT_RETRIES": "0"})
     context = browser.new_context()
     context.add_init_script(SPY)
     first = open_window(context, server)
@@ -135,20 +135,20 @@ def _told(*windows: BrowserWindow) -> list[str]:
 
 
 def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
-    estate: WorktreeProject, browser: Browser
+    project: WorktreeProject, browser: Browser
 ) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    server = start_server(estate)
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         with page.expect_response(re.compile("assets/ShortcutHelp.*js")):  # the last that the page loads by itself
             page.reload()
         expect(page.get_by_text("01-walls").first).to_be_visible()
-        estate.plait("token", "--rotate")
+        project.plait("token", "--rotate")
         expect(page.get_by_text("You are logged out")).to_be_visible()
         expect(page.get_by_text("plait token --link")).to_be_visible()
-        link = estate.plait("token", "--link", "--url", server.url).out.strip()
+        link = project.plait("token", "--link", "--url", server.url).out.strip()
         other = page.context.new_page()
         other.goto(link)
         expect(other.get_by_text("01-walls").first).to_be_visible()
@@ -158,11 +158,11 @@ def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
     assert shown.console_errors == []
 
 
-def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: WorktreeProject, browser: Browser) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    server = start_server(estate)
-    link = estate.plait("token", "--read-only", "--link", "--url", server.url).out.strip()
+def test_who_may_only_look_sees_everything_and_can_change_nothing(project: WorktreeProject, browser: Browser) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    server = start_server(project)
+    link = project.plait("token", "--read-only", "--link", "--url", server.url).out.strip()
     with window(browser, ServerProcess(server.process, server.url, link, server.pid, "")) as shown:
         page = shown.page
         expect(page.get_by_text("Read-only", exact=True)).to_be_visible()
@@ -174,12 +174,12 @@ def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: Worktr
     assert shown.console_errors == []
 
 
-def test_a_page_that_was_built_anew_is_offered(estate: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+def test_a_page_that_was_built_anew_is_offered(project: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
     folder = tmp_path / "page"
     shutil.copytree(find_built_page() or "", folder)
-    with window(browser, start_server(estate, env={PAGE_FOLDER_VARIABLE: str(folder)})) as shown:
+    with window(browser, start_server(project, env={PAGE_FOLDER_VARIABLE: str(folder)})) as shown:
         page = shown.page
         with page.expect_response("**/api/me"):
             page.reload()

@@ -24,9 +24,9 @@ from tests.support.temp_project import WorktreeProject
 Opens = Callable[..., BrowserWindow]
 
 
-def _held(estate: WorktreeProject, go: Path, *names: str) -> None:
+def _held(project: WorktreeProject, go: Path, *names: str) -> None:
     for name in names:
-        estate.task(name, f"while [ ! -e {go}/{name} ]; do sleep 0.05; done; echo {name} > {name}.txt")
+        project.task(name, f"while [ ! -e {go}/{name} ]; do sleep 0.05; done; echo {name} > {name}.txt")
 
 
 def _run(page: Page, *ids: str) -> None:
@@ -43,11 +43,11 @@ def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem")
 
 
-def test_two_batches_at_once_are_steered_each_by_itself(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_two_batches_at_once_are_steered_each_by_itself(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
-    _held(estate, go, "01-walls", "02-roof", "03-door")
-    estate.commit_all()
+    _held(project, go, "01-walls", "02-roof", "03-door")
+    project.commit_all()
     page = opens().page
     _run(page, "01-walls")
     expect(_strips(page)).to_have_count(1)
@@ -88,13 +88,13 @@ def test_two_batches_at_once_are_steered_each_by_itself(estate: WorktreeProject,
     expect(_strips(page)).to_have_count(1)
 
 
-def test_the_list_of_batches_leads_to_each(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_list_of_batches_leads_to_each(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
-    _held(estate, go, "01-walls")
-    estate.task("02-roof", f"test -e {go}/mended && echo roof > roof.txt")
-    estate.write("plait.toml", "[run]\nretries = 0")
-    estate.commit_all()
+    _held(project, go, "01-walls")
+    project.task("02-roof", f"test -e {go}/mended && echo roof > roof.txt")
+    project.write("plait.toml", "[run]\nretries = 0")
+    project.commit_all()
     page = opens().page
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
     expect(page.get_by_text("No batches yet")).to_be_visible()
@@ -123,9 +123,9 @@ def test_the_list_of_batches_leads_to_each(estate: WorktreeProject, opens: Opens
     expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
 
 
-def test_on_a_phone_the_views_are_behind_a_menu(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+def test_on_a_phone_the_views_are_behind_a_menu(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
     page = opens(size=PHONE).page
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("dialog").get_by_role("link", name="Batches").click()
@@ -133,15 +133,15 @@ def test_on_a_phone_the_views_are_behind_a_menu(estate: WorktreeProject, opens: 
     expect(page.get_by_text("No batches yet")).to_be_visible()
 
 
-def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.commit_all()
+def test_an_open_batch_has_a_strip_however_many_came_after_it(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.commit_all()
     settings = Settings(isolation=Isolation.IN_PLACE)
     state = State()
     submitted = Submit("r-old", "old", batch_of(1), settings, base="0")
     records = fold_incoming(state, [submitted, Pause("p-old", "old")], 0.0) + decide_due(state, 0.0)[0]
     records += [record for n in range(51) for record in records_of(batch_of(1), settings, f"new{n}")]
-    with closing(open_journal_writer(find_repo(estate.top).state / JOURNAL_FILE)) as journal:
+    with closing(open_journal_writer(find_repo(project.top).state / JOURNAL_FILE)) as journal:
         journal.append([replace(record, seq=at, at=float(at)) for at, record in enumerate(records, 1)])
     window = opens()
     page = window.page
@@ -156,13 +156,13 @@ def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: WorktreePr
     expect(rows.last).to_contain_text("old")
 
 
-def test_more_than_three_strips_fold_and_each_approves_its_own(estate: WorktreeProject, opens: Opens) -> None:
+def test_more_than_three_strips_fold_and_each_approves_its_own(project: WorktreeProject, opens: Opens) -> None:
     names = ("01-walls", "02-roof", "03-door", "04-garden")
     for name in names:
-        estate.task(name, f"echo {name} > {name}.txt")
-    estate.commit_all()
+        project.task(name, f"echo {name} > {name}.txt")
+    project.commit_all()
     for name in names:
-        assert estate.plait("run", "-s", name, "--mode", "queue", "--detach", "--yes").code == 0
+        assert project.plait("run", "-s", name, "--mode", "queue", "--detach", "--yes").code == 0
     page = opens().page
     expect(_strips(page)).to_have_count(3)
     page.get_by_role("button", name="Show 1 more batch").click()
@@ -170,5 +170,5 @@ def test_more_than_three_strips_fold_and_each_approves_its_own(estate: WorktreeP
     _strips(page).filter(has_text="Approve 02-roof").get_by_role("button", name="Approve").click()
     expect(_strips(page).filter(has_text="Done")).to_have_count(1)
     expect(_strips(page).filter(has_text="Approve ")).to_have_count(3)
-    statuses = {task.task.id: task.status for batch in estate.state().batches.values() for task in batch.tasks}
+    statuses = {task.task.id: task.status for batch in project.state().batches.values() for task in batch.tasks}
     assert [name for name, status in statuses.items() if status is not None] == ["02-roof"]

@@ -26,20 +26,20 @@ def held_up(go: Path, then: str) -> str:
     return f"echo laying tiles; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
 
 
-def begun(estate: WorktreeProject, *tasks: str) -> None:
+def begun(project: WorktreeProject, *tasks: str) -> None:
     """A batch of these, that goes on without anybody."""
     words = ("run", "--detach", "--yes", "--retries", "0", "-s", ", ".join(tasks))
-    assert estate.plait(*words).code == 0
+    assert project.plait(*words).code == 0
 
 
-def test_every_task_stands_where_it_is_and_goes_on_by_itself(estate: WorktreeProject, opens: Opens) -> None:
-    go = estate.top.parent / "go"
-    estate.task("01-walls", "echo walls > walls.txt", title="Build the walls")
-    estate.task("02-roof", held_up(go, "echo roof > roof.txt"), needs="[01-walls]")
-    estate.task("03-paint", "echo paint > paint.txt", needs="[02-roof, 01-walls]")
-    estate.task("04-fence", "echo no wood >&2; exit 3")
-    estate.task("05-later", "true")
-    estate.commit_all()
+def test_every_task_stands_where_it_is_and_goes_on_by_itself(project: WorktreeProject, opens: Opens) -> None:
+    go = project.top.parent / "go"
+    project.task("01-walls", "echo walls > walls.txt", title="Build the walls")
+    project.task("02-roof", held_up(go, "echo roof > roof.txt"), needs="[01-walls]")
+    project.task("03-paint", "echo paint > paint.txt", needs="[02-roof, 01-walls]")
+    project.task("04-fence", "echo no wood >&2; exit 3")
+    project.task("05-later", "true")
+    project.commit_all()
     page = opens().page
     todo = column(page, "To do")
     for name in ("01-walls", "02-roof", "03-paint", "04-fence", "05-later"):
@@ -48,7 +48,7 @@ def test_every_task_stands_where_it_is_and_goes_on_by_itself(estate: WorktreePro
     expect(card(page, "01-walls")).to_contain_text("Build the walls")
     expect(card(page, "01-walls")).to_contain_text("tasks/01-walls.md")
 
-    begun(estate, "01-walls", "02-roof", "03-paint", "04-fence")
+    begun(project, "01-walls", "02-roof", "03-paint", "04-fence")
     expect(column(page, "Review").get_by_role("button", name="01-walls")).to_be_visible()
     expect(card(page, "01-walls")).to_contain_text(re.compile(r"\+1 .0"))
     expect(column(page, "Running").get_by_role("button", name="02-roof")).to_be_visible()
@@ -66,11 +66,11 @@ def test_every_task_stands_where_it_is_and_goes_on_by_itself(estate: WorktreePro
     expect(page).to_have_url(re.compile("task=02-roof.*batch="))
 
 
-def test_nothing_moves_under_the_cursor(estate: WorktreeProject, opens: Opens) -> None:
-    go = estate.top.parent / "go"
+def test_nothing_moves_under_the_cursor(project: WorktreeProject, opens: Opens) -> None:
+    go = project.top.parent / "go"
     for name in ("01-walls", "02-roof", "03-door"):
-        estate.task(name, held_up(go, f"echo > {name}"))
-    estate.commit_all()
+        project.task(name, held_up(go, f"echo > {name}"))
+    project.commit_all()
     page = opens().page
     todo, running = column(page, "To do"), column(page, "Running")
     names = todo.locator("[data-card]")
@@ -78,7 +78,7 @@ def test_nothing_moves_under_the_cursor(estate: WorktreeProject, opens: Opens) -
     card(page, "02-roof").get_by_role("button").focus()
     page.keyboard.press("ArrowUp")
     expect(card(page, "01-walls").get_by_role("button")).to_be_focused()
-    begun(estate, "01-walls", "02-roof")
+    begun(project, "01-walls", "02-roof")
     expect(card(page, "01-walls")).to_contain_text("now running")
     expect(card(page, "02-roof")).to_contain_text("now running")
     assert [each.get_attribute("data-card") for each in names.all()] == ["01-walls", "02-roof", "03-door"]
@@ -90,7 +90,7 @@ def test_nothing_moves_under_the_cursor(estate: WorktreeProject, opens: Opens) -
 
     box = card(page, "03-door").bounding_box()
     assert box is not None
-    begun(estate, "03-door")
+    begun(project, "03-door")
     said = card(page, "03-door").get_by_text("now running")
     steps = iter(range(100_000))
 
@@ -98,19 +98,19 @@ def test_nothing_moves_under_the_cursor(estate: WorktreeProject, opens: Opens) -
         page.mouse.move(box["x"] + 20 + next(steps) % 2, box["y"] + 20)
         return said.is_visible()
 
-    estate.wait_until(moved_until_it_says_so)
+    project.wait_until(moved_until_it_says_so)
     expect(todo.get_by_role("button", name="03-door")).to_be_visible()
     page.mouse.move(5, 5)
     expect(running.get_by_role("button", name="03-door")).to_be_visible()
     go.touch()
 
 
-def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(estate: WorktreeProject, opens: Opens) -> None:
+def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(project: WorktreeProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof"):
-        estate.task(name, "true", phase="House", agent="shell")
-    estate.task("03-hedge", "true", phase="Garden", agent="claude")
-    estate.task("04-pond", "true")
-    estate.commit_all()
+        project.task(name, "true", phase="House", agent="shell")
+    project.task("03-hedge", "true", phase="Garden", agent="claude")
+    project.task("04-pond", "true")
+    project.commit_all()
     page = opens().page
     shown = page.locator("[data-card]")
     expect(shown).to_have_count(4)
@@ -146,9 +146,9 @@ def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(estate: Workt
     expect(shown).to_have_count(4)
 
 
-def test_a_thousand_tasks_are_walked_through_by_the_keys(estate: WorktreeProject, opens: Opens) -> None:
+def test_a_thousand_tasks_are_walked_through_by_the_keys(project: WorktreeProject, opens: Opens) -> None:
     for number in range(1000):
-        estate.task(f"{number:04}-brick", "true")
+        project.task(f"{number:04}-brick", "true")
     page = opens().page
     expect(column(page, "To do").get_by_text("1000", exact=True)).to_be_visible()
     assert page.locator("[data-card]").count() < 60
@@ -168,13 +168,13 @@ def test_a_thousand_tasks_are_walked_through_by_the_keys(estate: WorktreeProject
     expect(page).to_have_url(re.compile("task=0999-brick"))
 
 
-def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(estate: WorktreeProject, opens: Opens) -> None:
+def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(project: WorktreeProject, opens: Opens) -> None:
     hostile = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
-    estate.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
-    estate.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
-    estate.write("specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
-    estate.write("plait.toml", '[sources]\npaths = ["tasks", "specs/house/tasks.md"]')
-    estate.commit_all()
+    project.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
+    project.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
+    project.write("specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
+    project.write("plait.toml", '[sources]\npaths = ["tasks", "specs/house/tasks.md"]')
+    project.commit_all()
     page = opens().page
     evil = card(page, "01-evil")
     expect(evil).to_contain_text("<script>window.hurt = 1</script>")
@@ -196,11 +196,11 @@ def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(estate: W
     expect(page.get_by_text("2 tasks selected")).to_be_visible()
 
 
-def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.write("TODO.md", "# Todo\n\n- [x] Attic\n")
-    estate.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
-    estate.commit_all()
+def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.write("TODO.md", "# Todo\n\n- [x] Attic\n")
+    project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
+    project.commit_all()
     page = opens(size=PHONE).page
     expect(card(page, "01-walls")).to_be_visible()
     expect(card(page, "attic")).to_have_count(0)
@@ -221,8 +221,8 @@ def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(estate: Worktr
     expect(page.get_by_role("tab", name="To do, 1")).to_have_count(0)
 
 
-def test_where_nothing_is_to_do_and_where_nothing_may_be_read(estate: WorktreeProject, opens: Opens) -> None:
-    estate.commit_all()
+def test_where_nothing_is_to_do_and_where_nothing_may_be_read(project: WorktreeProject, opens: Opens) -> None:
+    project.commit_all()
     window = opens()
     page = window.page
     expect(page.get_by_text("No tasks yet")).to_be_visible()
@@ -232,12 +232,12 @@ def test_where_nothing_is_to_do_and_where_nothing_may_be_read(estate: WorktreePr
     expect(page.get_by_role("dialog", name="New task")).to_be_visible()
     page.keyboard.press("Escape")
 
-    estate.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
-    estate.task("01-walls", "true")
+    project.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
+    project.task("01-walls", "true")
     page.reload()
     expect(page.get_by_text("plait trust")).to_be_visible()
     window.ignore_errors("409")
-    (estate.top / "plait.toml").unlink()
+    (project.top / "plait.toml").unlink()
     page.get_by_role("button", name="Try again").click()
     expect(card(page, "01-walls")).to_be_visible()
     window.ignore_errors("409")

@@ -22,9 +22,9 @@ _APART = """sheet => {
 }"""
 
 
-def _task(window: BrowserWindow, estate: WorktreeProject, task: str) -> Page:
+def _task(window: BrowserWindow, project: WorktreeProject, task: str) -> Page:
     """The change of a task, opened in the review of its batch."""
-    window.go(f"/batches/{estate.batch().id}")
+    window.go(f"/batches/{project.batch().id}")
     window.page.get_by_role("button", name=f"Diff of {task}").click()
     return window.page
 
@@ -33,10 +33,10 @@ def _file(page: Page, path: str) -> Locator:
     return page.get_by_role("heading", name=path).get_by_role("button")
 
 
-def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -> None:
-    estate.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
-    estate.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
-    estate.task(
+def test_a_change_is_read_in_both_views(project: WorktreeProject, opens: Opens) -> None:
+    project.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
+    project.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
+    project.task(
         "01-roof",
         """
         sed -i 's/wood = 3/stone = 3/; s/return wood/return stone/' src/roof.py
@@ -46,10 +46,10 @@ def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -
         printf '\\000\\001' > logo.bin
         """.replace("\n        ", "\n"),
     )
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
     window = opens()
-    page = _task(window, estate, "01-roof")
+    page = _task(window, project, "01-roof")
     expect(page.get_by_role("button", name="5 files")).to_be_visible()
 
     # side by side at first: a line and what it became are beside each other, with the words that changed
@@ -100,13 +100,13 @@ def test_a_change_is_read_in_both_views(estate: WorktreeProject, opens: Opens) -
     expect(page.get_by_role("heading", name="package-lock.json")).to_be_in_viewport()
 
 
-def test_comments_become_a_new_attempt(estate: WorktreeProject, opens: Opens) -> None:
-    estate.write("house.txt", "cellar\nwalls\nroof")
-    estate.task("01-house", f"sed -i 's/walls/walls of wood/' house.txt; echo lamp > lamp.txt; {_HEARD}")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
+def test_comments_become_a_new_attempt(project: WorktreeProject, opens: Opens) -> None:
+    project.write("house.txt", "cellar\nwalls\nroof")
+    project.task("01-house", f"sed -i 's/walls/walls of wood/' house.txt; echo lamp > lamp.txt; {_HEARD}")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
     window = opens()
-    page = _task(window, estate, "01-house")
+    page = _task(window, project, "01-house")
     sheet = page.get_by_role("region", name="Diff, line by line")
 
     page.get_by_role("button", name="Comment on line 2 of house.txt").click()
@@ -140,7 +140,7 @@ def test_comments_become_a_new_attempt(estate: WorktreeProject, opens: Opens) ->
     expect(draft).to_have_count(0)
 
     _until_merged(page, "2 attempts")
-    heard = estate.read_merged_files()["heard.txt"]
+    heard = project.read_merged_files()["heard.txt"]
     assert "house.txt:2\n" in heard
     assert "> +walls of wood\nOf stone, please." in heard
     assert "house.txt:1-3\n" in heard
@@ -151,18 +151,18 @@ def test_comments_become_a_new_attempt(estate: WorktreeProject, opens: Opens) ->
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
 
 
-def test_comments_on_an_older_attempt_are_kept_and_told(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-house", f"echo walls > house.txt; {_HEARD}")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
+def test_comments_on_an_older_attempt_are_kept_and_told(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-house", f"echo walls > house.txt; {_HEARD}")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
     window = opens()
-    page = _task(window, estate, "01-house")
+    page = _task(window, project, "01-house")
     page.get_by_role("button", name="Comment on line 1 of house.txt").click()
     page.get_by_label("Comment on house.txt:1").fill("Why?")
     page.keyboard.press("Control+Enter")
     page.get_by_role("button", name="Comment on line 1 of house.txt").click()
     page.get_by_role("textbox", name="Comment on house.txt:1").fill("And what")
-    estate.plait("feedback", "01-house", "somebody else was quicker")
+    project.plait("feedback", "01-house", "somebody else was quicker")
     draft = page.get_by_role("region", name="Comments to send")
     expect(draft).to_contain_text("about attempt 1. Attempt 2 is newer.")
     _newer(page)
@@ -177,13 +177,13 @@ def test_comments_on_an_older_attempt_are_kept_and_told(estate: WorktreeProject,
     draft.get_by_role("button", name="Send 2 comments").click()
     expect(draft).to_have_count(0)
     _until_merged(page, "3 attempts")
-    assert "And what else?" in estate.read_merged_files()["heard.txt"]
-    assert "house.txt:1, in attempt 1" in estate.read_merged_files()["heard.txt"]
+    assert "And what else?" in project.read_merged_files()["heard.txt"]
+    assert "house.txt:1, in attempt 1" in project.read_merged_files()["heard.txt"]
 
 
-def test_hostile_names_and_texts_are_text(estate: WorktreeProject, opens: Opens) -> None:
+def test_hostile_names_and_texts_are_text(project: WorktreeProject, opens: Opens) -> None:
     name = "<img src=x onerror=alert(1)>\u202egpj.txt"
-    estate.task(
+    project.task(
         "01-evil",
         f"""
         echo '<script>document.title = "owned"</script>' > '{name}'
@@ -192,10 +192,10 @@ def test_hostile_names_and_texts_are_text(estate: WorktreeProject, opens: Opens)
         printf 'a\\r\\n' > "tab	and\\"quote.txt"
         """.replace("\n        ", "\n"),
     )
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
     window = opens(size=PHONE)
-    page = _task(window, estate, "01-evil")
+    page = _task(window, project, "01-evil")
     sheet = page.get_by_role("region", name="Diff, line by line")
     expect(page.get_by_role("heading", name="<img src=x onerror=alert(1)><U+202E>gpj.txt")).to_be_visible()
     expect(sheet.get_by_text('<script>document.title = "owned"</script>')).to_be_visible()
@@ -207,14 +207,14 @@ def test_hostile_names_and_texts_are_text(estate: WorktreeProject, opens: Opens)
     # on a phone there is one view, and nothing is wider than the screen
     expect(page.get_by_role("radio", name="Side by side")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    estate.wait_until(lambda: sheet.evaluate(_APART))
+    project.wait_until(lambda: sheet.evaluate(_APART))
 
 
-def test_a_long_change_stays_light(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-numbers", "seq 100000 > numbers.txt")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
-    page = _task(opens(), estate, "01-numbers")
+def test_a_long_change_stays_light(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-numbers", "seq 100000 > numbers.txt")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
+    page = _task(opens(), project, "01-numbers")
     sheet = page.get_by_role("region", name="Diff, line by line")
     page.get_by_role("button", name="Show it: numbers.txt").click()
     expect(sheet.get_by_text("17", exact=True).first).to_be_visible()

@@ -22,10 +22,10 @@ def edit(page: Page, task: str) -> Locator:
     return page.get_by_role("dialog", name=f"Edit {task}")
 
 
-def test_a_task_is_written_looked_at_and_there(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.task("01-walls-inside", "true")
-    estate.commit_all()
+def test_a_task_is_written_looked_at_and_there(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.task("01-walls-inside", "true")
+    project.commit_all()
     window = opens()
     page = window.page
     expect(card(page, "01-walls")).to_be_visible()
@@ -55,16 +55,16 @@ def test_a_task_is_written_looked_at_and_there(estate: WorktreeProject, opens: O
     expect(form).to_have_count(0)
     new = page.locator("[data-card]", has_text="Put the roof on")
     expect(new).to_contain_text("needs 1")
-    (made,) = [path for path in (estate.top / "tasks").iterdir() if "roof" in path.name]
+    (made,) = [path for path in (project.top / "tasks").iterdir() if "roof" in path.name]
     assert "**Red** tiles" in made.read_text()
     assert "01-walls-inside" in made.read_text()
 
 
-def test_what_is_not_saved_is_kept_until_it_is_discarded(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
-    estate.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
-    estate.commit_all()
+def test_what_is_not_saved_is_kept_until_it_is_discarded(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
+    project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
+    project.commit_all()
     page = opens().page
     expect(card(page, "01-walls")).to_be_visible()
     form = edit(page, "01-walls")
@@ -88,20 +88,20 @@ def test_what_is_not_saved_is_kept_until_it_is_discarded(estate: WorktreeProject
     whole.fill(whole.input_value().replace("Do it.", "Do it in stone."))
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)
-    assert "Do it in stone." in estate.read("tasks/01-walls.md")
+    assert "Do it in stone." in project.read("tasks/01-walls.md")
 
     still = edit(page, "attic")
     expect(still).to_contain_text("TODO.md, and is edited there")
 
 
-def test_two_people_write_one_task_and_nothing_is_lost(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.commit_all()
+def test_two_people_write_one_task_and_nothing_is_lost(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.commit_all()
     window = opens()
     page = window.page
     expect(card(page, "01-walls")).to_be_visible()
     form = edit(page, "01-walls")
-    path = estate.top / "tasks" / "01-walls.md"
+    path = project.top / "tasks" / "01-walls.md"
     form.get_by_label("Title").fill("Walls of stone")
     path.write_text(path.read_text().replace("Do it.", "Do it with care."))
     form.get_by_role("button", name="Save").click()

@@ -16,21 +16,21 @@ Opens = Callable[..., BrowserWindow]
 TASKS = ("01-walls", "02-windows", "03-paint", "04-roof")
 
 
-def _house(estate: WorktreeProject, go: Path) -> None:
+def _project(project: WorktreeProject, go: Path) -> None:
     """Walls that wait for a file; windows and paint need them, and share a file; the roof needs the windows."""
     held = f"while [ ! -e {go} ]; do sleep 0.05; done"
-    estate.task("01-walls", f"{held}; echo walls > walls.txt")
-    estate.task("02-windows", "echo glass > front.txt", needs="[01-walls]", touches="[front.txt]")
-    estate.task("03-paint", "echo red >> front.txt", needs="[01-walls]", touches="[front.txt]")
-    estate.task("04-roof", "echo roof > roof.txt", needs="[02-windows]")
-    estate.commit_all()
+    project.task("01-walls", f"{held}; echo walls > walls.txt")
+    project.task("02-windows", "echo glass > front.txt", needs="[01-walls]", touches="[front.txt]")
+    project.task("03-paint", "echo red >> front.txt", needs="[01-walls]", touches="[front.txt]")
+    project.task("04-roof", "echo roof > roof.txt", needs="[02-windows]")
+    project.commit_all()
 
 
-def _run(estate: WorktreeProject) -> str:
+def _run(project: WorktreeProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
-    answer = estate.plait("run", "--agent", "shell", "--detach", "--yes")
+    answer = project.plait("run", "--agent", "shell", "--detach", "--yes")
     assert answer.code == 0, answer.err
-    return estate.batch().id
+    return project.batch().id
 
 
 def _node(page: Page, task: str, status: str) -> Locator:
@@ -46,13 +46,13 @@ def _kind(page: Page, name: str) -> Locator:
 
 
 def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
-    _house(estate, go)
+    _project(project, go)
     window = opens()
     page = window.page
-    batch = _run(estate)
+    batch = _run(project)
     window.go(f"/batches/{batch}/graph")
 
     expect(_node(page, "01-walls", "running")).to_be_visible()
@@ -96,13 +96,13 @@ def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
 
 
 def test_the_list_says_the_same_and_a_phone_begins_with_it(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
-    _house(estate, go)
+    _project(project, go)
     window = opens(size=PHONE)
     page = window.page
-    batch = _run(estate)
+    batch = _run(project)
     window.go(f"/batches/{batch}/graph")
 
     expect(page.get_by_role("heading", name="Wave 3 1")).to_be_visible()
@@ -147,16 +147,16 @@ new MutationObserver((changes) => {
 
 
 def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     for n in range(400):
-        estate.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
-    estate.commit_all()
+        project.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
+    project.commit_all()
     window = opens()
     page = window.page
-    answer = estate.plait("run", "--agent", "shell", "--detach", "--yes", "--max-parallel", "1")
+    answer = project.plait("run", "--agent", "shell", "--detach", "--yes", "--max-parallel", "1")
     assert answer.code == 0, answer.err
-    batch = estate.batch().id
+    batch = project.batch().id
     page.add_init_script(_WATCH)
     window.go(f"/batches/{batch}/graph")
 
@@ -173,7 +173,7 @@ def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
     overview = page.get_by_role("img", name="Overview of the graph")
     overview.click(position={"x": 155, "y": 95})
     expect(_node(page, "t399", "queued")).to_be_in_viewport()
-    estate.plait("cancel", batch)
+    project.plait("cancel", batch)
 
 
 def _box(page: Page, task: str) -> tuple[float, float]:

@@ -25,12 +25,12 @@ def _turn(page: Page, state: str) -> None:
 
 
 def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
+    project: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
     for name in ("01-walls", "02-roof"):
-        estate.task(name, GO.format(go=tmp_path / name, name=name))
-    estate.commit_all()
-    server = start_server(estate)
+        project.task(name, GO.format(go=tmp_path / name, name=name))
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         page.evaluate("window.mine = true")
@@ -40,10 +40,10 @@ def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload
         server.kill()
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
         (tmp_path / "01-walls").touch()
-        estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
+        project.wait_until(lambda: project.statuses()["01-walls"] == "done")
         assert page.title() == "(0/2) plait · repository"
 
-        again = start_server(estate, port=urlsplit(server.url).port or 0, token=server.token)
+        again = start_server(project, port=urlsplit(server.url).port or 0, token=server.token)
         expect(page).to_have_title("(1/2) plait · repository")
         expect(page.get_by_text("Reconnecting since")).to_have_count(0)
         (tmp_path / "02-roof").touch()
@@ -55,22 +55,22 @@ def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload
 
 
 def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_again(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
+    project: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
-    estate.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
-    estate.commit_all()
-    server = start_server(estate)
+    project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         expect(page.locator("[data-link=live]")).to_be_attached()
         with page.expect_event("requestfailed", lambda request: "/api/events" in request.url):
             _turn(page, "hidden")
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
-        estate.wait_until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
+        project.wait_until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
         server.kill()
         _turn(page, "visible")
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
-        start_server(estate, port=urlsplit(server.url).port or 0, token=server.token)
+        start_server(project, port=urlsplit(server.url).port or 0, token=server.token)
         expect(page).to_have_title("(0/1) plait · repository")
         expect(page.locator("[data-link=live]")).to_be_attached()
         (tmp_path / "walls").touch()
@@ -79,11 +79,11 @@ def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_a
     assert shown.console_errors == []
 
 
-def test_what_one_window_does_the_other_sees(estate: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
+def test_what_one_window_does_the_other_sees(project: WorktreeProject, browser: Browser, tmp_path: Path) -> None:
     for name in ("01-walls", "02-roof"):
-        estate.task(name, GO.format(go=tmp_path / name, name=name))
-    estate.commit_all()
-    server = start_server(estate)
+        project.task(name, GO.format(go=tmp_path / name, name=name))
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as one:
         two = open_window(one.page.context, server)
         expect(two.page.get_by_text("02-roof").first).to_be_visible()
@@ -103,22 +103,22 @@ def test_what_one_window_does_the_other_sees(estate: WorktreeProject, browser: B
         assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: WorktreeProject, browser: Browser) -> None:
-    estate.task("01-walls", "true")
-    estate.commit_all()
-    server = start_server(estate)
+def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(project: WorktreeProject, browser: Browser) -> None:
+    project.task("01-walls", "true")
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         card = page.locator('[data-card="01-walls"]')
         expect(card).to_be_visible()
-        estate.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
+        project.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
         with page.expect_response(lambda answer: answer.status == 409) as refused:
             page.evaluate("window.dispatchEvent(new Event('focus'))")
         assert refused.value.url.endswith("/api/tasks")
         expect(page.get_by_text("may be out of date")).to_contain_text("plait trust")
         expect(card).to_be_visible()
 
-        (estate.top / "plait.toml").unlink()
+        (project.top / "plait.toml").unlink()
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(page.get_by_text("may be out of date")).to_have_count(0)
         shown.ignore_errors("409")
@@ -126,16 +126,16 @@ def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: Work
 
 
 def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
-    estate: WorktreeProject, browser: Browser, tmp_path: Path
+    project: WorktreeProject, browser: Browser, tmp_path: Path
 ) -> None:
-    estate.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
-    estate.commit_all()
-    server = start_server(estate)
+    project.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
         expect(page).to_have_title("(0/1) plait · repository")
-        trouble = EngineHealthFile(find_repo(estate.top).state / HEALTH_FILE)
+        trouble = EngineHealthFile(find_repo(project.top).state / HEALTH_FILE)
         trouble.write("the disk is full")
         told = page.get_by_text("Engine problem: the disk is full")
         expect(told).to_be_visible(timeout=20_000)

@@ -10,9 +10,9 @@ from tests.support.browser import BrowserWindow
 from tests.support.temp_project import WorktreeProject
 
 
-def test_the_link_leads_to_the_board(estate: WorktreeProject, opens: Callable[..., BrowserWindow]) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+def test_the_link_leads_to_the_board(project: WorktreeProject, opens: Callable[..., BrowserWindow]) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
     page = opens().page
     expect(page.get_by_text("01-walls").first).to_be_visible()
     assert page.url.endswith("/")

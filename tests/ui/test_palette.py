@@ -21,10 +21,10 @@ def _first(page: Page) -> Locator:
     return page.get_by_role("listbox", name="Results").get_by_role("option").first
 
 
-def test_the_palette_finds_and_does(estate: WorktreeProject, opens: Opens) -> None:
+def test_the_palette_finds_and_does(project: WorktreeProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof"):
-        estate.task(name, f"echo {name} > {name}.txt")
-    estate.commit_all()
+        project.task(name, f"echo {name} > {name}.txt")
+    project.commit_all()
     page = opens().page
     _ready(page)
     page.keyboard.press("Control+k")
@@ -71,9 +71,9 @@ def test_the_palette_finds_and_does(estate: WorktreeProject, opens: Opens) -> No
     assert box["x"] + box["width"] <= PHONE[0]
 
 
-def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
+def test_the_help_sheet_has_the_keys_of_what_is_seen(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
     page = opens().page
     _ready(page)
     page.keyboard.press("?")
@@ -97,10 +97,10 @@ def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: WorktreeProject, op
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_from_the_first_look_to_a_merged_branch_without_a_mouse(estate: WorktreeProject, opens: Opens) -> None:
+def test_from_the_first_look_to_a_merged_branch_without_a_mouse(project: WorktreeProject, opens: Opens) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
-        estate.task(name, f"echo {name} > {name}.txt")
-    estate.commit_all()
+        project.task(name, f"echo {name} > {name}.txt")
+    project.commit_all()
     page = opens().page
     _ready(page)
     page.keyboard.press("r")
@@ -120,6 +120,6 @@ def test_from_the_first_look_to_a_merged_branch_without_a_mouse(estate: Worktree
         page.keyboard.press("Tab")
     expect(start).to_be_focused()
     page.keyboard.press("Enter")
-    estate.wait_until(lambda: estate.state().batches)
-    estate.wait_until(lambda: set(estate.statuses().values()) == {"done"})
-    assert len(estate.read_merged_files()) == 2
+    project.wait_until(lambda: project.state().batches)
+    project.wait_until(lambda: set(project.statuses().values()) == {"done"})
+    assert len(project.read_merged_files()) == 2

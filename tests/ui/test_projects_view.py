@@ -15,20 +15,20 @@ from tests.support.temp_project import WorktreeProject
 Opens = Callable[..., BrowserWindow]
 
 
-def _barn(estate: WorktreeProject, folder: Path) -> Path:
+def _barn(project: WorktreeProject, folder: Path) -> Path:
     """Another repository, with a task of its own."""
     subprocess.run(["git", "init", "--quiet", "-b", "main", str(folder)], check=True)
     (folder / "tasks").mkdir()
     (folder / "tasks" / "01-hay.md").write_text("---\nrun: echo hay > hay.txt\n---\n# 01-hay\n\nDo it.\n")
-    estate.git_in(folder, "add", "--all")
-    estate.git_in(folder, "commit", "--quiet", "--message", "begin")
+    project.git_in(folder, "add", "--all")
+    project.git_in(folder, "commit", "--quiet", "--message", "begin")
     return folder
 
 
-def test_a_project_is_added_looked_at_and_removed(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    barn = _barn(estate, tmp_path / "barn")
+def test_a_project_is_added_looked_at_and_removed(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    barn = _barn(project, tmp_path / "barn")
     window = opens()
     page = window.page
     page.get_by_role("checkbox", name="Select 01-walls", exact=True).check()
@@ -56,9 +56,9 @@ def test_a_project_is_added_looked_at_and_removed(estate: WorktreeProject, opens
     page.get_by_role("dialog").get_by_role("button", name="Start 1 task").click()
     strips = page.get_by_role("region", name="Active batches")
     expect(strips).to_contain_text("Done")
-    (branch,) = estate.git_in(barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*").splitlines()
-    assert estate.git_in(barn, "show", f"{branch}:hay.txt") == "hay"
-    assert estate.git("branch", "--list", "plait/*") == ""
+    (branch,) = project.git_in(barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*").splitlines()
+    assert project.git_in(barn, "show", f"{branch}:hay.txt") == "hay"
+    assert project.git("branch", "--list", "plait/*") == ""
 
     # Back to the first one, where nothing of that is seen.
     page.get_by_role("button", name="barn").click()

@@ -25,10 +25,10 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
-def test_each_task_of_a_queue_waits_for_its_approval(estate: WorktreeProject, opens: Opens) -> None:
+def test_each_task_of_a_queue_waits_for_its_approval(project: WorktreeProject, opens: Opens) -> None:
     for name in TASKS:
-        estate.task(name, f"echo {name} > {name}.txt")
-    estate.commit_all()
+        project.task(name, f"echo {name} > {name}.txt")
+    project.commit_all()
     page = opens().page
     plan = _queue(page, *TASKS)
     expect(plan).to_contain_text("One at a time; each waits for your approval")
@@ -41,26 +41,26 @@ def test_each_task_of_a_queue_waits_for_its_approval(estate: WorktreeProject, op
     expect(strip).to_contain_text("1 done")
     approve = strip.get_by_role("button", name="Approve 02-roof")
     expect(approve).to_be_visible()
-    assert estate.statuses() == {"01-walls": "done", "02-roof": "", "03-door": ""}
+    assert project.statuses() == {"01-walls": "done", "02-roof": "", "03-door": ""}
 
     # Whoever else looks is shown the same one, and after the press the next one.
     other = opens(size=PHONE).page
     expect(_strip(other).get_by_role("button", name="Approve 02-roof")).to_be_visible()
     approve.click()
     expect(_strip(other).get_by_role("button", name="Approve 03-door")).to_be_visible()
-    assert estate.statuses() == {"01-walls": "done", "02-roof": "done", "03-door": ""}
+    assert project.statuses() == {"01-walls": "done", "02-roof": "done", "03-door": ""}
 
     # All the others of it, from its own page.
     strip.get_by_role("link", name="Batch").click()
     page.get_by_role("button", name="Approve all").click()
     expect(page.get_by_role("progressbar", name="Batch")).to_have_attribute("aria-valuetext", "100%: 3 done")
-    assert set(estate.read_merged_files()) == {f"{name}.txt" for name in TASKS}
+    assert set(project.read_merged_files()) == {f"{name}.txt" for name in TASKS}
 
 
-def test_a_queue_may_go_on_without_asking(estate: WorktreeProject, opens: Opens) -> None:
+def test_a_queue_may_go_on_without_asking(project: WorktreeProject, opens: Opens) -> None:
     for name in TASKS:
-        estate.task(name, f"echo {name} > {name}.txt")
-    estate.commit_all()
+        project.task(name, f"echo {name} > {name}.txt")
+    project.commit_all()
     page = opens().page
     plan = _queue(page, *TASKS)
     plan.get_by_label("Start the next without approval").check()
@@ -69,4 +69,4 @@ def test_a_queue_may_go_on_without_asking(estate: WorktreeProject, opens: Opens)
     expect(start).not_to_have_attribute("aria-disabled", "true")
     start.click()
     expect(_strip(page)).to_contain_text("All 3 done")
-    assert set(estate.read_merged_files()) == {f"{name}.txt" for name in TASKS}
+    assert set(project.read_merged_files()) == {f"{name}.txt" for name in TASKS}

@@ -17,16 +17,16 @@ Opens = Callable[..., BrowserWindow]
 
 
 @pytest.fixture
-def remote(tmp_path: Path, estate: WorktreeProject) -> Iterator[LocalForge]:
-    """The estate's remote is a forge's."""
+def remote(tmp_path: Path, project: WorktreeProject) -> Iterator[LocalForge]:
+    """The project's remote is a forge's."""
     with local_forge(tmp_path / "forge") as made:
-        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
-        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        project.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
+        project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         yield made
 
 
-def _review(window: BrowserWindow, estate: WorktreeProject) -> Page:
-    window.go(f"/batches/{estate.batch().id}")
+def _review(window: BrowserWindow, project: WorktreeProject) -> Page:
+    window.go(f"/batches/{project.batch().id}")
     return window.page
 
 
@@ -36,24 +36,24 @@ def _merged(page: Page) -> list[str]:
     return [(name.get_attribute("aria-label") or "").split()[2] for name in names.all()]
 
 
-def _until_done(estate: WorktreeProject, task: str) -> None:
-    estate.wait_until(lambda: estate.state().batches and estate.statuses()[task] == "done")
+def _until_done(project: WorktreeProject, task: str) -> None:
+    project.wait_until(lambda: project.state().batches and project.statuses()[task] == "done")
 
 
-def test_merges_are_told_in_order_and_one_is_dropped(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_merges_are_told_in_order_and_one_is_dropped(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
-    estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
-    estate.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
-    estate.task("03-door", "echo door > door.txt", needs="[01-walls]")
-    estate.task("04-lamp", "exit 1")
-    estate.commit_all()
-    front = estate.start("run", "--yes", "--retries", "0")
-    _until_done(estate, "02-roof")
+    project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
+    project.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
+    project.task("03-door", "echo door > door.txt", needs="[01-walls]")
+    project.task("04-lamp", "exit 1")
+    project.commit_all()
+    front = project.start("run", "--yes", "--retries", "0")
+    _until_done(project, "02-roof")
     window = opens()
-    page = _review(window, estate)
+    page = _review(window, project)
     expect(page.get_by_text("2 tasks pending")).to_be_visible()
     go.touch()
-    estate.finish(front)
+    project.finish(front)
     expect(page.get_by_role("button", name="Diff of 03-door")).to_be_visible()
     assert _merged(page) == ["02-roof", "01-walls", "03-door"]
     roof = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="Diff of 02-roof"))
@@ -72,7 +72,7 @@ def test_merges_are_told_in_order_and_one_is_dropped(estate: WorktreeProject, op
     expect(page.get_by_role("button", name="Diff of 02-roof")).to_have_count(0)
     expect(page.get_by_text("2 tasks not merged")).to_be_visible()
     assert _merged(page) == ["01-walls", "03-door"]
-    estate.wait_until(lambda: sorted(estate.read_merged_files()) == ["door.txt", "walls.txt"])
+    project.wait_until(lambda: sorted(project.read_merged_files()) == ["door.txt", "walls.txt"])
 
     page.get_by_text("Full diff").click()
     expect(page.get_by_role("heading", name="door.txt")).to_be_visible()
@@ -80,22 +80,22 @@ def test_merges_are_told_in_order_and_one_is_dropped(estate: WorktreeProject, op
 
 
 def test_a_conflict_is_shown_with_both_sides_and_tried_again(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
-    estate.write("house.txt", "cellar\nwalls of straw\nroof of straw")
-    estate.task("01-walls", "sed -i 's/walls of straw/walls of wood/' house.txt")
-    estate.task(
+    project.write("house.txt", "cellar\nwalls of straw\nroof of straw")
+    project.task("01-walls", "sed -i 's/walls of straw/walls of wood/' house.txt")
+    project.task(
         "02-stone",
         f"while [ ! -e {go} ]; do sleep 0.05; done; sed -i 's/walls of [a-z]*/walls of <b>stone<\\/b>/' house.txt",
     )
-    estate.commit_all()
-    front = estate.start("run", "--yes")
-    _until_done(estate, "01-walls")
+    project.commit_all()
+    front = project.start("run", "--yes")
+    _until_done(project, "01-walls")
     go.touch()
-    estate.finish(front)
+    project.finish(front)
     window = opens()
-    page = _review(window, estate)
+    page = _review(window, project)
 
     conflict = page.get_by_role("region", name="Conflict in house.txt")
     expect(conflict.get_by_role("figure").nth(0)).to_contain_text("last changed by 01-walls")
@@ -110,18 +110,18 @@ def test_a_conflict_is_shown_with_both_sides_and_tried_again(
     expect(page.get_by_role("button", name="Diff of 02-stone")).to_be_visible()
     expect(conflict).to_have_count(0)
     assert _merged(page) == ["01-walls", "02-stone"]
-    assert "walls of <b>stone</b>" in estate.read_merged_files()["house.txt"]
+    assert "walls of <b>stone</b>" in project.read_merged_files()["house.txt"]
 
 
-def test_what_the_gate_said_is_told(estate: WorktreeProject, opens: Opens) -> None:
+def test_what_the_gate_said_is_told(project: WorktreeProject, opens: Opens) -> None:
     # After the other: merged first and alone, it would have passed its gate, and no newer run would follow the failed one.
     after = "until git for-each-ref refs/plait/attempts | grep -q 02-fire; do sleep 0.05; done"
-    estate.task("01-walls", f"{after}; echo walls > walls.txt")
-    estate.task("02-fire", "echo fire > fire.txt")
-    estate.commit_all()
+    project.task("01-walls", f"{after}; echo walls > walls.txt")
+    project.task("02-fire", "echo fire > fire.txt")
+    project.commit_all()
     burns = "test ! -e fire.txt || { echo '<b>it burns</b>'; exit 1; }"
-    estate.plait("run", "--yes", "-p", "2", "--gate", f"echo looking; {burns}")
-    page = _review(opens(), estate)
+    project.plait("run", "--yes", "-p", "2", "--gate", f"echo looking; {burns}")
+    page = _review(opens(), project)
     gate = page.get_by_role("region", name="Gate")
     expect(gate).to_contain_text("The gate passed on the merged result.")
     expect(gate).to_contain_text("test ! -e fire.txt")
@@ -145,26 +145,26 @@ def test_what_the_gate_said_is_told(estate: WorktreeProject, opens: Opens) -> No
     expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
 
 
-def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
-    page = _review(opens(), estate)
+def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    project.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
+    page = _review(opens(), project)
     expect(page.get_by_role("region", name="Gate")).to_contain_text("The gate failed.")
     ship = page.get_by_role("region", name="Ship")
     expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")
     expect(ship).to_contain_text("The gate has not passed on what is merged")
 
 
-def test_the_pull_request_says_what_a_person_wrote(estate: WorktreeProject, opens: Opens, remote: LocalForge) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.task("02-roof", "echo roof > roof.txt")
-    estate.task("03-door", "echo door > door.txt")
-    estate.commit_all()
-    estate.plait("run", "--select", "03-door", "--yes", "--no-pr")
-    (other,) = estate.state().batches
-    estate.plait("run", "--select", "01-walls 02-roof", "--yes", "--no-pr")
-    (mine,) = estate.state().batches.keys() - {other}
+def test_the_pull_request_says_what_a_person_wrote(project: WorktreeProject, opens: Opens, remote: LocalForge) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.task("02-roof", "echo roof > roof.txt")
+    project.task("03-door", "echo door > door.txt")
+    project.commit_all()
+    project.plait("run", "--select", "03-door", "--yes", "--no-pr")
+    (other,) = project.state().batches
+    project.plait("run", "--select", "01-walls 02-roof", "--yes", "--no-pr")
+    (mine,) = project.state().batches.keys() - {other}
     window = opens()
     window.go(f"/batches/{mine}")
     page = window.page
@@ -200,30 +200,30 @@ def test_the_pull_request_says_what_a_person_wrote(estate: WorktreeProject, open
     assert "01-walls" in remote.pulls[0]["body"]
 
 
-def test_a_branch_can_be_pushed_and_no_more(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
+def test_a_branch_can_be_pushed_and_no_more(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
     window = opens(size=PHONE, dark=True)
-    page = _review(window, estate)
+    page = _review(window, project)
     ship = page.get_by_role("region", name="Ship")
     ship.get_by_text("Push only").click()
     expect(ship.get_by_label("Title")).to_have_count(0)
     ship.get_by_role("button", name="Push the branch").click()
     expect(ship.get_by_text("Published at")).to_be_visible()
-    branch = estate.branch
-    assert branch in estate.git("ls-remote", "origin", branch)
+    branch = project.branch
+    assert branch in project.git("ls-remote", "origin", branch)
     expect(page.get_by_text(f"git switch --detach {branch}")).to_be_visible()
 
 
 def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--no-pr")
-    estate.git("remote", "set-url", "origin", str(tmp_path / "nowhere.git"))
-    page = _review(opens(), estate)
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
+    project.git("remote", "set-url", "origin", str(tmp_path / "nowhere.git"))
+    page = _review(opens(), project)
     ship = page.get_by_role("region", name="Ship")
     ship.get_by_text("Push only").click()
     ship.get_by_role("button", name="Push the branch").click()
@@ -234,12 +234,12 @@ def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
     expect(problem).to_have_text(said, use_inner_text=True)
 
 
-def test_nothing_merged_is_nothing_to_ship(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "exit 1")
-    estate.commit_all()
-    estate.plait("run", "--yes", "--retries", "0")
+def test_nothing_merged_is_nothing_to_ship(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "exit 1")
+    project.commit_all()
+    project.plait("run", "--yes", "--retries", "0")
     window = opens()
-    page = _review(window, estate)
+    page = _review(window, project)
     expect(page.get_by_text("Nothing merged yet")).to_be_visible()
     ship = page.get_by_role("region", name="Ship")
     expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")

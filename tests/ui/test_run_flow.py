@@ -34,12 +34,12 @@ def _strip(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
 
 
-def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
-    estate.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
-    estate.task("03-door", "echo door > door.txt", touches="[src/house.py]")
-    estate.task("04-garden", "echo garden > garden.txt")
-    estate.commit_all()
+def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
+    project.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
+    project.task("03-door", "echo door > door.txt", touches="[src/house.py]")
+    project.task("04-garden", "echo garden > garden.txt")
+    project.commit_all()
     page = opens().page
     _select(page, "01-walls", "02-roof", "03-door")
     bar = page.get_by_role("region", name="Selection")
@@ -60,17 +60,17 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: Worktre
     expect(_strip(page)).to_contain_text("All 3 done")
     progress = _strip(page).get_by_role("progressbar")
     expect(progress).to_have_attribute("aria-valuetext", "100%: 3 done")
-    assert estate.read_merged_files() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
+    assert project.read_merged_files() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
     _strip(page).get_by_role("button", name="Dismiss batch").click()
     expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
 
 
-def test_one_of_them_is_cancelled_and_the_others_go_on(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_one_of_them_is_cancelled_and_the_others_go_on(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
     for name in ("01-walls", "02-roof", "03-door"):
-        estate.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")
-    estate.task("04-garden", "true")
-    estate.commit_all()
+        project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")
+    project.task("04-garden", "true")
+    project.commit_all()
     page = opens().page
     _select(page, "01-walls", "02-roof", "03-door")
     page.get_by_role("button", name="Execute parallel").click()
@@ -91,16 +91,16 @@ def test_one_of_them_is_cancelled_and_the_others_go_on(estate: WorktreeProject, 
     expect(_strip(page)).to_contain_text("1 cancelled")
     go.touch()
     expect(_strip(page)).to_contain_text("2 of 3 done")
-    assert set(estate.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
+    assert set(project.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
-def test_a_conflict_is_skipped_and_shown(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
-    estate.write("colour.txt", "white")
+def test_a_conflict_is_skipped_and_shown(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+    project.write("colour.txt", "white")
     begun = f"$(ls {tmp_path} | grep -c begun)"
     for name, colour in (("01-paint-red", "red"), ("02-paint-blue", "blue")):
         meet = f"touch {tmp_path}/{colour}.begun; while [ {begun} -lt 2 ]; do sleep 0.05; done"
-        estate.task(name, f"{meet}; echo {colour} > colour.txt")
-    estate.commit_all()
+        project.task(name, f"{meet}; echo {colour} > colour.txt")
+    project.commit_all()
     page = opens().page
     _select(page, "01-paint-red", "02-paint-blue")
     page.get_by_role("button", name="Execute parallel").click()
@@ -108,16 +108,16 @@ def test_a_conflict_is_skipped_and_shown(estate: WorktreeProject, opens: Opens, 
     _start(page, "Start 2 tasks")
     expect(_strip(page)).to_contain_text("1 conflicted")
     expect(_strip(page)).to_contain_text("1 of 2 done")
-    (conflicted,) = [name for name, status in estate.statuses().items() if status == "conflicted"]
+    (conflicted,) = [name for name, status in project.statuses().items() if status == "conflicted"]
     card = page.get_by_role("article").filter(has_text=conflicted)
     expect(card).to_contain_text("conflicted")
-    assert estate.read_merged_files()["colour.txt"] in {"red", "blue"}
+    assert project.read_merged_files()["colour.txt"] in {"red", "blue"}
 
 
-def test_settings_of_this_run_are_in_force(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.task("02-roof", "exit 1", needs="[01-walls]")
-    estate.commit_all()
+def test_settings_of_this_run_are_in_force(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.task("02-roof", "exit 1", needs="[01-walls]")
+    project.commit_all()
     window = opens()
     page = window.page
     _select(page, "01-walls", "02-roof")
@@ -135,18 +135,18 @@ def test_settings_of_this_run_are_in_force(estate: WorktreeProject, opens: Opens
     plan.get_by_label("Stop on failure").check()
     _start(page, "Start 2 tasks")
     expect(_strip(page)).to_contain_text("1 failed")
-    settings = estate.batch().settings
+    settings = project.batch().settings
     assert (settings.retries, settings.timeout, settings.verify) == (0, 420.0, "test -s walls.txt")
     assert settings.stop_on_fail
     window.ignore_errors("422")
 
 
 def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_there_is_one_batch(
-    estate: WorktreeProject, opens: Opens
+    project: WorktreeProject, opens: Opens
 ) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.task("02-roof", "echo roof > roof.txt", needs="[01-walls]")
-    estate.commit_all()
+    project.task("01-walls", "echo walls > walls.txt")
+    project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]")
+    project.commit_all()
     window = opens()
     page = window.page
     keys: list[str] = []
@@ -160,7 +160,7 @@ def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_th
     plan = _plan(page)
 
     # A command of the repository's own settings is nobody's wish yet.
-    own = estate.write("plait.toml", '[run]\nverify = "true"')
+    own = project.write("plait.toml", '[run]\nverify = "true"')
     page.get_by_role("button", name="Execute queue").click()
     plan.get_by_label("Run them too").check()
     expect(plan.get_by_role("region", name="Problems")).to_contain_text("plait trust")
@@ -188,5 +188,5 @@ def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_th
     expect(_strip(page)).to_contain_text("All 2 done")
     assert len(keys) == 2
     assert len(set(keys)) == 1
-    assert len(json.loads(estate.plait("status", "--json").out)["batches"]) == 1
+    assert len(json.loads(project.plait("status", "--json").out)["batches"]) == 1
     window.ignore_errors("ERR_FAILED")

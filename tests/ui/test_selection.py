@@ -25,10 +25,10 @@ def chosen(page: Page) -> Locator:
     return page.locator("[data-card] input:checked")
 
 
-def test_chosen_by_the_pointer(estate: WorktreeProject, opens: Opens) -> None:
+def test_chosen_by_the_pointer(project: WorktreeProject, opens: Opens) -> None:
     for name in NAMES:
-        estate.task(name, "true")
-    estate.commit_all()
+        project.task(name, "true")
+    project.commit_all()
     page = opens().page
     expect(box(page, "01-walls")).to_have_css("opacity", "0")
     card(page, "01-walls").hover()
@@ -52,10 +52,10 @@ def test_chosen_by_the_pointer(estate: WorktreeProject, opens: Opens) -> None:
     expect(chosen(page)).to_have_count(0)
 
 
-def test_chosen_by_the_keys(estate: WorktreeProject, opens: Opens) -> None:
+def test_chosen_by_the_keys(project: WorktreeProject, opens: Opens) -> None:
     for name in NAMES:
-        estate.task(name, "true")
-    estate.commit_all()
+        project.task(name, "true")
+    project.commit_all()
     page = opens().page
     expect(card(page, "01-walls")).to_be_visible()
     for key in ("j", "j", "x"):
@@ -80,12 +80,12 @@ def test_chosen_by_the_keys(estate: WorktreeProject, opens: Opens) -> None:
 
 
 def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(
-    estate: WorktreeProject, opens: Opens
+    project: WorktreeProject, opens: Opens
 ) -> None:
-    go = estate.top.parent / "go"
+    go = project.top.parent / "go"
     for name in NAMES:
-        estate.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo > {name}")
-    estate.commit_all()
+        project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo > {name}")
+    project.commit_all()
     page = opens().page
     expect(card(page, "05-pond")).to_be_visible()
     for name in ("01-walls", "02-roof", "05-pond"):
@@ -98,13 +98,13 @@ def test_it_outlives_filters_and_what_happens_and_loses_only_what_is_gone(
     page.get_by_label("Search tasks").fill("")
     expect(chosen(page)).to_have_count(3)
 
-    assert estate.plait("run", "--detach", "--yes", "-s", "01-walls, 03-door").code == 0
+    assert project.plait("run", "--detach", "--yes", "-s", "01-walls, 03-door").code == 0
     running = page.get_by_role("region", name="Running", exact=True)
     expect(running.locator("[data-card]")).to_have_count(2)
     expect(box(page, "01-walls")).to_be_checked()
     expect(chosen(page)).to_have_count(3)
 
-    (estate.top / "tasks" / "05-pond.md").unlink()
+    (project.top / "tasks" / "05-pond.md").unlink()
     page.evaluate("window.dispatchEvent(new Event('focus'))")  # a window that is come back to reads anew
     expect(card(page, "05-pond")).to_have_count(0)
     expect(page.get_by_text("2 tasks selected")).to_be_visible()

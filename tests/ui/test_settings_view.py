@@ -25,11 +25,11 @@ def _run(server: ServerProcess, *tasks: str) -> str:
     return batch
 
 
-def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: WorktreeProject, browser: Browser) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.write("plait.toml", "[run]\nretries = 0")
-    estate.commit_all()
-    server = start_server(estate)
+def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(project: WorktreeProject, browser: Browser) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.write("plait.toml", "[run]\nretries = 0")
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
@@ -43,7 +43,7 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: Workt
         verify.press("Enter")
         expect(verify).to_have_accessible_description(re.compile("From: saved here .* Saved"))
         batch = _run(server, "01-walls")
-        estate.wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
+        project.wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
         assert server.get(f"/api/batches/{batch}")["tasks"][0]["category"] == "verify"
 
         page.get_by_role("button", name="Reset Verify command").click()
@@ -51,16 +51,16 @@ def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: Workt
         expect(verify).to_have_accessible_description(re.compile("From: default"))
         expect(page.get_by_role("button", name="Reset Verify command")).to_have_count(0)
         again = _run(server, "01-walls")
-        estate.wait_until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
+        project.wait_until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
     assert shown.console_errors == []
 
 
 def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
-    estate: WorktreeProject, browser: Browser
+    project: WorktreeProject, browser: Browser
 ) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    server = start_server(estate, env={"PLAIT_RETRIES": "1"})
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    server = start_server(project, env={"PLAIT_RETRIES": "1"})
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
@@ -124,10 +124,10 @@ def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
     assert shown.console_errors == []
 
 
-def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: WorktreeProject, browser: Browser) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    server = start_server(estate)
+def test_two_windows_agree_and_what_is_being_typed_is_kept(project: WorktreeProject, browser: Browser) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    server = start_server(project)
     with window(browser, server) as one:
         two = open_window(one.page.context, server)
         for shown in (one, two):

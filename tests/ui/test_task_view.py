@@ -55,13 +55,13 @@ def _held(go: Path, then: str = "true") -> str:
 
 
 def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
-    estate.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
-    estate.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
-    estate.task("03-door", "echo jammed; exit 3")
-    estate.commit_all()
+    project.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
+    project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
+    project.task("03-door", "echo jammed; exit 3")
+    project.commit_all()
     window = opens()
     page = window.page
     batch = _run(page, "01-walls", "02-roof", "03-door", settings={"retries": 1})
@@ -102,7 +102,7 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     expect(panel).to_contain_text("No verification")
 
     go.touch()
-    estate.wait_until(lambda: estate.statuses()["02-roof"] == "done")
+    project.wait_until(lambda: project.statuses()["02-roof"] == "done")
     page.goto(f"{page.url.split('?')[0]}?task=01-walls")
     expect(panel).to_contain_text("as number 1 on the batch branch")
     expect(panel.get_by_role("button", name="Copy the branch")).to_be_visible()
@@ -111,10 +111,10 @@ def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
     window.ignore_errors("404")
 
 
-def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.write("tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>.")
-    estate.commit_all()
+def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.write("tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>.")
+    project.commit_all()
     page = opens().page
     _card(page, "01-walls").press("Enter")
     panel = _panel(page)
@@ -141,10 +141,10 @@ def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: 
     expect(panel).to_contain_text("Task 09-nothing not found")
 
 
-def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_a_task_is_cancelled_told_something_and_dropped(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     go = tmp_path / "go"
-    estate.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
-    estate.commit_all()
+    project.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
+    project.commit_all()
     page = opens().page
     _run(page, "01-walls")
     _card(page, "01-walls").click()
@@ -173,7 +173,7 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject,
     expect(words).to_have_count(0)
     expect(panel.locator("header")).to_contain_text("done")
     expect(panel.get_by_role("row").filter(has_text="write 2")).to_contain_text("passed")
-    assert "mind the doors" in estate.read_merged_files()["walls.txt"]
+    assert "mind the doors" in project.read_merged_files()["walls.txt"]
 
     panel.get_by_role("button", name="Drop").click()
     asked = page.get_by_role("dialog")
@@ -183,20 +183,20 @@ def test_a_task_is_cancelled_told_something_and_dropped(estate: WorktreeProject,
     panel.get_by_role("button", name="Drop").click()
     asked.get_by_role("button", name="Drop").click()
     expect(panel.locator("header")).to_contain_text("skipped")
-    estate.wait_until(lambda: estate.read_merged_files() == {})
+    project.wait_until(lambda: project.read_merged_files() == {})
 
 
-def test_another_agent_tries_asks_and_is_answered(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_another_agent_tries_asks_and_is_answered(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     tool = tmp_path / "bin" / "claude"
     tool.parent.mkdir()
     tool.write_text(CLAUDE)
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
-    estate.env["PATH"] = f"{tool.parent}:{estate.env['PATH']}"
-    estate.task("01-walls", "exit 1")
-    estate.commit_all()
+    project.env["PATH"] = f"{tool.parent}:{project.env['PATH']}"
+    project.task("01-walls", "exit 1")
+    project.commit_all()
     page = opens(size=PHONE).page
     batch = _run(page, "01-walls", settings={"retries": 0})
-    estate.wait_until(lambda: estate.statuses()["01-walls"] == "failed")
+    project.wait_until(lambda: project.statuses()["01-walls"] == "failed")
     page.goto(f"{page.url}?task=01-walls&batch={batch}")
     panel = _panel(page)
     panel.get_by_role("button", name="Retry with another agent").click()
@@ -215,7 +215,7 @@ def test_another_agent_tries_asks_and_is_answered(estate: WorktreeProject, opens
     expect(panel.get_by_role("row").filter(has_text="write 3")).to_contain_text("claude")
     expect(panel).to_contain_text("5f0c9a3e-1111-4222-8333-944455566677")
     expect(panel).to_contain_text("$0.")
-    assert estate.read_merged_files()["colour.txt"] == "blue"
+    assert project.read_merged_files()["colour.txt"] == "blue"
 
     panel.get_by_role("tab", name="Log").click()
     log = panel.get_by_role("region", name="Transcript: write 3")
@@ -226,10 +226,10 @@ def test_another_agent_tries_asks_and_is_answered(estate: WorktreeProject, opens
     expect(log).to_contain_text('"session_id"')
 
 
-def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.task("02-roof", "echo roof > roof.txt")
-    estate.commit_all()
+def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.task("02-roof", "echo roof > roof.txt")
+    project.commit_all()
     window = opens()
     page = window.page
     _run(page, "01-walls", "02-roof", mode="queue")
@@ -245,7 +245,7 @@ def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: Workt
     expect(page.get_by_text("Approved 01-walls")).to_be_visible()
     expect(_panel(page).locator("header")).to_contain_text("done")
     expect(approve).to_have_attribute("title", "It is not waiting for approval.")
-    estate.wait_until(lambda: estate.statuses() == {"01-walls": "done", "02-roof": "done"})
+    project.wait_until(lambda: project.statuses() == {"01-walls": "done", "02-roof": "done"})
 
 
 def _after_somebody_else(route: Route) -> None:
@@ -254,9 +254,9 @@ def _after_somebody_else(route: Route) -> None:
     route.continue_()
 
 
-def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.commit_all()
+def test_the_panel_is_resized_and_widened_and_its_width_is_kept(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.commit_all()
     page = opens().page
     _card(page, "01-walls").click()
     panel = _panel(page)
@@ -283,9 +283,9 @@ def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: Worktree
     assert width() == 1440
 
 
-def test_what_the_panel_covers_is_out_of_reach(estate: WorktreeProject, opens: Opens) -> None:
-    estate.task("01-walls", "true")
-    estate.commit_all()
+def test_what_the_panel_covers_is_out_of_reach(project: WorktreeProject, opens: Opens) -> None:
+    project.task("01-walls", "true")
+    project.commit_all()
     page = opens().page
     card = _card(page, "01-walls")
     title = _panel(page).get_by_role("heading", name="01-walls")

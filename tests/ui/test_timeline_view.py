@@ -16,21 +16,23 @@ Opens = Callable[..., BrowserWindow]
 TASKS = ("01-walls", "02-door", "03-roof")
 
 
-def _house(estate: WorktreeProject, folder: Path) -> Path:
+def _project(project: WorktreeProject, folder: Path) -> Path:
     """Walls that wait for a file; a door that fails once; a roof that needs both."""
     go, once = folder / "go", folder / "once"
-    estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
-    estate.task("02-door", f"test -e {once} || {{ touch {once}; exit 1; }}; echo door > door.txt")
-    estate.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]")
-    estate.commit_all()
+    project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
+    project.task("02-door", f"test -e {once} || {{ touch {once}; exit 1; }}; echo door > door.txt")
+    project.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]")
+    project.commit_all()
     return go
 
 
-def _run(estate: WorktreeProject) -> str:
+def _run(project: WorktreeProject) -> str:
     """Somebody runs all of it elsewhere. The batch's name."""
-    answer = estate.plait("run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true")
+    answer = project.plait(
+        "run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true"
+    )
     assert answer.code == 0, answer.err
-    return estate.batch().id
+    return project.batch().id
 
 
 def _spans(page: Page, task: str) -> Locator:
@@ -42,12 +44,12 @@ def _span(page: Page, task: str, words: str) -> Locator:
 
 
 def test_a_timeline_tells_attempts_retries_waits_and_merges(
-    estate: WorktreeProject, opens: Opens, tmp_path: Path
+    project: WorktreeProject, opens: Opens, tmp_path: Path
 ) -> None:
-    go = _house(estate, tmp_path)
+    go = _project(project, tmp_path)
     window = opens()
     page = window.page
-    batch = _run(estate)
+    batch = _run(project)
     window.go(f"/batches/{batch}/timeline")
 
     walls = _span(page, "01-walls", "Write, attempt 1, by shell: running")
@@ -60,7 +62,7 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     expect(page.get_by_role("list", name="Attempts of 03-roof").get_by_text("Waiting for")).to_be_attached()
     expect(page.get_by_text("1 retry")).to_be_visible()
     # What is not over goes with the clock: it grows, and is drawn shorter when the axis takes its next step.
-    estate.wait_until(lambda: _otherwise(page, walls, first["width"]))
+    project.wait_until(lambda: _otherwise(page, walls, first["width"]))
 
     go.touch()
     for task in TASKS:
@@ -70,24 +72,24 @@ def test_a_timeline_tells_attempts_retries_waits_and_merges(
     own = page.get_by_role("list", name="Batch events").get_by_role("button")
     expect(own.first).to_have_attribute("aria-label", re.compile("^Gate, attempt 1: passed"))
     expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
-    assert set(estate.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
+    assert set(project.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
 
-    _zooms(page, estate)
+    _zooms(page, project)
     _walks(page, batch)
     window.go("/batches/nobody/timeline")
     expect(page.get_by_text("Nothing to show")).to_be_visible()
     window.ignore_errors("404")
 
 
-def _zooms(page: Page, estate: WorktreeProject) -> None:
+def _zooms(page: Page, project: WorktreeProject) -> None:
     whole = _span(page, "01-walls", "Write")  # the longest: short ones have a least width, whatever the zoom
     expect(whole).to_be_visible()
     fitted = _width(whole)
     page.get_by_role("button", name="Zoom in").click()
     page.keyboard.press("+")
-    estate.wait_until(lambda: _width(whole) > 1.4 * fitted)
+    project.wait_until(lambda: _width(whole) > 1.4 * fitted)
     page.get_by_role("button", name="Show the whole timeline").click()
-    estate.wait_until(lambda: _width(whole) < 1.4 * fitted)
+    project.wait_until(lambda: _width(whole) < 1.4 * fitted)
     fit = page.get_by_role("button", name="Show the whole timeline")
     expect(fit).to_have_attribute("title", "Everything is shown already")
 

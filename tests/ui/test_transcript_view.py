@@ -63,7 +63,7 @@ def _still(log: Locator) -> str:
     return _last(log)
 
 
-def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
+def test_the_end_is_followed_until_a_person_scrolls_up(project: WorktreeProject, opens: Opens, tmp_path: Path) -> None:
     more, go = tmp_path / "more", tmp_path / "go"
     printing = "for i in $(seq {0}); do echo {1} $i; done"
     waits = "while [ ! -e {} ]; do sleep 0.05; done"
@@ -73,9 +73,9 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, 
         printing.format(300, "tile"),
         waits.format(go),
     ]
-    estate.task("01-walls", "\n".join([*script, "echo finished; echo walls > walls.txt"]))
-    estate.task("02-roof", "true", needs="[01-walls]")
-    estate.commit_all()
+    project.task("01-walls", "\n".join([*script, "echo finished; echo walls > walls.txt"]))
+    project.task("02-roof", "true", needs="[01-walls]")
+    project.commit_all()
     page = opens().page
     _run(page, "01-walls", "02-roof")
 
@@ -91,7 +91,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, 
     log.hover()
     page.mouse.wheel(0, -1500)
     expect(panel).to_contain_text("Not following")
-    estate.wait_until(lambda: _last(log).startswith("tile 2"))
+    project.wait_until(lambda: _last(log).startswith("tile 2"))
     there = _still(log)
     go.touch()
     expect(panel).to_contain_text("passed")
@@ -103,7 +103,7 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, 
     expect(log).to_contain_text(re.compile("^brick 1brick 2"))
     expect(panel.get_by_role("button", name="Jump to the end")).to_be_visible()
 
-    estate.plait("feedback", "01-walls", "once more")  # whoever reads keeps what is read
+    project.plait("feedback", "01-walls", "once more")  # whoever reads keeps what is read
     expect(panel).to_contain_text("Write 2 has started.")
     expect(log).to_contain_text(re.compile("^brick 1brick 2"))
     panel.get_by_role("button", name="Show it").click()
@@ -119,14 +119,14 @@ def test_the_end_is_followed_until_a_person_scrolls_up(estate: WorktreeProject, 
     expect(panel).to_contain_text(re.compile("passed|changed nothing|running|No attempt"))
 
 
-def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Opens) -> None:
+def test_words_are_found_and_lines_are_copied(project: WorktreeProject, opens: Opens) -> None:
     lines = "seq -f 'a quite ordinary line number %.0f' 1 30000"
-    estate.task("01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt")
-    estate.commit_all()
+    project.task("01-walls", f"echo the first needle; {lines}; echo the second NEEDLE; {lines}; echo w > w.txt")
+    project.commit_all()
     page = opens().page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     batch = _run(page, "01-walls")
-    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
+    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text("ordinary line number 30000")
 
@@ -167,13 +167,13 @@ def test_words_are_found_and_lines_are_copied(estate: WorktreeProject, opens: Op
     assert copied("Selection") == "first needle\na quite"
 
 
-def test_what_is_hostile_is_text(estate: WorktreeProject, opens: Opens) -> None:
-    estate.write("hostile.sh", HOSTILE)
-    estate.task("01-walls", "sh hostile.sh; echo w > w.txt")
-    estate.commit_all()
+def test_what_is_hostile_is_text(project: WorktreeProject, opens: Opens) -> None:
+    project.write("hostile.sh", HOSTILE)
+    project.task("01-walls", "sh hostile.sh; echo w > w.txt")
+    project.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
+    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text('<script>document.title = "taken"</script><img src=x onerror=alert(1)>')
     expect(log).to_contain_text("red bell")
@@ -187,14 +187,14 @@ def test_what_is_hostile_is_text(estate: WorktreeProject, opens: Opens) -> None:
     assert "taken" not in page.title()
 
 
-def test_a_hundred_megabytes_are_read_at_any_place(estate: WorktreeProject, opens: Opens) -> None:
-    estate.write("plait.toml", '[engine]\ntranscript_cap = "256MB"')
+def test_a_hundred_megabytes_are_read_at_any_place(project: WorktreeProject, opens: Opens) -> None:
+    project.write("plait.toml", '[engine]\ntranscript_cap = "256MB"')
     numbers = "seq -f 'this is the line of the number %.0f, and it is as long as lines usually are' 1 2000000"
-    estate.task("01-walls", f"{numbers} | head -c {LONG}; echo; echo the very last line; echo w > w.txt")
-    estate.commit_all()
+    project.task("01-walls", f"{numbers} | head -c {LONG}; echo; echo the very last line; echo w > w.txt")
+    project.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
+    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
     measure = page.context.new_cdp_session(page)
     log = _log(page, "01-walls")
     expect(log).to_contain_text("the very last line")
@@ -222,13 +222,13 @@ def test_a_hundred_megabytes_are_read_at_any_place(estate: WorktreeProject, open
     assert _heap(measure) < HEAP
 
 
-def test_what_was_left_out_of_the_middle_is_told(estate: WorktreeProject, opens: Opens) -> None:
-    estate.write("plait.toml", '[engine]\ntranscript_cap = "1MB"')
-    estate.task("01-walls", "seq -f 'this is the line of the number %.0f' 1 300000; echo w > w.txt")
-    estate.commit_all()
+def test_what_was_left_out_of_the_middle_is_told(project: WorktreeProject, opens: Opens) -> None:
+    project.write("plait.toml", '[engine]\ntranscript_cap = "1MB"')
+    project.task("01-walls", "seq -f 'this is the line of the number %.0f' 1 300000; echo w > w.txt")
+    project.commit_all()
     page = opens().page
     _run(page, "01-walls")
-    estate.wait_until(lambda: estate.statuses()["01-walls"] == "done")
+    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
     log = _log(page, "01-walls")
     expect(log).to_contain_text("the number 300000")
     bar = _place(page).bounding_box()

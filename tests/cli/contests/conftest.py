@@ -9,6 +9,6 @@ from tests.support.contest_project import ContestProject, contest_project as mak
 
 
 @pytest.fixture
-def arena(tmp_path: Path) -> Iterator[ContestProject]:
+def contest_project(tmp_path: Path) -> Iterator[ContestProject]:
     with make(tmp_path) as made:
         yield made

@@ -23,42 +23,44 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
         (("--agent", "referee"), "which only a contest gives"),
     ],
 )
-def test_refused(arena: ContestProject, words: tuple[str, ...], why: str) -> None:
-    arena.project.commit_all()
-    answer = arena.project.plait("run", "tasks", "--yes", *words)
+def test_refused(contest_project: ContestProject, words: tuple[str, ...], why: str) -> None:
+    contest_project.project.commit_all()
+    answer = contest_project.project.plait("run", "tasks", "--yes", *words)
     assert answer.code == 2, answer
     assert why in " ".join((answer.out + answer.err).split())
-    assert not arena.project.state().batches
+    assert not contest_project.project.state().batches
 
 
-def test_scripts_alone_are_no_contest(arena: ContestProject) -> None:
-    arena.project.task("a", "true")
-    arena.project.commit_all()
-    answer = arena.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
+def test_scripts_alone_are_no_contest(contest_project: ContestProject) -> None:
+    contest_project.project.task("a", "true")
+    contest_project.project.commit_all()
+    answer = contest_project.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
     assert answer.code == 2
     assert "there is nothing to contest" in answer.err
 
 
-def test_a_repository_does_not_choose_a_module_as_its_judge(arena: ContestProject) -> None:
-    arena.project.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
-    arena.project.commit_all()
-    answer = arena.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
+def test_a_repository_does_not_choose_a_module_as_its_judge(contest_project: ContestProject) -> None:
+    contest_project.project.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
+    contest_project.project.commit_all()
+    answer = contest_project.project.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
     assert answer.code == 2
     assert "commands that you haven't trusted" in " ".join(answer.err.split())
     assert "run.judge" in answer.err
 
 
-def test_a_flag_counts_more_than_a_file(arena: ContestProject) -> None:
-    arena.project.write("plait.toml", '[run]\njudge = "nobody-at-all"')
-    arena.project.commit_all()
-    answer = arena.run("--score", "wc -l <a.txt")
+def test_a_flag_counts_more_than_a_file(contest_project: ContestProject) -> None:
+    contest_project.project.write("plait.toml", '[run]\njudge = "nobody-at-all"')
+    contest_project.project.commit_all()
+    answer = contest_project.run("--score", "wc -l <a.txt")
     assert answer.code == 0, answer
-    assert arena.project.read_merged_files()["a.txt"] == "birch\nbirch"
+    assert contest_project.project.read_merged_files()["a.txt"] == "birch\nbirch"
 
 
-def test_the_plan_says_who_is_in_it(arena: ContestProject) -> None:
-    arena.project.commit_all()
-    answer = arena.project.plait("run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench")
+def test_the_plan_says_who_is_in_it(contest_project: ContestProject) -> None:
+    contest_project.project.commit_all()
+    answer = contest_project.project.plait(
+        "run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench"
+    )
     assert answer.code == 0, answer
     told = " ".join(answer.out.split())
     assert "1 task · 2 entrants · 2 waves" in told

@@ -32,45 +32,45 @@ CHECK = 'sleep 0.2; test -s "${PLAIT_TASK_ID%%@*}.txt"'
 SCORE = 'sleep 0.2; echo "score $PLAIT_TASK_ID" >>"$TOLD"; wc -l <"${PLAIT_ENTRANT%%@*}.txt"'
 
 
-def test_kills_at_random_instants_of_a_contest(arena: ContestProject, tmp_path: Path) -> None:
-    estate, told = arena.project, tmp_path / "told"
+def test_kills_at_random_instants_of_a_contest(contest_project: ContestProject, tmp_path: Path) -> None:
+    project, told = contest_project.project, tmp_path / "told"
     told.touch()
-    estate.env["TOLD"] = str(told)
+    project.env["TOLD"] = str(told)
     for name in TASKS:
-        estate.task(name)
-    arena.write_agent("amber", WRITES.format(lines="1"))
-    arena.write_agent("birch", WRITES.format(lines="1 2"))
-    estate.commit_all()
-    killer = EngineKiller(estate, Random(606), KILLS)
-    front = _front(arena)
-    while not _over(arena) and not killer.is_done:
+        project.task(name)
+    contest_project.write_agent("amber", WRITES.format(lines="1"))
+    contest_project.write_agent("birch", WRITES.format(lines="1 2"))
+    project.commit_all()
+    killer = EngineKiller(project, Random(606), KILLS)
+    front = _front(contest_project)
+    while not _over(contest_project) and not killer.is_done:
         killer.kill_engine_at_random(front)
-        if front.poll() is not None and not _over(arena):
-            front = _front(arena, "--resume")
-    resume_until(estate, lambda: _over(arena), lambda: _front(arena, "--resume"))
-    _check(arena, told, ReferenceMerger(estate.top / ".git", tmp_path / "oracle"))
+        if front.poll() is not None and not _over(contest_project):
+            front = _front(contest_project, "--resume")
+    resume_until(project, lambda: _over(contest_project), lambda: _front(contest_project, "--resume"))
+    _check(contest_project, told, ReferenceMerger(project.top / ".git", tmp_path / "oracle"))
 
 
-def _front(arena: ContestProject, *more: str) -> Popen[str]:
+def _front(contest_project: ContestProject, *more: str) -> Popen[str]:
     words = ("--yes", "--retries", "0", "-p", "4", "--verify", CHECK)
     contest = () if more else ("--contest", f"{AMBER},{BIRCH}", "--score", SCORE)
-    return arena.project.start("run", "tasks", *words, *contest, *more)
+    return contest_project.project.start("run", "tasks", *words, *contest, *more)
 
 
-def _over(arena: ContestProject) -> bool:
-    batches = list(arena.project.state().batches.values())
+def _over(contest_project: ContestProject) -> bool:
+    batches = list(contest_project.project.state().batches.values())
     return bool(batches) and batches[-1].ended is not None
 
 
-def _check(arena: ContestProject, told: Path, oracle: ReferenceMerger) -> None:
-    estate = arena.project
-    records, batch = batch_checks.read_records(estate), estate.batch()
-    batch_checks.check_laws(estate, records)
+def _check(contest_project: ContestProject, told: Path, oracle: ReferenceMerger) -> None:
+    project = contest_project.project
+    records, batch = batch_checks.read_records(project), project.batch()
+    batch_checks.check_laws(project, records)
     batch_checks.check_merges(records, batch.base, oracle)
     assert batch.ended is BatchStatus.COMPLETED, (batch.reason, _reasons(batch))
     assert {task.status for task in batch.tasks} == {TaskStatus.DONE}
     assert sorted(entry.change.task for entry in batch.merges) == sorted(TASKS)
-    assert estate.read_merged_files() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
+    assert project.read_merged_files() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
     begun = Counter(line for line in told.read_text().splitlines() if line.startswith("begin"))
     assert set(begun.values()) == {1}, begun
     exits = [record.event for record in records if isinstance(record.event, AttemptExited)]

@@ -9,161 +9,171 @@ import pytest
 from tests.support.contest_project import AMBER, JUDGE, ContestProject
 
 
-def test_the_smallest_change_wins_and_the_other_stays_as_a_branch(arena: ContestProject) -> None:
-    arena.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
-    arena.project.commit_all()
-    answer = arena.run()
+def test_the_smallest_change_wins_and_the_other_stays_as_a_branch(contest_project: ContestProject) -> None:
+    contest_project.write_agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
+    contest_project.project.commit_all()
+    answer = contest_project.run()
     assert answer.code == 0, answer
-    assert arena.project.read_merged_files() == {"a.txt": "amber"}
-    assert arena.project.statuses() == {"a@Amber": "done", "a@Birch": "done", "a": "done"}
-    rows = arena.read_entrants()
+    assert contest_project.project.read_merged_files() == {"a.txt": "amber"}
+    assert contest_project.project.statuses() == {"a@Amber": "done", "a@Birch": "done", "a": "done"}
+    rows = contest_project.read_entrants()
     assert list(rows) == ["a@Amber", "a@Birch"]
     assert (rows["a@Amber"]["verdict"], rows["a@Birch"]["verdict"]) == ("won", "passed")
     assert rows["a@Birch"]["cost"] == {"usd": 0.25, "tokens": 1200}
     assert rows["a@Birch"]["diffstat"] == {"files": 1, "added": 2, "removed": 0}
     left = rows["a@Birch"]["branch"]
-    assert arena.project.git("show", f"{left}:a.txt") == "birch\nbirch"
+    assert contest_project.project.git("show", f"{left}:a.txt") == "birch\nbirch"
     assert "2 done" not in answer.out
     assert "contest for a" in answer.out
     assert "a@Amber won: its change is the smallest (1 lines)" in answer.out
 
 
-def test_the_highest_score_wins_and_one_that_fails_is_out(arena: ContestProject) -> None:
-    arena.project.commit_all()
-    assert arena.run("--score", "echo scoring; wc -l <a.txt").code == 0
-    assert arena.project.read_merged_files() == {"a.txt": "birch\nbirch"}
-    rows = arena.read_entrants()
+def test_the_highest_score_wins_and_one_that_fails_is_out(contest_project: ContestProject) -> None:
+    contest_project.project.commit_all()
+    assert contest_project.run("--score", "echo scoring; wc -l <a.txt").code == 0
+    assert contest_project.project.read_merged_files() == {"a.txt": "birch\nbirch"}
+    rows = contest_project.read_entrants()
     assert {name: (row["rank"], row["score"]) for name, row in rows.items()} == {
         "a@Birch": (1, 2.0),
         "a@Amber": (2, 1.0),
     }
 
 
-def test_what_one_score_leaves_behind_is_not_the_next_ones(arena: ContestProject) -> None:
+def test_what_one_score_leaves_behind_is_not_the_next_ones(contest_project: ContestProject) -> None:
     """Also where git looks away: a build, or a cache."""
-    arena.project.write(".gitignore", "built.txt")
-    arena.project.commit_all()
-    assert arena.run("--score", "test -e built.txt || cp a.txt built.txt; wc -l <built.txt").code == 0
-    assert {name: row["score"] for name, row in arena.read_entrants().items()} == {
+    contest_project.project.write(".gitignore", "built.txt")
+    contest_project.project.commit_all()
+    assert contest_project.run("--score", "test -e built.txt || cp a.txt built.txt; wc -l <built.txt").code == 0
+    assert {name: row["score"] for name, row in contest_project.read_entrants().items()} == {
         "a@Birch": 2.0,
         "a@Amber": 1.0,
     }
 
 
-def test_a_result_that_can_not_be_scored_does_not_win(arena: ContestProject) -> None:
-    arena.project.commit_all()
-    assert arena.run("--score", "echo 99; ! grep -q birch a.txt || { echo broken >&2; exit 3; }").code == 0
-    assert arena.project.read_merged_files() == {"a.txt": "amber"}
-    assert arena.read_entrants()["a@Birch"]["verdict"] == "passed, but its score failed with exit status 3: broken"
+def test_a_result_that_can_not_be_scored_does_not_win(contest_project: ContestProject) -> None:
+    contest_project.project.commit_all()
+    assert contest_project.run("--score", "echo 99; ! grep -q birch a.txt || { echo broken >&2; exit 3; }").code == 0
+    assert contest_project.project.read_merged_files() == {"a.txt": "amber"}
+    assert (
+        contest_project.read_entrants()["a@Birch"]["verdict"]
+        == "passed, but its score failed with exit status 3: broken"
+    )
 
 
-def test_what_a_score_command_prints_says_nothing_about_the_winner(arena: ContestProject) -> None:
-    arena.write_agent("birch", """echo '{"type": "result", "winner": "a@Birch"}' >a.txt; echo more >>a.txt""")
-    arena.project.commit_all()
-    assert arena.run("--score", "cat a.txt; grep -c amber a.txt || echo 0").code == 0
-    assert arena.project.read_merged_files() == {"a.txt": "amber"}
+def test_what_a_score_command_prints_says_nothing_about_the_winner(contest_project: ContestProject) -> None:
+    contest_project.write_agent("birch", """echo '{"type": "result", "winner": "a@Birch"}' >a.txt; echo more >>a.txt""")
+    contest_project.project.commit_all()
+    assert contest_project.run("--score", "cat a.txt; grep -c amber a.txt || echo 0").code == 0
+    assert contest_project.project.read_merged_files() == {"a.txt": "amber"}
 
 
-def test_a_judge_decides_without_knowing_who_is_who(arena: ContestProject) -> None:
-    arena.write_judge(
+def test_a_judge_decides_without_knowing_who_is_who(contest_project: ContestProject) -> None:
+    contest_project.write_judge(
         "letter=$(awk '/^## Change/ {l=$3} /^\\+birch/ {print l; exit}' \"$ASKED\")\n"
         'other=$(printf "A\\nB\\n" | grep -v "$letter")\n'
         'echo spent 4000 99\necho I thought about it.\necho "ORDER: $letter $other"'
     )
-    arena.project.commit_all()
-    answer = arena.run("--judge", JUDGE)
+    contest_project.project.commit_all()
+    answer = contest_project.run("--judge", JUDGE)
     assert answer.code == 0, answer
-    assert arena.project.read_merged_files() == {"a.txt": "birch\nbirch"}
-    assert "Do it." in arena.judge_prompt
-    assert "Amber" not in arena.judge_prompt
-    assert "Birch" not in arena.judge_prompt
-    task = arena.project.batch().find_task("a")
+    assert contest_project.project.read_merged_files() == {"a.txt": "birch\nbirch"}
+    assert "Do it." in contest_project.judge_prompt
+    assert "Amber" not in contest_project.judge_prompt
+    assert "Birch" not in contest_project.judge_prompt
+    task = contest_project.project.batch().find_task("a")
     assert task is not None
     assert task.spent.tokens == 99
-    assert "put it first" in arena.explain("a")["contest"]["why"]
+    assert "put it first" in contest_project.explain("a")["contest"]["why"]
 
 
-def test_what_the_judge_changed_is_not_part_of_the_result(arena: ContestProject) -> None:
-    arena.write_judge("echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'")
-    arena.project.commit_all()
-    assert arena.run("--judge", JUDGE).code == 0
-    assert list(arena.project.read_merged_files()) == ["a.txt"]
-    assert "mine" not in arena.project.read_merged_files()["a.txt"]
+def test_what_the_judge_changed_is_not_part_of_the_result(contest_project: ContestProject) -> None:
+    contest_project.write_judge(
+        "echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'"
+    )
+    contest_project.project.commit_all()
+    assert contest_project.run("--judge", JUDGE).code == 0
+    assert list(contest_project.project.read_merged_files()) == ["a.txt"]
+    assert "mine" not in contest_project.project.read_merged_files()["a.txt"]
 
 
 @pytest.mark.parametrize("answer", ["echo I can not say", "exit 1"])
-def test_a_judge_that_is_of_no_use_does_not_stop_a_contest(arena: ContestProject, answer: str) -> None:
-    arena.write_judge(answer)
-    arena.project.commit_all()
-    assert arena.run("--judge", JUDGE).code == 0
-    assert arena.project.read_merged_files() == {"a.txt": "amber"}
-    assert "its change is the smallest; " in arena.explain("a")["contest"]["why"]
+def test_a_judge_that_is_of_no_use_does_not_stop_a_contest(contest_project: ContestProject, answer: str) -> None:
+    contest_project.write_judge(answer)
+    contest_project.project.commit_all()
+    assert contest_project.run("--judge", JUDGE).code == 0
+    assert contest_project.project.read_merged_files() == {"a.txt": "amber"}
+    assert "its change is the smallest; " in contest_project.explain("a")["contest"]["why"]
 
 
-def test_verification_comes_first(arena: ContestProject) -> None:
-    arena.project.commit_all()
-    answer = arena.run("--verify", "grep -q birch a.txt")
+def test_verification_comes_first(contest_project: ContestProject) -> None:
+    contest_project.project.commit_all()
+    answer = contest_project.run("--verify", "grep -q birch a.txt")
     assert answer.code == 0, answer
-    assert arena.project.read_merged_files() == {"a.txt": "birch\nbirch"}
-    rows = arena.read_entrants()
+    assert contest_project.project.read_merged_files() == {"a.txt": "birch\nbirch"}
+    rows = contest_project.read_entrants()
     assert rows["a@Birch"]["verdict"] == "won"
     assert rows["a@Amber"]["verdict"].startswith("failed: verification failed")
     assert "failed" not in answer.out.split("contest for a")[0].splitlines()[-6:]
 
 
-def test_when_nobody_passes_the_task_fails_and_says_so(arena: ContestProject) -> None:
-    arena.project.commit_all()
-    answer = arena.run("--verify", "false")
+def test_when_nobody_passes_the_task_fails_and_says_so(contest_project: ContestProject) -> None:
+    contest_project.project.commit_all()
+    answer = contest_project.run("--verify", "false")
     assert answer.code == 1
     assert "no entrant passed: a@Amber failed; a@Birch failed" in answer.out
-    assert arena.project.batch().merges == []
+    assert contest_project.project.batch().merges == []
 
 
-def test_one_agent_against_itself(arena: ContestProject) -> None:
-    arena.write_agent("amber", "echo $PLAIT_TASK_ID >a.txt")
-    arena.project.commit_all()
-    assert arena.run("-n", "2", "--agent", AMBER, "--score", "grep -c -- -2 a.txt || echo 0", contest="").code == 0
-    assert arena.project.read_merged_files() == {"a.txt": "a@Amber-2"}
+def test_one_agent_against_itself(contest_project: ContestProject) -> None:
+    contest_project.write_agent("amber", "echo $PLAIT_TASK_ID >a.txt")
+    contest_project.project.commit_all()
+    assert (
+        contest_project.run("-n", "2", "--agent", AMBER, "--score", "grep -c -- -2 a.txt || echo 0", contest="").code
+        == 0
+    )
+    assert contest_project.project.read_merged_files() == {"a.txt": "a@Amber-2"}
 
 
-def test_the_winner_is_put_onto_what_was_merged_meanwhile(arena: ContestProject) -> None:
+def test_the_winner_is_put_onto_what_was_merged_meanwhile(contest_project: ContestProject) -> None:
     """Both entrants of b began before a was merged; the first choice conflicts with it, the next one does not."""
-    arena.project.task("b")
+    contest_project.project.task("b")
     merged = "git for-each-ref --format='%(subject)' refs/heads/plait | grep -q '^Merge a'"
     name = "${PLAIT_TASK_ID%@*}"
-    arena.write_agent(
+    contest_project.write_agent(
         "amber",
         f"case $PLAIT_TASK_ID in b@*) until {merged}; do sleep 0.05; done;; esac\necho {name} >a.txt",
     )
-    arena.write_agent("birch", f'printf "%s\\n%s\\n" {name} {name} >{name}.txt')
-    arena.project.commit_all()
-    answer = arena.run("-p", "4")
+    contest_project.write_agent("birch", f'printf "%s\\n%s\\n" {name} {name} >{name}.txt')
+    contest_project.project.commit_all()
+    answer = contest_project.run("-p", "4")
     assert answer.code == 0, answer
-    assert arena.project.read_merged_files() == {"a.txt": "a", "b.txt": "b\nb"}
-    assert "it conflicts with what is merged by now in a.txt" in arena.read_entrants("b")["b@Amber"]["verdict"]
+    assert contest_project.project.read_merged_files() == {"a.txt": "a", "b.txt": "b\nb"}
+    assert (
+        "it conflicts with what is merged by now in a.txt" in contest_project.read_entrants("b")["b@Amber"]["verdict"]
+    )
 
 
-def test_ignored_files_that_an_entrant_committed_are_kept(arena: ContestProject) -> None:
-    arena.project.write(".gitignore", "*.log")
-    arena.write_agent("amber", "echo kept >a.log; git add -f a.log; git commit -qm log")
-    arena.project.commit_all()
-    assert arena.run().code == 0
-    assert arena.project.read_merged_files()["a.log"] == "kept"
+def test_ignored_files_that_an_entrant_committed_are_kept(contest_project: ContestProject) -> None:
+    contest_project.project.write(".gitignore", "*.log")
+    contest_project.write_agent("amber", "echo kept >a.log; git add -f a.log; git commit -qm log")
+    contest_project.project.commit_all()
+    assert contest_project.run().code == 0
+    assert contest_project.project.read_merged_files()["a.log"] == "kept"
 
 
-def test_nothing_is_written_back_for_entrants(arena: ContestProject) -> None:
-    arena.project.write("TODO.md", "# To do\n\n- [ ] 1. Make it")
-    arena.project.commit_all()
-    answer = arena.project.plait("run", "TODO.md", "--yes", "--contest", f"{AMBER},{AMBER}")
+def test_nothing_is_written_back_for_entrants(contest_project: ContestProject) -> None:
+    contest_project.project.write("TODO.md", "# To do\n\n- [ ] 1. Make it")
+    contest_project.project.commit_all()
+    answer = contest_project.project.plait("run", "TODO.md", "--yes", "--contest", f"{AMBER},{AMBER}")
     assert answer.code == 0, answer
-    arena.project.wait_for_exit()
-    assert arena.project.read("TODO.md").count("Make it") == 1
-    assert "[x]" in arena.project.read("TODO.md")
+    contest_project.project.wait_for_exit()
+    assert contest_project.project.read("TODO.md").count("Make it") == 1
+    assert "[x]" in contest_project.project.read("TODO.md")
 
 
-def test_programs_are_told_of_entrants_and_of_the_table(arena: ContestProject) -> None:
-    arena.project.commit_all()
-    answer = arena.run("--json")
+def test_programs_are_told_of_entrants_and_of_the_table(contest_project: ContestProject) -> None:
+    contest_project.project.commit_all()
+    answer = contest_project.run("--json")
     events = [json.loads(line) for line in answer.out.splitlines()]
     started = [event for event in events if event["type"] == "batch:task:started"]
     assert {event["taskId"]: event.get("entrantOf") for event in started} == {
@@ -177,21 +187,23 @@ def test_programs_are_told_of_entrants_and_of_the_table(arena: ContestProject) -
     assert [row["verdict"] for row in contest["entrants"]] == ["won", "passed"]
 
 
-def test_a_contest_outlives_its_engine(arena: ContestProject) -> None:
-    arena.write_agent(
+def test_a_contest_outlives_its_engine(contest_project: ContestProject) -> None:
+    contest_project.write_agent(
         "birch",
         'echo up >>"$CONTENDERS/up"; until [ -e "$CONTENDERS/go" ]; do sleep 0.05; done; echo birch >a.txt',
     )
-    arena.project.commit_all()
-    front = arena.project.start("run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contest_agents:Birch")
-    arena.project.wait_until((arena.scripts / "up").exists)
-    engine = arena.project.state().engine
+    contest_project.project.commit_all()
+    front = contest_project.project.start(
+        "run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contest_agents:Birch"
+    )
+    contest_project.project.wait_until((contest_project.scripts / "up").exists)
+    engine = contest_project.project.state().engine
     assert engine is not None
-    for process in arena.project.processes():
+    for process in contest_project.project.processes():
         if process.pid == engine.pid:
             process.kill()
-    (arena.scripts / "go").write_text("")
-    assert arena.project.finish(front).code == 0
-    arena.project.wait_for_exit()
-    assert (arena.scripts / "up").read_text() == "up\n"
-    assert arena.project.statuses()["a"] == "done"
+    (contest_project.scripts / "go").write_text("")
+    assert contest_project.project.finish(front).code == 0
+    contest_project.project.wait_for_exit()
+    assert (contest_project.scripts / "up").read_text() == "up\n"
+    assert contest_project.project.statuses()["a"] == "done"

@@ -29,9 +29,9 @@ HERE = Path(__file__).parent
 WIDTHS = (30, 60, 80, 200)
 
 
-def _gallery() -> ModuleType:
+def _frames() -> ModuleType:
     """Tests are no package: a neighbour is found by its path."""
-    spec = importlib.util.spec_from_file_location("plait_gallery", HERE / "gallery.py")
+    spec = importlib.util.spec_from_file_location("plait_sample_frames", HERE / "sample_frames.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -40,8 +40,8 @@ def _gallery() -> ModuleType:
     return module
 
 
-gallery = _gallery()
-NAMES = sorted(gallery.PICTURES)
+frames = _frames()
+NAMES = sorted(frames.PICTURES)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -73,8 +73,8 @@ def drawn(name: str, width: int, height: int) -> tuple[StyledLine, ...]:
 
 
 @cache
-def made(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a Picture of the gallery
-    return gallery.PICTURES[name]()
+def made(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a Picture of the sample frames
+    return frames.PICTURES[name]()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,6 +9,6 @@ from tests.support.temp_project import TempProject, temp_project as make
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Iterator[TempProject]:
+def project(tmp_path: Path) -> Iterator[TempProject]:
     with make(tmp_path) as made:
         yield made

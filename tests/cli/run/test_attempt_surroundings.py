@@ -11,14 +11,14 @@ def variables(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
-def test_an_attempt_knows_who_and_where_it_is(yard: TempProject) -> None:
-    yard.task("01-walls", "env > env.txt", env="{COLOUR: red}")
-    assert yard.plait("run", env={"SECRET": "hush"}).code == 0
-    found = variables(yard.read("env.txt"))
-    batch = yard.batch().id
+def test_an_attempt_knows_who_and_where_it_is(project: TempProject) -> None:
+    project.task("01-walls", "env > env.txt", env="{COLOUR: red}")
+    assert project.plait("run", env={"SECRET": "hush"}).code == 0
+    found = variables(project.read("env.txt"))
+    batch = project.batch().id
     assert (found["PLAIT_TASK_ID"], found["PLAIT_BATCH"], found["PLAIT_ATTEMPT"]) == ("01-walls", batch, "1")
     assert found["PLAIT_STEP"] == "write"
-    assert found["PLAIT_WORKSPACE"] == found["PWD"] == str(yard.top)
+    assert found["PLAIT_WORKSPACE"] == found["PWD"] == str(project.top)
     assert (found["SECRET"], found["COLOUR"]) == ("hush", "red")
     first, last = map(int, found["PLAIT_PORTS"].split("-"))
     assert int(found["PLAIT_PORT"]) == first < last
@@ -26,86 +26,86 @@ def test_an_attempt_knows_who_and_where_it_is(yard: TempProject) -> None:
     assert found["COMPOSE_PROJECT_NAME"] == found["PLAIT_NAME"]
 
 
-def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(yard: TempProject) -> None:
+def test_tasks_at_work_at_the_same_time_share_no_port_and_no_name(project: TempProject) -> None:
     meet = "until [ -e ../a.env ] && [ -e ../b.env ]; do sleep 0.02; done"
     for name in "ab":
-        yard.task(name, f"env > ../{name}.env\n{meet}")
-    assert yard.plait("run").code == 0
-    one, other = (variables((yard.top.parent / f"{name}.env").read_text()) for name in "ab")
+        project.task(name, f"env > ../{name}.env\n{meet}")
+    assert project.plait("run").code == 0
+    one, other = (variables((project.top.parent / f"{name}.env").read_text()) for name in "ab")
     assert one["PLAIT_PORT"] != other["PLAIT_PORT"]
     assert one["PLAIT_NAME"] != other["PLAIT_NAME"]
 
 
-def test_each_batch_has_the_environment_of_its_own_front(yard: TempProject) -> None:
+def test_each_batch_has_the_environment_of_its_own_front(project: TempProject) -> None:
     wait = "echo $WHO > ../$PLAIT_TASK_ID; until [ -e ../01-mine ] && [ -e ../02-theirs ]; do sleep 0.02; done"
-    yard.task("01-mine", wait, folder="mine")
-    yard.task("02-theirs", wait, folder="theirs")
-    fronts = [yard.start("run", who, env={"WHO": who}) for who in ("mine", "theirs")]
-    assert [yard.finish(front).code for front in fronts] == [0, 0]
-    assert (yard.top.parent / "01-mine").read_text() == "mine\n"
-    assert (yard.top.parent / "02-theirs").read_text() == "theirs\n"
+    project.task("01-mine", wait, folder="mine")
+    project.task("02-theirs", wait, folder="theirs")
+    fronts = [project.start("run", who, env={"WHO": who}) for who in ("mine", "theirs")]
+    assert [project.finish(front).code for front in fronts] == [0, 0]
+    assert (project.top.parent / "01-mine").read_text() == "mine\n"
+    assert (project.top.parent / "02-theirs").read_text() == "theirs\n"
 
 
-def test_secrets_are_gone_when_the_batch_has_ended(yard: TempProject) -> None:
-    yard.task("01-walls", "true")
-    assert yard.plait("run", env={"SECRET": "hush-hush"}).code == 0
-    yard.wait_for_exit()
-    kept = [path for path in (yard.top / ".git" / "plait").rglob("*") if path.is_file()]
+def test_secrets_are_gone_when_the_batch_has_ended(project: TempProject) -> None:
+    project.task("01-walls", "true")
+    assert project.plait("run", env={"SECRET": "hush-hush"}).code == 0
+    project.wait_for_exit()
+    kept = [path for path in (project.top / ".git" / "plait").rglob("*") if path.is_file()]
     assert kept
     assert not [path for path in kept if b"hush-hush" in path.read_bytes()]
 
 
-def test_any_command_is_an_agent(yard: TempProject) -> None:
-    yard.task("01-walls")
-    yard.task("02-roof", "touch roof")
-    script = yard.write("agent.sh", 'echo "$@" > words.txt; cp "$1" snapshot.txt')
+def test_any_command_is_an_agent(project: TempProject) -> None:
+    project.task("01-walls")
+    project.task("02-roof", "touch roof")
+    script = project.write("agent.sh", 'echo "$@" > words.txt; cp "$1" snapshot.txt')
     words = f"sh {script} {{task_file}} {{task_id}} {{title}} {{workspace}} {{batch}}"
-    answer = yard.plait("run", "tasks", "--agent-command", words)
+    answer = project.plait("run", "tasks", "--agent-command", words)
     assert answer.code == 0, answer
-    assert yard.read("words.txt").split()[1:] == ["01-walls", "01-walls", str(yard.top), yard.batch().id]
-    assert "Do it." in yard.read("snapshot.txt")
-    assert (yard.top / "roof").exists()
+    assert project.read("words.txt").split()[1:] == ["01-walls", "01-walls", str(project.top), project.batch().id]
+    assert "Do it." in project.read("snapshot.txt")
+    assert (project.top / "roof").exists()
 
 
-def test_a_command_that_names_no_file_gets_its_prompt_on_standard_input(yard: TempProject) -> None:
-    yard.task("01-walls")
-    assert yard.plait("run", "tasks", "--agent-command", "tee prompt.txt").code == 0
-    assert "Do it." in yard.read("prompt.txt")
+def test_a_command_that_names_no_file_gets_its_prompt_on_standard_input(project: TempProject) -> None:
+    project.task("01-walls")
+    assert project.plait("run", "tasks", "--agent-command", "tee prompt.txt").code == 0
+    assert "Do it." in project.read("prompt.txt")
 
 
-def test_a_shell_runs_the_command_only_if_asked_to(yard: TempProject) -> None:
-    yard.task("01-walls")
+def test_a_shell_runs_the_command_only_if_asked_to(project: TempProject) -> None:
+    project.task("01-walls")
     pipe = "cat | tr a-z A-Z > shouted.txt"
-    assert yard.plait("run", "tasks", "--agent-command", pipe).code == 2
-    assert yard.plait("run", "tasks", "--agent-shell", "--agent-command", pipe).code == 0
-    assert "DO IT." in yard.read("shouted.txt")
+    assert project.plait("run", "tasks", "--agent-command", pipe).code == 2
+    assert project.plait("run", "tasks", "--agent-shell", "--agent-command", pipe).code == 0
+    assert "DO IT." in project.read("shouted.txt")
 
 
-def test_statuses_are_written_back_to_the_source(yard: TempProject) -> None:
+def test_statuses_are_written_back_to_the_source(project: TempProject) -> None:
     plan = "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls\n- [ ] 1.2 Paint them (depends: 1.1)\n- [ ] 1.3 Open the door"
-    yard.write("plan.md", plan)
+    project.write("plan.md", plan)
     bad = "sh -c '[ $PLAIT_TASK_ID != 1.3 ]'"
-    assert yard.plait("run", "plan.md", "--agent-command", bad, "--retries", "0").code == 1
-    yard.wait_for_exit()
-    told = yard.read("plan.md")
+    assert project.plait("run", "plan.md", "--agent-command", bad, "--retries", "0").code == 1
+    project.wait_for_exit()
+    told = project.read("plan.md")
     assert "- [x] 1.1" in told
     assert "- [x] 1.2" in told
     assert "- [x] 1.3" not in told
-    again = yard.plait("run", "plan.md", "--agent-command", "true")
+    again = project.plait("run", "plan.md", "--agent-command", "true")
     assert again.code == 0
-    ids = [task.task.id for task in list(yard.state().batches.values())[-1].tasks]
+    ids = [task.task.id for task in list(project.state().batches.values())[-1].tasks]
     assert ids == ["1.3"]
 
 
-def test_a_folder_that_is_no_repository_will_do(yard: TempProject) -> None:
-    (yard.top / ".git").rename(yard.top.parent / "put-away")
-    yard.task("01-walls", "touch walls")
-    assert yard.plait("run", "tasks").code == 0
-    assert (yard.top / "walls").exists()
+def test_a_folder_that_is_no_repository_will_do(project: TempProject) -> None:
+    (project.top / ".git").rename(project.top.parent / "put-away")
+    project.task("01-walls", "touch walls")
+    assert project.plait("run", "tasks").code == 0
+    assert (project.top / "walls").exists()
 
 
-def test_no_module_of_the_repository_takes_the_place_of_one_of_ours(yard: TempProject) -> None:
+def test_no_module_of_the_repository_takes_the_place_of_one_of_ours(project: TempProject) -> None:
     for name in ("signal", "uuid", "msgspec", "plait"):
-        yard.write(f"{name}.py", "raise SystemExit('taken in')")
-    yard.task("01-walls", "touch walls")
-    assert yard.plait("run").code == 0
+        project.write(f"{name}.py", "raise SystemExit('taken in')")
+    project.task("01-walls", "touch walls")
+    assert project.plait("run").code == 0

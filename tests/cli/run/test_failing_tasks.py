@@ -18,71 +18,71 @@ sys.exit(run_command(RunOptions(Path(), yes=True, backoff=Backoff(base=0.01))))
 """
 
 
-def hurried(yard: TempProject) -> CliResult:
-    front = yard.popen([sys.executable, "-c", HURRIED])
-    return yard.finish(front)
+def hurried(project: TempProject) -> CliResult:
+    front = project.popen([sys.executable, "-c", HURRIED])
+    return project.finish(front)
 
 
-def test_what_fails_once_is_tried_again(yard: TempProject) -> None:
-    yard.task("01-walls", "echo $PLAIT_ATTEMPT >> tries; [ $PLAIT_ATTEMPT = 2 ]")
-    answer = hurried(yard)
+def test_what_fails_once_is_tried_again(project: TempProject) -> None:
+    project.task("01-walls", "echo $PLAIT_ATTEMPT >> tries; [ $PLAIT_ATTEMPT = 2 ]")
+    answer = hurried(project)
     assert answer.code == 0, answer
-    assert yard.read("tries").split() == ["1", "2"]
+    assert project.read("tries").split() == ["1", "2"]
 
 
-def test_retries_are_used_up(yard: TempProject) -> None:
-    yard.task("01-walls", "echo $PLAIT_ATTEMPT >> tries; exit 1", retries=2)
-    answer = hurried(yard)
+def test_retries_are_used_up(project: TempProject) -> None:
+    project.task("01-walls", "echo $PLAIT_ATTEMPT >> tries; exit 1", retries=2)
+    answer = hurried(project)
     assert answer.code == 1
-    assert yard.read("tries").split() == ["1", "2", "3"]
+    assert project.read("tries").split() == ["1", "2", "3"]
     assert "after 3 attempts" in answer.out
 
 
-def test_a_task_that_hangs_is_ended(yard: TempProject) -> None:
-    yard.task("01-quiet", "sleep 600")
-    yard.task("02-chatty", "while :; do echo still here; sleep 0.1; done", timeout="1s")
-    answer = yard.plait("run", "--idle-timeout", "2s", "--retries", "0")
+def test_a_task_that_hangs_is_ended(project: TempProject) -> None:
+    project.task("01-quiet", "sleep 600")
+    project.task("02-chatty", "while :; do echo still here; sleep 0.1; done", timeout="1s")
+    answer = project.plait("run", "--idle-timeout", "2s", "--retries", "0")
     assert answer.code == 1
-    assert yard.statuses() == {"01-quiet": "timed_out", "02-chatty": "timed_out"}
+    assert project.statuses() == {"01-quiet": "timed_out", "02-chatty": "timed_out"}
     assert "no output for too long" in answer.out
     assert "timed out" in answer.out
-    yard.wait_for_exit()
+    project.wait_for_exit()
 
 
-def test_a_check_that_fails_sends_the_task_back_with_what_it_said(yard: TempProject) -> None:
-    yard.task(
+def test_a_check_that_fails_sends_the_task_back_with_what_it_said(project: TempProject) -> None:
+    project.task(
         "01-walls",
         'if [ -n "$PLAIT_FEEDBACK_FILE" ]; then cp "$PLAIT_FEEDBACK_FILE" told; touch straight; fi',
     )
-    answer = yard.plait("run", "--verify", "test -e straight || { echo the wall is crooked; exit 1; }")
+    answer = project.plait("run", "--verify", "test -e straight || { echo the wall is crooked; exit 1; }")
     assert answer.code == 0, answer
-    assert "the wall is crooked" in yard.read("told")
-    assert yard.statuses() == {"01-walls": "done"}
+    assert "the wall is crooked" in project.read("told")
+    assert project.statuses() == {"01-walls": "done"}
 
 
-def test_a_check_that_never_passes_fails_the_task(yard: TempProject) -> None:
-    yard.task("01-walls", "true", retries=1)
-    answer = yard.plait("run", "--verify", "echo crooked; false")
+def test_a_check_that_never_passes_fails_the_task(project: TempProject) -> None:
+    project.task("01-walls", "true", retries=1)
+    answer = project.plait("run", "--verify", "echo crooked; false")
     assert answer.code == 1
     assert "verification failed" in answer.out
 
 
-def test_an_agent_killed_from_outside_is_told_so(yard: TempProject) -> None:
-    yard.task("01-walls", "kill -9 $$", retries=0)
-    answer = yard.plait("run")
+def test_an_agent_killed_from_outside_is_told_so(project: TempProject) -> None:
+    project.task("01-walls", "kill -9 $$", retries=0)
+    answer = project.plait("run")
     assert answer.code == 1
     assert "killed from outside" in answer.out
 
 
-def test_a_command_that_is_not_there_is_told_with_its_name(yard: TempProject) -> None:
-    yard.task("01-walls")
-    answer = yard.plait("run", "--agent-command", "no-such-agent {task_file}", "--retries", "0")
+def test_a_command_that_is_not_there_is_told_with_its_name(project: TempProject) -> None:
+    project.task("01-walls")
+    answer = project.plait("run", "--agent-command", "no-such-agent {task_file}", "--retries", "0")
     assert answer.code == 1
     assert "no-such-agent" in answer.out
 
 
-def test_output_that_is_no_text_does_no_harm(yard: TempProject) -> None:
-    yard.task("01-noise", "head -c 3000000 /dev/urandom; printf '\\033[2J\\n'; exit 1", retries=0)
-    answer = yard.plait("run")
+def test_output_that_is_no_text_does_no_harm(project: TempProject) -> None:
+    project.task("01-noise", "head -c 3000000 /dev/urandom; printf '\\033[2J\\n'; exit 1", retries=0)
+    answer = project.plait("run")
     assert answer.code == 1
     assert "\x1b" not in answer.out

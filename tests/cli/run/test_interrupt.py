@@ -19,154 +19,154 @@ from tests.support.temp_project import TempProject, plait_command
 WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"
 
 
-def begun(yard: TempProject, name: str) -> bool:
-    log = yard.top.parent / "begun"
+def begun(project: TempProject, name: str) -> bool:
+    log = project.top.parent / "begun"
     return log.exists() and name in log.read_text().split()
 
 
-def test_resume_skips_the_done_and_runs_the_interrupted_again(yard: TempProject) -> None:
-    yard.task("01-done", "echo $PLAIT_TASK_ID >> ../begun")
-    yard.task("02-cut", WAITS, needs="[01-done]")
-    yard.task("03-after", "echo $PLAIT_TASK_ID >> ../begun", needs="[02-cut]")
-    front = yard.start("run")
-    yard.wait_until(lambda: begun(yard, "02-cut"))
+def test_resume_skips_the_done_and_runs_the_interrupted_again(project: TempProject) -> None:
+    project.task("01-done", "echo $PLAIT_TASK_ID >> ../begun")
+    project.task("02-cut", WAITS, needs="[01-done]")
+    project.task("03-after", "echo $PLAIT_TASK_ID >> ../begun", needs="[02-cut]")
+    front = project.start("run")
+    project.wait_until(lambda: begun(project, "02-cut"))
     front.send_signal(signal.SIGINT)
-    answer = yard.finish(front)
+    answer = project.finish(front)
     assert answer.code == 130, answer
     assert "Ctrl+C again" in answer.err
     assert "plait run --resume" in answer.out + answer.err
-    assert yard.statuses() == {"01-done": "done", "02-cut": "", "03-after": ""}
-    (yard.top.parent / "go").touch()
-    again = yard.plait("run", "--resume")
+    assert project.statuses() == {"01-done": "done", "02-cut": "", "03-after": ""}
+    (project.top.parent / "go").touch()
+    again = project.plait("run", "--resume")
     assert again.code == 0, again
-    log = (yard.top.parent / "begun").read_text().split()
+    log = (project.top.parent / "begun").read_text().split()
     assert log == ["01-done", "02-cut", "02-cut", "03-after"]
 
 
-def test_nothing_to_resume_is_no_mistake(yard: TempProject) -> None:
-    yard.task("01-walls", "true")
-    assert yard.plait("run").code == 0
-    answer = yard.plait("run", "--resume")
+def test_nothing_to_resume_is_no_mistake(project: TempProject) -> None:
+    project.task("01-walls", "true")
+    assert project.plait("run").code == 0
+    answer = project.plait("run", "--resume")
     assert answer.code == 0
     assert "unfinished" in answer.out
-    assert len(yard.state().batches) == 1
+    assert len(project.state().batches) == 1
 
 
-def test_ctrl_c_leaves_no_process_behind(yard: TempProject) -> None:
-    yard.task("01-tree", "setsid sh -c 'touch child; sleep 600' & \n(sleep 600 &)\ntouch parent; sleep 600")
-    front = yard.start("run")
-    yard.wait_for_file("child")
-    yard.wait_for_file("parent")
+def test_ctrl_c_leaves_no_process_behind(project: TempProject) -> None:
+    project.task("01-tree", "setsid sh -c 'touch child; sleep 600' & \n(sleep 600 &)\ntouch parent; sleep 600")
+    front = project.start("run")
+    project.wait_for_file("child")
+    project.wait_for_file("parent")
     front.send_signal(signal.SIGINT)
-    assert yard.finish(front).code == 130
-    yard.wait_for_exit()
+    assert project.finish(front).code == 130
+    project.wait_for_exit()
 
 
-def test_a_second_ctrl_c_is_impatient(yard: TempProject) -> None:
-    yard.task("01-deaf", "trap '' INT TERM\ntouch begun\nwhile :; do sleep 600; done")
-    front = yard.start("run")
-    yard.wait_for_file("begun")
+def test_a_second_ctrl_c_is_impatient(project: TempProject) -> None:
+    project.task("01-deaf", "trap '' INT TERM\ntouch begun\nwhile :; do sleep 600; done")
+    front = project.start("run")
+    project.wait_for_file("begun")
     front.send_signal(signal.SIGINT)
-    yard.wait_until(lambda: yard.batch().stopping)
+    project.wait_until(lambda: project.batch().stopping)
     front.send_signal(signal.SIGINT)
-    assert yard.finish(front).code == 130
-    yard.wait_for_exit()
-    assert yard.batch().stop_now
+    assert project.finish(front).code == 130
+    project.wait_for_exit()
+    assert project.batch().stop_now
 
 
-def test_a_stop_is_about_its_own_batch(yard: TempProject) -> None:
-    yard.task("01-mine", WAITS, folder="mine")
-    yard.task("02-theirs", WAITS, folder="theirs")
-    mine, theirs = yard.start("run", "mine"), yard.start("run", "theirs")
-    yard.wait_until(lambda: begun(yard, "01-mine") and begun(yard, "02-theirs"))
+def test_a_stop_is_about_its_own_batch(project: TempProject) -> None:
+    project.task("01-mine", WAITS, folder="mine")
+    project.task("02-theirs", WAITS, folder="theirs")
+    mine, theirs = project.start("run", "mine"), project.start("run", "theirs")
+    project.wait_until(lambda: begun(project, "01-mine") and begun(project, "02-theirs"))
     mine.send_signal(signal.SIGINT)
-    assert yard.finish(mine).code == 130
-    (yard.top.parent / "go").touch()
-    assert yard.finish(theirs).code == 0
-    assert (yard.top.parent / "ended").read_text().split() == ["02-theirs"]
+    assert project.finish(mine).code == 130
+    (project.top.parent / "go").touch()
+    assert project.finish(theirs).code == 0
+    assert (project.top.parent / "ended").read_text().split() == ["02-theirs"]
 
 
 @pytest.mark.parametrize("call", [signal.SIGHUP, signal.SIGTERM])
-def test_a_closed_terminal_is_no_reason_to_stop(yard: TempProject, call: signal.Signals) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run")
-    yard.wait_until(lambda: begun(yard, "01-walls"))
+def test_a_closed_terminal_is_no_reason_to_stop(project: TempProject, call: signal.Signals) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run")
+    project.wait_until(lambda: begun(project, "01-walls"))
     front.send_signal(call)
-    answer = yard.finish(front)
+    answer = project.finish(front)
     assert answer.code == 128 + call
     assert "continues in the background" in answer.err
-    (yard.top.parent / "go").touch()
-    yard.wait_for_exit()
-    assert yard.statuses() == {"01-walls": "done"}
+    (project.top.parent / "go").touch()
+    project.wait_for_exit()
+    assert project.statuses() == {"01-walls": "done"}
 
 
-def test_a_killed_front_is_no_reason_to_stop(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run")
-    yard.wait_until(lambda: begun(yard, "01-walls"))
+def test_a_killed_front_is_no_reason_to_stop(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run")
+    project.wait_until(lambda: begun(project, "01-walls"))
     front.kill()
-    (yard.top.parent / "go").touch()
-    yard.wait_for_exit()
-    assert yard.statuses() == {"01-walls": "done"}
+    (project.top.parent / "go").touch()
+    project.wait_for_exit()
+    assert project.statuses() == {"01-walls": "done"}
 
 
-def test_a_dead_engine_is_replaced_and_its_agents_are_adopted(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run")
-    yard.wait_until(lambda: begun(yard, "01-walls"))
-    engine = yard.state().engine
+def test_a_dead_engine_is_replaced_and_its_agents_are_adopted(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run")
+    project.wait_until(lambda: begun(project, "01-walls"))
+    engine = project.state().engine
     assert engine is not None
-    (dead,) = [process for process in yard.processes() if process.pid == engine.pid]
+    (dead,) = [process for process in project.processes() if process.pid == engine.pid]
     dead.kill()
-    yard.wait_until(lambda: (taken := yard.state().engine) is not None and taken.pid != engine.pid)
-    (yard.top.parent / "go").touch()
-    assert yard.finish(front).code == 0
-    assert (yard.top.parent / "begun").read_text().split() == ["01-walls"]
-    assert yard.batch().tasks[0].attempt_counts["write"] == 1  # type: ignore[index]  # a step is its name
+    project.wait_until(lambda: (taken := project.state().engine) is not None and taken.pid != engine.pid)
+    (project.top.parent / "go").touch()
+    assert project.finish(front).code == 0
+    assert (project.top.parent / "begun").read_text().split() == ["01-walls"]
+    assert project.batch().tasks[0].attempt_counts["write"] == 1  # type: ignore[index]  # a step is its name
 
 
-def test_detached_it_goes_on_and_can_be_followed(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    answer = yard.plait("run", "--detach")
-    batch = yard.batch().id
+def test_detached_it_goes_on_and_can_be_followed(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    answer = project.plait("run", "--detach")
+    batch = project.batch().id
     assert answer.code == 0
     assert batch[:4] in answer.out
     assert "plait status" in answer.out
-    yard.wait_until(lambda: begun(yard, "01-walls"))
-    follower = yard.start("run", "--resume")
-    (yard.top.parent / "go").touch()
-    assert yard.finish(follower).code == 0
-    assert len(yard.state().batches) == 1
+    project.wait_until(lambda: begun(project, "01-walls"))
+    follower = project.start("run", "--resume")
+    (project.top.parent / "go").touch()
+    assert project.finish(follower).code == 0
+    assert len(project.state().batches) == 1
 
 
-def test_whoever_stops_reading_ends_nothing(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run")
+def test_whoever_stops_reading_ends_nothing(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run")
     assert front.stdout is not None
     front.stdout.close()
     assert front.wait(timeout=60) == 128 + signal.SIGPIPE
-    yard.wait_until(lambda: begun(yard, "01-walls"))
-    (yard.top.parent / "go").touch()
-    yard.wait_for_exit()
-    assert yard.statuses() == {"01-walls": "done"}
+    project.wait_until(lambda: begun(project, "01-walls"))
+    (project.top.parent / "go").touch()
+    project.wait_for_exit()
+    assert project.statuses() == {"01-walls": "done"}
 
 
-def test_what_is_said_with_resume_holds_from_then_on(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run", "--retries", "7")
-    yard.wait_until(lambda: begun(yard, "01-walls"))
+def test_what_is_said_with_resume_holds_from_then_on(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run", "--retries", "7")
+    project.wait_until(lambda: begun(project, "01-walls"))
     front.send_signal(signal.SIGINT)
-    assert yard.finish(front).code == 130
-    (yard.top.parent / "go").touch()
-    assert yard.plait("run", "--resume", "-p", "1").code == 0
-    settings = yard.batch().settings
+    assert project.finish(front).code == 130
+    (project.top.parent / "go").touch()
+    assert project.plait("run", "--resume", "-p", "1").code == 0
+    settings = project.batch().settings
     assert (settings.max_parallel, settings.retries) == (1, 7)
 
 
-def test_an_output_without_room_ends_nothing(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.popen(["sh", "-c", f"exec {shlex.join(plait_command('run'))} > /dev/full"])
-    answer = yard.finish(front)
+def test_an_output_without_room_ends_nothing(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.popen(["sh", "-c", f"exec {shlex.join(plait_command('run'))} > /dev/full"])
+    answer = project.finish(front)
     assert answer.code == 1
     assert "No space left on device" in answer.err
     assert "continues in the background" in answer.err
@@ -178,33 +178,33 @@ def interrupted(front: subprocess.Popen[str]) -> bool:
     return front.poll() is not None
 
 
-def asked(yard: TempProject) -> set[str]:
+def asked(project: TempProject) -> set[str]:
     """The requests that nobody has taken yet."""
-    with closing(open_project_inbox(find_repo(yard.top))) as requests:
+    with closing(open_project_inbox(find_repo(project.top))) as requests:
         return {request.id for request in requests.pending()}
 
 
-def test_who_leaves_before_the_batch_is_there_has_asked_it_to_stop(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    yard.task("01-pond", "touch pond", folder="garden")
-    first = yard.start("run", "tasks")
-    yard.wait_until(lambda: begun(yard, "01-walls"))
-    engine = find_engine(find_repo(yard.top))
+def test_who_leaves_before_the_batch_is_there_has_asked_it_to_stop(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    project.task("01-pond", "touch pond", folder="garden")
+    first = project.start("run", "tasks")
+    project.wait_until(lambda: begun(project, "01-walls"))
+    engine = find_engine(find_repo(project.top))
     assert engine is not None
     # An engine that is stopped while it strikes a request out keeps everybody else from asking.
-    yard.wait_until(lambda: not asked(yard))
+    project.wait_until(lambda: not asked(project))
     os.kill(engine.pid, signal.SIGSTOP)  # nobody answers now
     try:
-        second = yard.start("run", "garden")
-        yard.wait_until(lambda: asked(yard))
-        yard.wait_until(lambda: interrupted(second))
+        second = project.start("run", "garden")
+        project.wait_until(lambda: asked(project))
+        project.wait_until(lambda: interrupted(second))
     finally:
         os.kill(engine.pid, signal.SIGCONT)
-    answer = yard.finish(second)
+    answer = project.finish(second)
     assert answer.code == 130, answer
-    yard.wait_until(lambda: not asked(yard))
-    (yard.top.parent / "go").touch()
-    assert yard.finish(first).code == 0
-    (garden,) = yard.state().open.values()
+    project.wait_until(lambda: not asked(project))
+    (project.top.parent / "go").touch()
+    assert project.finish(first).code == 0
+    (garden,) = project.state().open.values()
     assert f"Batch {garden.id} is asked to stop" in answer.err
     assert garden.stopping

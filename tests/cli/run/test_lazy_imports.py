@@ -12,10 +12,10 @@ LOADED = "import sys; from plait.cli.app import run_cli; code = run_cli(sys.argv
 RUN = ("--agent-command", "true", "--isolation", "in-place", "--yes")
 
 
-def loaded(yard: TempProject, *words: str) -> set[str]:
+def loaded(project: TempProject, *words: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", LOADED, "-C", str(yard.top), *words],
-        env=yard.env,
+        [sys.executable, "-c", LOADED, "-C", str(project.top), *words],
+        env=project.env,
         capture_output=True,
         text=True,
         check=True,
@@ -24,16 +24,16 @@ def loaded(yard: TempProject, *words: str) -> set[str]:
     return set(done.stderr.split())
 
 
-def test_a_json_file_needs_neither_markdown_nor_yaml_nor_a_terminal(yard: TempProject) -> None:
+def test_a_json_file_needs_neither_markdown_nor_yaml_nor_a_terminal(project: TempProject) -> None:
     tasks = [{"id": 1, "title": "one", "status": "pending", "dependencies": []}]
-    (yard.top / "tasks.json").write_text(json.dumps({"tasks": tasks}))
-    found = loaded(yard, "run", "tasks.json", *RUN)
+    (project.top / "tasks.json").write_text(json.dumps({"tasks": tasks}))
+    found = loaded(project, "run", "tasks.json", *RUN)
     assert found.isdisjoint({"markdown_it", "yaml", "rich", "plait.sources.formats.beads"})
 
 
-def test_a_command_needs_no_other_agent(yard: TempProject) -> None:
-    yard.task("01-one")
-    found = loaded(yard, "run", "tasks", *RUN)
+def test_a_command_needs_no_other_agent(project: TempProject) -> None:
+    project.task("01-one")
+    found = loaded(project, "run", "tasks", *RUN)
     assert "plait.agents.drivers.command" in found
     drivers = {name for name in found if name.startswith("plait.agents.drivers.")}
     assert drivers == {"plait.agents.drivers.command"}

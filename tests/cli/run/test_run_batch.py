@@ -25,87 +25,87 @@ def at_once(log: str) -> int:
     return most
 
 
-def test_all_tasks_of_a_folder_are_done(yard: TempProject) -> None:
+def test_all_tasks_of_a_folder_are_done(project: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
-        yard.task(name, f"echo {name} > {name}.txt")
-    answer = yard.plait("run", "tasks")
+        project.task(name, f"echo {name} > {name}.txt")
+    answer = project.plait("run", "tasks")
     assert answer.code == 0, answer
-    assert yard.statuses() == {"01-walls": "done", "02-roof": "done", "03-door": "done"}
-    assert [yard.read(f"{name}.txt") for name in ("01-walls", "03-door")] == ["01-walls\n", "03-door\n"]
+    assert project.statuses() == {"01-walls": "done", "02-roof": "done", "03-door": "done"}
+    assert [project.read(f"{name}.txt") for name in ("01-walls", "03-door")] == ["01-walls\n", "03-door\n"]
     assert "completed · 3 done" in answer.out
 
 
-def test_only_named_files_run(yard: TempProject) -> None:
+def test_only_named_files_run(project: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
-        yard.task(name, f"touch {name}.made")
-    assert yard.plait("run", "tasks/01-walls.md", "tasks/03-door.md").code == 0
-    assert sorted(path.name for path in yard.top.glob("*.made")) == ["01-walls.made", "03-door.made"]
+        project.task(name, f"touch {name}.made")
+    assert project.plait("run", "tasks/01-walls.md", "tasks/03-door.md").code == 0
+    assert sorted(path.name for path in project.top.glob("*.made")) == ["01-walls.made", "03-door.made"]
 
 
-def test_only_selected_tasks_run(yard: TempProject) -> None:
+def test_only_selected_tasks_run(project: TempProject) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
-        yard.task(name, f"touch {name}.made")
-    assert yard.plait("run", "-s", "02-03").code == 0
-    assert sorted(path.name for path in yard.top.glob("*.made")) == ["02-roof.made", "03-door.made"]
+        project.task(name, f"touch {name}.made")
+    assert project.plait("run", "-s", "02-03").code == 0
+    assert sorted(path.name for path in project.top.glob("*.made")) == ["02-roof.made", "03-door.made"]
 
 
-def test_never_more_at_once_than_allowed(yard: TempProject) -> None:
+def test_never_more_at_once_than_allowed(project: TempProject) -> None:
     for number in range(1, 7):
-        yard.task(f"0{number}-task", MEET)
-    assert yard.plait("run", "--max-parallel", "2").code == 0
-    log = (yard.top.parent / "log").read_text()
+        project.task(f"0{number}-task", MEET)
+    assert project.plait("run", "--max-parallel", "2").code == 0
+    log = (project.top.parent / "log").read_text()
     assert (log.count("+"), at_once(log)) == (6, 2)
 
 
-def test_needs_come_first(yard: TempProject) -> None:
-    yard.task("01-paint", "echo paint >> order", needs="[02-walls, 03-colour]")
-    yard.task("02-walls", "sleep 0.2; echo walls >> order")
-    yard.task("03-colour", "echo colour >> order")
-    assert yard.plait("run").code == 0
-    assert yard.read("order").split() == ["colour", "walls", "paint"]
+def test_needs_come_first(project: TempProject) -> None:
+    project.task("01-paint", "echo paint >> order", needs="[02-walls, 03-colour]")
+    project.task("02-walls", "sleep 0.2; echo walls >> order")
+    project.task("03-colour", "echo colour >> order")
+    assert project.plait("run").code == 0
+    assert project.read("order").split() == ["colour", "walls", "paint"]
 
 
-def test_tasks_that_share_a_file_take_turns(yard: TempProject) -> None:
+def test_tasks_that_share_a_file_take_turns(project: TempProject) -> None:
     write = "echo + >> log; sleep 0.1; echo - >> log"
     for name in ("01-walls", "02-paint", "03-door"):
-        yard.task(name, write, touches="[house.txt]")
-    assert yard.plait("run", "-p", "3").code == 0
-    assert at_once(yard.read("log")) == 1
+        project.task(name, write, touches="[house.txt]")
+    assert project.plait("run", "-p", "3").code == 0
+    assert at_once(project.read("log")) == 1
 
 
-def test_a_failure_is_told_with_its_reason_and_its_duration(yard: TempProject) -> None:
-    yard.task("01-good", "true")
-    yard.task("02-bad", "echo the wall fell down >&2; exit 3", retries=0)
-    answer = yard.plait("run")
+def test_a_failure_is_told_with_its_reason_and_its_duration(project: TempProject) -> None:
+    project.task("01-good", "true")
+    project.task("02-bad", "echo the wall fell down >&2; exit 3", retries=0)
+    answer = project.plait("run")
     assert answer.code == 1
-    assert yard.statuses() == {"01-good": "done", "02-bad": "failed"}
+    assert project.statuses() == {"01-good": "done", "02-bad": "failed"}
     (line,) = [line for line in answer.out.splitlines() if "02-bad" in line and "the wall fell down" in line][-1:]
     assert re.search(r"\d+s", answer.out), answer.out
-    assert f"plait logs {yard.batch().id[:4]}" in answer.out, line
+    assert f"plait logs {project.batch().id[:4]}" in answer.out, line
 
 
-def test_one_failure_costs_itself_and_what_needs_it(yard: TempProject) -> None:
-    yard.task("01-bad", "exit 1", retries=0)
-    yard.task("02-lost", "true", needs="[01-bad]")
-    yard.task("03-good", "true")
-    answer = yard.plait("run")
+def test_one_failure_costs_itself_and_what_needs_it(project: TempProject) -> None:
+    project.task("01-bad", "exit 1", retries=0)
+    project.task("02-lost", "true", needs="[01-bad]")
+    project.task("03-good", "true")
+    answer = project.plait("run")
     assert answer.code == 1
-    assert yard.statuses() == {"01-bad": "failed", "02-lost": "blocked", "03-good": "done"}
+    assert project.statuses() == {"01-bad": "failed", "02-lost": "blocked", "03-good": "done"}
 
 
-def test_stop_on_fail_starts_nothing_more(yard: TempProject) -> None:
-    yard.task("01-bad", "exit 1", retries=0, priority=0)
-    yard.task("02-after", "touch after", priority=3)
-    assert yard.plait("run", "-p", "1", "--stop-on-fail").code == 1
-    assert not (yard.top / "after").exists()
-    assert yard.statuses()["02-after"] == "skipped"
+def test_stop_on_fail_starts_nothing_more(project: TempProject) -> None:
+    project.task("01-bad", "exit 1", retries=0, priority=0)
+    project.task("02-after", "touch after", priority=3)
+    assert project.plait("run", "-p", "1", "--stop-on-fail").code == 1
+    assert not (project.top / "after").exists()
+    assert project.statuses()["02-after"] == "skipped"
 
 
-def test_every_line_of_json_is_an_event_of_the_batch(yard: TempProject) -> None:
-    yard.task("01-walls", "echo brick")
-    answer = yard.plait("run", "--json")
+def test_every_line_of_json_is_an_event_of_the_batch(project: TempProject) -> None:
+    project.task("01-walls", "echo brick")
+    answer = project.plait("run", "--json")
     events = [json.loads(line) for line in answer.out.splitlines()]
-    batch = yard.batch().id
+    batch = project.batch().id
     assert answer.code == 0
     assert {event["batchId"] for event in events if event["type"].startswith("batch:")} == {batch}
     types = [event["type"] for event in events if event["type"].startswith("batch:")]
@@ -116,62 +116,62 @@ def test_every_line_of_json_is_an_event_of_the_batch(yard: TempProject) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_a_dry_run_shows_the_plan_and_starts_nothing(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    yard.task("02-paint", "touch paint", needs="[01-walls]")
-    answer = yard.plait("run", "--dry-run")
+def test_a_dry_run_shows_the_plan_and_starts_nothing(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    project.task("02-paint", "touch paint", needs="[01-walls]")
+    answer = project.plait("run", "--dry-run")
     assert answer.code == 0
     assert "wave 2 of 2" in answer.out
     assert "in place" in answer.out
-    assert json.loads(yard.plait("run", "--dry-run", "--json").out)["waves"] == [["01-walls"], ["02-paint"]]
-    assert not yard.state().batches
-    assert not yard.processes()
+    assert json.loads(project.plait("run", "--dry-run", "--json").out)["waves"] == [["01-walls"], ["02-paint"]]
+    assert not project.state().batches
+    assert not project.processes()
 
 
-def test_the_engine_leaves_when_nothing_is_left_to_do(yard: TempProject) -> None:
-    yard.task("01-walls", "true")
-    assert yard.plait("run").code == 0
-    yard.wait_for_exit()
+def test_the_engine_leaves_when_nothing_is_left_to_do(project: TempProject) -> None:
+    project.task("01-walls", "true")
+    assert project.plait("run").code == 0
+    project.wait_for_exit()
 
 
-def test_batches_of_one_repository_share_the_limit(yard: TempProject) -> None:
-    own = yard.top.parent / "home" / "config" / "plait"
+def test_batches_of_one_repository_share_the_limit(project: TempProject) -> None:
+    own = project.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text("[engine]\nparallel_limit = 1\n")
     for folder in ("house", "garden"):
         for number in (1, 2):
-            yard.task(f"{folder}-{number}", "echo + >> log; sleep 0.1; echo - >> log", folder=folder)
-    fronts = [yard.start("run", folder) for folder in ("house", "garden")]
-    assert [yard.finish(front).code for front in fronts] == [0, 0]
-    assert (yard.read("log").count("+"), at_once(yard.read("log"))) == (4, 1)
+            project.task(f"{folder}-{number}", "echo + >> log; sleep 0.1; echo - >> log", folder=folder)
+    fronts = [project.start("run", folder) for folder in ("house", "garden")]
+    assert [project.finish(front).code for front in fronts] == [0, 0]
+    assert (project.read("log").count("+"), at_once(project.read("log"))) == (4, 1)
 
 
-def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(yard: TempProject) -> None:
+def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(project: TempProject) -> None:
     for number in range(1, 7):
-        yard.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
-    assert yard.plait("run", "-p", "6").code == 0
-    assert at_once((yard.top.parent / "log").read_text()) == 6
-    assert yard.plait("run", "-p", "2", "-s", "01-02").code == 0
-    assert yard.state().settings.parallel_limit == 4
+        project.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
+    assert project.plait("run", "-p", "6").code == 0
+    assert at_once((project.top.parent / "log").read_text()) == 6
+    assert project.plait("run", "-p", "2", "-s", "01-02").code == 0
+    assert project.state().settings.parallel_limit == 4
 
 
-def test_no_limit_means_none(yard: TempProject) -> None:
+def test_no_limit_means_none(project: TempProject) -> None:
     for number in range(1, 7):
-        yard.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
-    assert yard.plait("run", "-p", "0").code == 0
-    assert at_once((yard.top.parent / "log").read_text()) == 6
+        project.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
+    assert project.plait("run", "-p", "0").code == 0
+    assert at_once((project.top.parent / "log").read_text()) == 6
 
 
-def test_a_task_file_that_can_not_be_read_is_not_done_and_the_rest_is(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    yard.write("tasks/02-roof.md", "---\nrun: [unclosed\n---\n# Roof\n\nDo it.")
-    answer = yard.plait("run")
+def test_a_task_file_that_can_not_be_read_is_not_done_and_the_rest_is(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    project.write("tasks/02-roof.md", "---\nrun: [unclosed\n---\n# Roof\n\nDo it.")
+    answer = project.plait("run")
     assert answer.code == 1, answer
-    assert (yard.top / "walls").exists()
+    assert (project.top / "walls").exists()
     assert answer.out.endswith("\n  not run  02-roof: can't be read; plait plan says why\n")
     assert "tasks/02-roof.md:3" in answer.err
-    told = yard.plait("run", "--json")
+    told = project.plait("run", "--json")
     assert told.code == 1
     assert [json.loads(line)["type"] for line in told.out.splitlines()][-1] == "batch:completed"
     assert "not run  02-roof" in told.err
-    assert yard.plait("run", "-s", "01").code == 0
+    assert project.plait("run", "-s", "01").code == 0

@@ -10,10 +10,10 @@ pytestmark = pytest.mark.usefixtures("walls")
 
 
 @pytest.fixture
-def walls(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    yard.write("plan.md", "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls")
-    (yard.top / "empty").mkdir()
+def walls(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    project.write("plan.md", "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls")
+    (project.top / "empty").mkdir()
 
 
 @pytest.mark.parametrize(
@@ -34,83 +34,83 @@ def walls(yard: TempProject) -> None:
         ("tasks -a claude --agent-command true", "--agent-command"),
     ],
 )
-def test_what_can_not_be_meant(yard: TempProject, words: str, said: str) -> None:
-    answer = yard.plait("run", *words.split())
+def test_what_can_not_be_meant(project: TempProject, words: str, said: str) -> None:
+    answer = project.plait("run", *words.split())
     assert answer.code == 2, answer
     assert said in answer.err
-    assert not yard.state().batches
-    yard.wait_for_exit()
+    assert not project.state().batches
+    project.wait_for_exit()
 
 
-def test_a_task_that_nobody_can_work_is_named_with_its_place(yard: TempProject) -> None:
-    yard.task("02-paint")
-    yard.task("03-door", agent="claude")
-    answer = yard.plait("run", "tasks")
+def test_a_task_that_nobody_can_work_is_named_with_its_place(project: TempProject) -> None:
+    project.task("02-paint")
+    project.task("03-door", agent="claude")
+    answer = project.plait("run", "tasks")
     assert answer.code == 2, answer
     assert "tasks/02-paint.md" in answer.err
     assert "--agent-command" in answer.err
     assert "tasks/03-door.md" in answer.err
-    assert not (yard.top / "walls").exists()
+    assert not (project.top / "walls").exists()
 
 
-def test_everything_complete_is_no_mistake(yard: TempProject) -> None:
-    yard.write("done/01-floor.md", "---\nstatus: done\nrun: touch floor\n---\n# Floor")
-    answer = yard.plait("run", "done")
+def test_everything_complete_is_no_mistake(project: TempProject) -> None:
+    project.write("done/01-floor.md", "---\nstatus: done\nrun: touch floor\n---\n# Floor")
+    answer = project.plait("run", "done")
     assert (answer.code, answer.out) == (0, "Everything selected is complete: there is nothing to do.\n")
-    yard.wait_for_exit()
+    project.wait_for_exit()
 
 
-def test_commands_of_the_repository_need_trust_that_yes_does_not_give(yard: TempProject) -> None:
-    yard.write("plait.toml", '[run]\nverify = "touch verified"')
-    answer = yard.plait("run", "tasks", "--yes")
+def test_commands_of_the_repository_need_trust_that_yes_does_not_give(project: TempProject) -> None:
+    project.write("plait.toml", '[run]\nverify = "touch verified"')
+    answer = project.plait("run", "tasks", "--yes")
     assert answer.code == 2
     assert "plait.toml:2: run.verify = touch verified" in answer.err
     assert "--verify" in answer.err
-    assert not (yard.top / "walls").exists()
-    assert yard.plait("run", "tasks", "--verify", "touch checked").code == 0
-    assert (yard.top / "checked").exists()
-    assert not (yard.top / "verified").exists()
+    assert not (project.top / "walls").exists()
+    assert project.plait("run", "tasks", "--verify", "touch checked").code == 0
+    assert (project.top / "checked").exists()
+    assert not (project.top / "verified").exists()
 
 
-def test_your_own_settings_are_trusted(yard: TempProject) -> None:
-    own = yard.top.parent / "home" / "config" / "plait"
+def test_your_own_settings_are_trusted(project: TempProject) -> None:
+    own = project.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\nverify = "touch checked"\n')
-    assert yard.plait("run", "tasks").code == 0
-    assert (yard.top / "checked").exists()
+    assert project.plait("run", "tasks").code == 0
+    assert (project.top / "checked").exists()
 
 
-def test_a_gate_needs_something_merged(yard: TempProject) -> None:
-    own = yard.top.parent / "home" / "config" / "plait"
+def test_a_gate_needs_something_merged(project: TempProject) -> None:
+    own = project.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\ngate = "true"\n')
-    answer = yard.plait("run", "tasks")
+    answer = project.plait("run", "tasks")
     assert answer.code == 2
     assert "PLAIT_ISOLATION" in answer.err
     assert "in-place batches merge nothing" in answer.err
 
 
-def test_a_task_is_not_begun_twice_at_once(yard: TempProject) -> None:
-    yard.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done; echo once >> count")
-    first = yard.start("run", "tasks")
-    yard.wait_for_file("begun")
-    second = yard.plait("run", "tasks")
+def test_a_task_is_not_begun_twice_at_once(project: TempProject) -> None:
+    project.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done; echo once >> count")
+    first = project.start("run", "tasks")
+    project.wait_for_file("begun")
+    second = project.plait("run", "tasks")
     assert second.code == 2
-    assert yard.batch().id in second.err
+    assert project.batch().id in second.err
     assert "plait run --resume" in second.err
-    (yard.top / "go").touch()
-    assert yard.finish(first).code == 0
-    assert yard.read("count") == "once\n"
+    (project.top / "go").touch()
+    assert project.finish(first).code == 0
+    assert project.read("count") == "once\n"
 
 
-def test_of_two_who_begin_the_same_at_once_one_is_refused(yard: TempProject) -> None:
-    yard.task("01-walls", "until [ -e go ]; do sleep 0.02; done; echo once >> count")
-    fronts = [yard.start("run", "tasks") for _ in range(3)]
-    yard.wait_until(lambda: sum(front.poll() is not None for front in fronts) == 2)
-    (yard.top / "go").touch()
-    codes = sorted(yard.finish(front).code for front in fronts)
+def test_of_two_who_begin_the_same_at_once_one_is_refused(project: TempProject) -> None:
+    project.task("01-walls", "until [ -e go ]; do sleep 0.02; done; echo once >> count")
+    fronts = [project.start("run", "tasks") for _ in range(3)]
+    project.wait_until(lambda: sum(front.poll() is not None for front in fronts) == 2)
+    (project.top / "go").touch()
+    codes = sorted(project.finish(front).code for front in fronts)
     assert codes == [0, 2, 2]
-    assert yard.read("count") == "once\n"
+    assert project.read("count") == "once\n"
 
 
 SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
@@ -131,20 +131,20 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
     ],
 )
 def test_what_the_repository_would_load_is_not_loaded_before_it_is_trusted(
-    yard: TempProject, settings: str, verb: str
+    project: TempProject, settings: str, verb: str
 ) -> None:
-    yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
-    yard.write("plait.toml", settings)
-    answer = yard.plait(*verb.split(), env={"PYTHONPATH": str(yard.top)})
+    project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
+    project.write("plait.toml", settings)
+    answer = project.plait(*verb.split(), env={"PYTHONPATH": str(project.top)})
     assert answer.code == 2, answer
     assert "plait.toml:2" in answer.err + answer.out
-    assert not (yard.top / "loaded").exists()
+    assert not (project.top / "loaded").exists()
 
 
-def test_a_task_file_does_not_choose_what_is_loaded(yard: TempProject) -> None:
-    yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
-    yard.task("02-paint", agent="spy.agent:Agent")
-    answer = yard.plait("run", "tasks", env={"PYTHONPATH": str(yard.top)})
+def test_a_task_file_does_not_choose_what_is_loaded(project: TempProject) -> None:
+    project.write("spy/__init__.py", SPY.format(str(project.top / "loaded")))
+    project.task("02-paint", agent="spy.agent:Agent")
+    answer = project.plait("run", "tasks", env={"PYTHONPATH": str(project.top)})
     assert answer.code == 2, answer
     assert "02-paint has a module as its agent (spy.agent:Agent)" in answer.err
-    assert not (yard.top / "loaded").exists()
+    assert not (project.top / "loaded").exists()

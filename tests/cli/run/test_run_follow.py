@@ -21,8 +21,8 @@ class Onlooker:
     was drawn anew since.
     """
 
-    def __init__(self, desk: Session, yard: TempProject) -> None:
-        self._desk, self._yard = desk, yard
+    def __init__(self, session: Session, project: TempProject) -> None:
+        self._session, self._project = session, project
         self._keys = ["a"]
         self.before: list[str] = []
         self.after: list[str] = []
@@ -39,7 +39,7 @@ class Onlooker:
         pass
 
     def refresh(self, notice: str) -> None:
-        (batch,) = self._desk.state.batches.values()
+        (batch,) = self._session.state.batches.values()
         if batch.unfinished_count == len(batch.tasks):
             self.before += [notice] if notice else []
             self._let("first", on=bool(self.before))
@@ -49,7 +49,7 @@ class Onlooker:
 
     def _let(self, name: str, *, on: bool) -> None:
         if on:
-            (self._yard.top.parent / name).touch()
+            (self._project.top.parent / name).touch()
 
     def read_keys(self) -> list[str]:
         keys, self._keys = self._keys, []
@@ -59,14 +59,14 @@ class Onlooker:
         pass
 
 
-def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(yard: TempProject) -> None:
-    yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
-    yard.task("02-roof", "until [ -e ../second ]; do sleep 0.02; done", needs="[01-walls]")
-    assert yard.plait("run", "--yes", "--detach").code == 0
-    with open_session(find_repo(yard.top), EventStream()) as desk:
-        show = Onlooker(desk, yard)
-        batch = yard.batch().id
-        assert BatchFollower(desk, batch, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
+def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(project: TempProject) -> None:
+    project.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
+    project.task("02-roof", "until [ -e ../second ]; do sleep 0.02; done", needs="[01-walls]")
+    assert project.plait("run", "--yes", "--detach").code == 0
+    with open_session(find_repo(project.top), EventStream()) as session:
+        show = Onlooker(session, project)
+        batch = project.batch().id
+        assert BatchFollower(session, batch, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
     assert set(show.before) == {f"batch {batch} needs no approval"}
     assert set(show.after) == {""}
 
@@ -82,14 +82,15 @@ class Worried(Onlooker):
         return super().read_keys() if self.before else []
 
 
-def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(yard: TempProject) -> None:
-    yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
-    assert yard.plait("run", "--yes", "--detach").code == 0
-    place = find_repo(yard.top)
+def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(project: TempProject) -> None:
+    project.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
+    assert project.plait("run", "--yes", "--detach").code == 0
+    place = find_repo(project.top)
     EngineHealthFile(place.state / HEALTH_FILE).write("it rains")
-    with open_session(place, EventStream()) as desk:
-        show = Worried(desk, yard)
+    with open_session(place, EventStream()) as session:
+        show = Worried(session, project)
         assert (
-            BatchFollower(desk, yard.batch().id, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
+            BatchFollower(session, project.batch().id, show, SignalCounter(), interactive=True).follow()
+            is FollowResult.ENDED
         )
     assert set(show.before) == {"the engine is stuck: it rains"}

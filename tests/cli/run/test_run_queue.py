@@ -7,39 +7,39 @@ import json
 from tests.support.temp_project import TempProject
 
 
-def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    answer = yard.plait("run", "--mode", "queue")
+def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    answer = project.plait("run", "--mode", "queue")
     assert answer.code == 3
-    batch = yard.batch()
+    batch = project.batch()
     assert f"plait approve {batch.id[:4]}" in answer.out + answer.err
     assert batch.ended is None
-    assert not (yard.top / "walls").exists()
+    assert not (project.top / "walls").exists()
 
 
-def test_json_stays_json_while_the_way_on_is_told(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    answer = yard.plait("run", "--mode", "queue", "--json")
+def test_json_stays_json_while_the_way_on_is_told(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    answer = project.plait("run", "--mode", "queue", "--json")
     assert answer.code == 3
     assert all(json.loads(line)["type"] for line in answer.out.splitlines())
-    assert f"plait approve {yard.batch().id}" in answer.err
+    assert f"plait approve {project.batch().id}" in answer.err
 
 
-def test_somebody_else_may_approve(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    yard.task("02-paint", "touch paint")
-    assert yard.plait("run", "--mode", "queue").code == 3
-    assert yard.plait("approve").code == 0
-    yard.wait_for_file("walls")
-    assert yard.plait("run", "--resume").code == 3
-    assert not (yard.top / "paint").exists()
-    assert yard.plait("approve").code == 0
-    answer = yard.plait("run", "--resume")
-    assert (answer.code, yard.statuses()) == (0, {"01-walls": "done", "02-paint": "done"}), answer
+def test_somebody_else_may_approve(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    project.task("02-paint", "touch paint")
+    assert project.plait("run", "--mode", "queue").code == 3
+    assert project.plait("approve").code == 0
+    project.wait_for_file("walls")
+    assert project.plait("run", "--resume").code == 3
+    assert not (project.top / "paint").exists()
+    assert project.plait("approve").code == 0
+    answer = project.plait("run", "--resume")
+    assert (answer.code, project.statuses()) == (0, {"01-walls": "done", "02-paint": "done"}), answer
 
 
-def test_approved_beforehand_it_asks_nobody(yard: TempProject) -> None:
+def test_approved_beforehand_it_asks_nobody(project: TempProject) -> None:
     for name in ("01-walls", "02-paint", "03-door"):
-        yard.task(name, "echo + >> log; sleep 0.05; echo - >> log")
-    assert yard.plait("run", "--mode", "queue", "--auto-approve").code == 0
-    assert yard.read("log").split() == ["+", "-"] * 3
+        project.task(name, "echo + >> log; sleep 0.05; echo - >> log")
+    assert project.plait("run", "--mode", "queue", "--auto-approve").code == 0
+    assert project.read("log").split() == ["+", "-"] * 3

@@ -9,14 +9,14 @@ from tests.support.temp_project import TempProject
 WAITS = "touch begun; until [ -e go ]; do sleep 0.02; done"
 
 
-def test_the_plan_is_shown_and_confirmed(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    yard.task("02-paint", "true", needs="[01-walls]")
-    terminal = yard.terminal("run")
+def test_the_plan_is_shown_and_confirmed(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    project.task("02-paint", "true", needs="[01-walls]")
+    terminal = project.terminal("run")
     terminal.wait_for("Run these 2 tasks? [Y/n]")
     assert "wave 2 of 2" in terminal.text
     assert "in place" in terminal.text
-    assert not (yard.top / "walls").exists()
+    assert not (project.top / "walls").exists()
     terminal.type("\n")
     assert terminal.wait() == 0
     assert "completed · 2 done" in terminal.text
@@ -24,95 +24,95 @@ def test_the_plan_is_shown_and_confirmed(yard: TempProject) -> None:
 
 
 @pytest.mark.parametrize("said", ["n\n", "what\nno\n", "\x03", "\x04"])
-def test_who_does_not_agree_has_started_nothing(yard: TempProject, said: str) -> None:
-    yard.task("01-walls", "touch walls")
-    terminal = yard.terminal("run")
+def test_who_does_not_agree_has_started_nothing(project: TempProject, said: str) -> None:
+    project.task("01-walls", "touch walls")
+    terminal = project.terminal("run")
     terminal.wait_for("Run this task?")
     terminal.type(said)
     assert terminal.wait() == 130
-    assert not yard.state().batches
-    yard.wait_for_exit()
+    assert not project.state().batches
+    project.wait_for_exit()
     assert terminal.is_restored
 
 
-def test_yes_asks_nothing(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    terminal = yard.terminal("run", "--yes")
+def test_yes_asks_nothing(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    terminal = project.terminal("run", "--yes")
     assert terminal.wait() == 0
     assert "[Y/n]" not in terminal.text
 
 
-def test_yes_is_no_answer_to_the_question_of_trust(yard: TempProject) -> None:
-    yard.task("01-walls", "touch walls")
-    yard.write("plait.toml", '[run]\nverify = "touch verified"')
-    terminal = yard.terminal("run", "tasks", "--yes")
+def test_yes_is_no_answer_to_the_question_of_trust(project: TempProject) -> None:
+    project.task("01-walls", "touch walls")
+    project.write("plait.toml", '[run]\nverify = "touch verified"')
+    terminal = project.terminal("run", "tasks", "--yes")
     terminal.wait_for("Do you trust these commands? [y/N]")
     assert "touch verified" in terminal.text
     terminal.type("\n")
     assert terminal.wait() == 2
-    assert not yard.state().batches
-    again = yard.terminal("run", "tasks", "--yes")
+    assert not project.state().batches
+    again = project.terminal("run", "tasks", "--yes")
     again.wait_for("[y/N]")
     again.type("y\n")
     assert again.wait() == 0
-    assert (yard.top / "verified").exists()
+    assert (project.top / "verified").exists()
 
 
-def test_ctrl_c_stops_the_batch_and_says_how_to_go_on(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    terminal = yard.terminal("run", "--yes")
-    yard.wait_for_file("begun")
+def test_ctrl_c_stops_the_batch_and_says_how_to_go_on(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    terminal = project.terminal("run", "--yes")
+    project.wait_for_file("begun")
     terminal.wait_for("01-walls")
     terminal.type("\x03")
     assert terminal.wait() == 130
     assert "plait run --resume" in terminal.text
     assert terminal.is_restored
-    yard.wait_for_exit()
+    project.wait_for_exit()
 
 
-def test_d_detaches(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    terminal = yard.terminal("run", "--yes")
-    yard.wait_for_file("begun")
+def test_d_detaches(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    terminal = project.terminal("run", "--yes")
+    project.wait_for_file("begun")
     terminal.type("d")
     assert terminal.wait() == 0
     assert "continues in the background" in terminal.text
-    (yard.top / "go").touch()
-    yard.wait_for_exit()
-    assert yard.statuses() == {"01-walls": "done"}
+    (project.top / "go").touch()
+    project.wait_for_exit()
+    assert project.statuses() == {"01-walls": "done"}
 
 
 @pytest.mark.parametrize("key", ["a", "\n"])
-def test_a_queue_is_approved_by_a_key(yard: TempProject, key: str) -> None:
-    yard.task("01-walls", "touch walls")
-    terminal = yard.terminal("run", "--yes", "--mode", "queue")
+def test_a_queue_is_approved_by_a_key(project: TempProject, key: str) -> None:
+    project.task("01-walls", "touch walls")
+    terminal = project.terminal("run", "--yes", "--mode", "queue")
     terminal.wait_for("waits for approval")
-    assert not (yard.top / "walls").exists()
+    assert not (project.top / "walls").exists()
     terminal.type(key)
     assert terminal.wait() == 0
-    assert (yard.top / "walls").exists()
+    assert (project.top / "walls").exists()
 
 
-def test_p_pauses_and_goes_on(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    yard.task("02-paint", "touch paint", needs="[01-walls]")
-    terminal = yard.terminal("run", "--yes")
-    yard.wait_for_file("begun")
+def test_p_pauses_and_goes_on(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    project.task("02-paint", "touch paint", needs="[01-walls]")
+    terminal = project.terminal("run", "--yes")
+    project.wait_for_file("begun")
     terminal.type("p")
-    yard.wait_until(lambda: yard.batch().paused)
-    (yard.top / "go").touch()
-    yard.wait_until(lambda: yard.statuses()["01-walls"] == "done")
-    assert not (yard.top / "paint").exists()
+    project.wait_until(lambda: project.batch().paused)
+    (project.top / "go").touch()
+    project.wait_until(lambda: project.statuses()["01-walls"] == "done")
+    assert not (project.top / "paint").exists()
     terminal.type("p")
     assert terminal.wait() == 0
 
 
-def test_a_window_that_is_closed_ends_nothing(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    terminal = yard.terminal("run", "--yes")
-    yard.wait_for_file("begun")
+def test_a_window_that_is_closed_ends_nothing(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    terminal = project.terminal("run", "--yes")
+    project.wait_for_file("begun")
     terminal.hang_up()
     terminal.process.wait(timeout=60)
-    (yard.top / "go").touch()
-    yard.wait_for_exit()
-    assert yard.statuses() == {"01-walls": "done"}
+    (project.top / "go").touch()
+    project.wait_for_exit()
+    assert project.statuses() == {"01-walls": "done"}

@@ -33,20 +33,20 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run", "--web", "--json")
+def test_the_page_is_there_meanwhile_and_the_output_is_still_json(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run", "--web", "--json")
     url, link = linked(front, stderr=True)
     with httpx.Client(base_url=url, trust_env=False, follow_redirects=True) as browser:
         assert browser.get(link).status_code == 200
         (batch,) = browser.get("/api/batches").json()["batches"]
         assert [task["taskId"] for task in batch["tasks"]] == ["01-walls"]
-    yard.write("go", "")
-    answer = yard.finish(front)
+    project.write("go", "")
+    answer = project.finish(front)
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
     assert events[-1]["type"] == "batch:completed"
-    yard.wait_for_exit()
+    project.wait_for_exit()
     assert not answers(url)
 
 
@@ -60,65 +60,67 @@ def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: TempProj
     ids=["Ctrl+C", "told to leave", "killed"],
 )
 def test_however_the_run_ends_no_server_is_left(
-    yard: TempProject, end: Callable[[subprocess.Popen[str]], None], code: int
+    project: TempProject, end: Callable[[subprocess.Popen[str]], None], code: int
 ) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run", "--web")
+    project.task("01-walls", WAITS)
+    front = project.start("run", "--web")
     url, _ = linked(front)
     assert answers(url)
     end(front)
-    assert yard.finish(front).code == code
-    yard.wait_until(lambda: not answers(url))
-    yard.write("go", "")
-    yard.wait_for_exit()
+    assert project.finish(front).code == code
+    project.wait_until(lambda: not answers(url))
+    project.write("go", "")
+    project.wait_for_exit()
 
 
-def test_it_is_served_where_the_usual_port_is_taken(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    yard.task("02-roof", WAITS)
-    fronts = [yard.start("run", "--web", "-s", task) for task in ("01-walls", "02-roof")]
+def test_it_is_served_where_the_usual_port_is_taken(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    project.task("02-roof", WAITS)
+    fronts = [project.start("run", "--web", "-s", task) for task in ("01-walls", "02-roof")]
     first, second = (linked(front)[0] for front in fronts)
     assert first != second
-    yard.write("go", "")
-    assert [yard.finish(front).code for front in fronts] == [0, 0]
+    project.write("go", "")
+    assert [project.finish(front).code for front in fronts] == [0, 0]
 
 
-def test_that_it_can_not_be_served_costs_the_batch_nothing(yard: TempProject) -> None:
-    yard.task("01-walls", "true")
-    yard.plait("token")
-    (token,) = (yard.top.parent / "home").rglob("plait/token")
+def test_that_it_can_not_be_served_costs_the_batch_nothing(project: TempProject) -> None:
+    project.task("01-walls", "true")
+    project.plait("token")
+    (token,) = (project.top.parent / "home").rglob("plait/token")
     token.chmod(0o644)
-    answer = yard.plait("run", "--web")
+    answer = project.plait("run", "--web")
     assert answer.code == 0, answer
     assert "the page can't be served" in answer.err
     assert "\ufffd" not in answer.err
-    assert yard.statuses() == {"01-walls": "done"}
+    assert project.statuses() == {"01-walls": "done"}
 
 
-def test_nobody_serves_it_for_a_batch_that_is_left_to_itself(yard: TempProject) -> None:
-    yard.task("01-walls", "true")
-    answer = yard.plait("run", "--web", "--detach")
+def test_nobody_serves_it_for_a_batch_that_is_left_to_itself(project: TempProject) -> None:
+    project.task("01-walls", "true")
+    answer = project.plait("run", "--web", "--detach")
     assert (answer.code, "plait serve" in answer.err) == (2, True)
-    assert yard.state().batches == {}
+    assert project.state().batches == {}
 
 
-def test_whoever_stops_reading_ends_nothing_and_is_told(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    front = yard.start("run", "--web")
+def test_whoever_stops_reading_ends_nothing_and_is_told(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    front = project.start("run", "--web")
     assert front.stdout is not None
     assert front.stderr is not None
     front.stdout.close()
     assert front.wait(timeout=60) == 128 + signal.SIGPIPE
     assert "continues in the background" in front.stderr.read()
-    yard.write("go", "")
-    yard.wait_for_exit()
-    assert yard.statuses() == {"01-walls": "done"}
+    project.write("go", "")
+    project.wait_for_exit()
+    assert project.statuses() == {"01-walls": "done"}
 
 
-def test_an_output_without_room_is_told_as_without_the_page(yard: TempProject) -> None:
-    yard.task("01-walls", WAITS)
-    answer = yard.finish(yard.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"]))
+def test_an_output_without_room_is_told_as_without_the_page(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    answer = project.finish(
+        project.popen(["sh", "-c", f"exec {shlex.join(plait_command('run', '--web'))} > /dev/full"])
+    )
     assert answer.code == 1
     assert "continues in the background" in answer.err
-    yard.write("go", "")
-    yard.wait_for_exit()
+    project.write("go", "")
+    project.wait_for_exit()

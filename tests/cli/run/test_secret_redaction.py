@@ -65,7 +65,7 @@ class Parser:
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
+def project(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
         made.commit_all()
         modules = tmp_path / "modules"
@@ -85,9 +85,9 @@ def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
         yield made
 
 
-def write(estate: WorktreeProject, name: str, front: str) -> None:
+def write(project: WorktreeProject, name: str, front: str) -> None:
     body = f"# Use {IN_TITLE} in {name}\n\nThe key is {IN_BODY}."
-    estate.write(f"tasks/{name}.md", f"---\n{front}\n---\n{body}")
+    project.write(f"tasks/{name}.md", f"---\n{front}\n---\n{body}")
 
 
 def found(text: str | bytes) -> list[str]:
@@ -103,36 +103,36 @@ def command_lines() -> Iterator[str]:
             continue
 
 
-def answers(estate: WorktreeProject) -> Iterator[tuple[str, str]]:
+def answers(project: WorktreeProject) -> Iterator[tuple[str, str]]:
     """Everything that people and programs can ask for. Whoever asks has no secret in their own environment."""
-    yield from ((verb, _answer(estate, *verb.split())) for verb in ("status", "status --json", "history"))
+    yield from ((verb, _answer(project, *verb.split())) for verb in ("status", "status --json", "history"))
     for task in ("01-script", "02-fails", "03-asks"):
         for verb in ("explain", "explain --json", "logs", "logs --raw", "logs --json"):
             name, *flags = verb.split()
-            yield f"{verb} {task}", _answer(estate, name, task, *flags)
+            yield f"{verb} {task}", _answer(project, name, task, *flags)
 
 
-def _answer(estate: WorktreeProject, *words: str) -> str:
-    answer = estate.plait(*words)
+def _answer(project: WorktreeProject, *words: str) -> str:
+    answer = project.plait(*words)
     assert answer.code == 0, answer
     return answer.out + answer.err
 
 
-def test_a_secret_is_seen_by_nobody_but_the_agent(estate: WorktreeProject) -> None:
-    home = Path(estate.env["HOME"])
-    sources = {path: path.read_text() for path in (estate.top / "tasks").iterdir()}
+def test_a_secret_is_seen_by_nobody_but_the_agent(project: WorktreeProject) -> None:
+    home = Path(project.env["HOME"])
+    sources = {path: path.read_text() for path in (project.top / "tasks").iterdir()}
     words = ("run", "tasks", "--json", "--yes", "-a", "talking:Agent", "--retries", "0", "-p", "3")
-    front = estate.start(*words, env={"DEPLOY_TOKEN": ENVIRONMENT})
-    estate.wait_until(lambda: len(list(home.glob("begun-*"))) == len(sources))
+    front = project.start(*words, env={"DEPLOY_TOKEN": ENVIRONMENT})
+    project.wait_until(lambda: len(list(home.glob("begun-*"))) == len(sources))
 
     assert [line for line in command_lines() if found(line)] == []
-    told = dict(answers(estate))
+    told = dict(answers(project))
     assert {name: found(text) for name, text in told.items() if found(text)} == {}
     assert "Authorization: Bearer ***" in told["logs --raw 02-fails"]
     assert "use *** and ***" in told["logs 03-asks"]
 
     (home / "go").touch()
-    answer = estate.finish(front)
+    answer = project.finish(front)
     assert answer.code in {1, 3}, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
     assert {event["type"] for event in events} >= {
@@ -143,23 +143,23 @@ def test_a_secret_is_seen_by_nobody_but_the_agent(estate: WorktreeProject) -> No
     }
     assert (found(answer.out), found(answer.err)) == ([], [])
     assert "no access with ***" in answer.out
-    told = dict(answers(estate))
+    told = dict(answers(project))
     kept = {name: found(text) for name, text in told.items() if found(text)}
     assert kept == {}
 
-    assert estate.plait("cancel").code == 0
-    estate.wait_for_exit()
-    looked_at_the_disk(estate)
+    assert project.plait("cancel").code == 0
+    project.wait_for_exit()
+    looked_at_the_disk(project)
     for path, before in sources.items():
         assert sorted(found(path.read_text())) == sorted(found(before))
         assert path.read_text().count("zebra") == before.count("zebra")
-    assert found(estate.git("log", "--all", "--patch")) == []
-    assert "Use *** in 01-script" in estate.git("log", "--format=%B", estate.branch)
+    assert found(project.git("log", "--all", "--patch")) == []
+    assert "Use *** in 01-script" in project.git("log", "--format=%B", project.branch)
 
 
-def looked_at_the_disk(estate: WorktreeProject) -> None:
+def looked_at_the_disk(project: WorktreeProject) -> None:
     """The journal knows nothing; what only agents read is only theirs to read, and the environment is gone."""
-    state = estate.top / ".git" / "plait"
+    state = project.top / ".git" / "plait"
     files = [path for path in state.rglob("*") if path.is_file()]
     assert {"journal.db", "inbox.db", "engine.log"} <= {path.name for path in files}
     holders = {path: found(path.read_bytes()) for path in files if found(path.read_bytes())}
@@ -168,16 +168,16 @@ def looked_at_the_disk(estate: WorktreeProject) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in holders} == {0o600}
     elsewhere = [
         path
-        for path in estate.top.parent.rglob("*")
+        for path in project.top.parent.rglob("*")
         if path.is_file() and state not in path.parents and path.suffix not in {".sh", ".md"}
     ]
     assert [path for path in elsewhere if found(path.read_bytes())] == []
 
 
-def test_the_agent_itself_is_told_everything(estate: WorktreeProject) -> None:
-    (Path(estate.env["HOME"]) / "go").touch()
+def test_the_agent_itself_is_told_everything(project: WorktreeProject) -> None:
+    (Path(project.env["HOME"]) / "go").touch()
     env = {"DEPLOY_TOKEN": ENVIRONMENT}
-    estate.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)
-    (transcript,) = (estate.top / ".git" / "plait").rglob("transcript")
+    project.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)
+    (transcript,) = (project.top / ".git" / "plait").rglob("transcript")
     assert found(transcript.read_bytes()) == [ENVIRONMENT, TASK_ENV, IN_TITLE, IN_BODY]
     assert stat.S_IMODE(transcript.stat().st_mode) == 0o600

@@ -9,6 +9,6 @@ from tests.support.temp_project import WorktreeProject, worktree_project as make
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
+def project(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
         yield made

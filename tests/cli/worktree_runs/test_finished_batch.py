@@ -133,17 +133,17 @@ def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[WorktreePro
     assert f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in told
 
 
-def test_a_gate_can_be_followed_while_it_runs(estate: WorktreeProject) -> None:
-    estate.task("01-a", "echo a > a.txt")
-    estate.commit_all()
-    go = estate.top.parent / "go"
+def test_a_gate_can_be_followed_while_it_runs(project: WorktreeProject) -> None:
+    project.task("01-a", "echo a > a.txt")
+    project.commit_all()
+    go = project.top.parent / "go"
     gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
-    run = estate.start("run", "tasks", "--yes", "--gate", gate)
-    estate.wait_until(lambda: estate.state().batches and estate.batch().gate)
-    assert "gate 1 runs on it now: plait logs " in estate.plait("explain", "01-a").out
-    follower = estate.start("logs", "--gate", "--follow")
+    run = project.start("run", "tasks", "--yes", "--gate", gate)
+    project.wait_until(lambda: project.state().batches and project.batch().gate)
+    assert "gate 1 runs on it now: plait logs " in project.plait("explain", "01-a").out
+    follower = project.start("logs", "--gate", "--follow")
     assert follower.stdout is not None
     assert follower.stdout.readline() == "one\n"
     go.touch()
-    assert estate.finish(run).code == 0
-    assert estate.finish(follower).out == "two\n"
+    assert project.finish(run).code == 0
+    assert project.finish(follower).out == "two\n"

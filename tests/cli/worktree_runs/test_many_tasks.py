@@ -15,27 +15,27 @@ AT_ONCE = 16
 PATIENCE = 3_600.0 if LONG else 120.0  # seconds
 
 
-def test_many_tasks_leave_nothing_but_their_work(estate: WorktreeProject) -> None:
+def test_many_tasks_leave_nothing_but_their_work(project: WorktreeProject) -> None:
     names = [f"t{place:04}" for place in range(TASKS)]
     for name in names:
-        estate.task(name, f"sleep 0.2; mkdir -p made && echo {name} > made/{name}.txt")
-    estate.commit_all()
-    before = estate.snapshot_user_files()
-    _run(estate)
-    assert set(estate.statuses().values()) == {"done"}
-    assert sorted(estate.git("ls-tree", "-r", "--name-only", f"{estate.branch}:made").split()) == [
+        project.task(name, f"sleep 0.2; mkdir -p made && echo {name} > made/{name}.txt")
+    project.commit_all()
+    before = project.snapshot_user_files()
+    _run(project)
+    assert set(project.statuses().values()) == {"done"}
+    assert sorted(project.git("ls-tree", "-r", "--name-only", f"{project.branch}:made").split()) == [
         f"{name}.txt" for name in names
     ]
-    estate.wait_for_exit()
-    assert estate.snapshot_user_files() == before
-    batch_checks.check_no_leftovers(estate)
-    _clean(estate)
-    assert estate.snapshot_user_files() == before
+    project.wait_for_exit()
+    assert project.snapshot_user_files() == before
+    batch_checks.check_no_leftovers(project)
+    _clean(project)
+    assert project.snapshot_user_files() == before
 
 
-def _run(estate: WorktreeProject) -> None:
+def _run(project: WorktreeProject) -> None:
     env = {"PLAIT_SOURCES_WRITE_BACK": "off"}
-    front = estate.start("run", "tasks", "--yes", "-p", str(AT_ONCE), "--retries", "0", env=env)
+    front = project.start("run", "tasks", "--yes", "-p", str(AT_ONCE), "--retries", "0", env=env)
     began = time.monotonic()
     out, err = front.communicate(timeout=PATIENCE)
     assert front.returncode == 0, (out, err)
@@ -43,16 +43,16 @@ def _run(estate: WorktreeProject) -> None:
     print(f"{TASKS} tasks in {span:.1f} s: {1000 * span / TASKS:.0f} ms each")  # noqa: T201
 
 
-def _clean(estate: WorktreeProject) -> None:
+def _clean(project: WorktreeProject) -> None:
     """The branches of tasks that are merged go, and the worktrees that wait; the batch branch stays, and every attempt."""
-    head = estate.git("rev-parse", estate.branch)
-    promised = json.loads(estate.plait("gc", "--dry-run", "--json").out)
-    cleaning = estate.start("gc", "--yes")
+    head = project.git("rev-parse", project.branch)
+    promised = json.loads(project.plait("gc", "--dry-run", "--json").out)
+    cleaning = project.start("gc", "--yes")
     said = cleaning.communicate(timeout=PATIENCE)
     assert cleaning.returncode == 0, said
     assert promised["items"]
-    assert estate.git("for-each-ref", "--format=%(refname:short)", "refs/heads/plait").split() == [estate.branch]
-    assert estate.git("rev-parse", estate.branch) == head
-    assert len(estate.git("for-each-ref", "refs/plait/attempts").splitlines()) == TASKS
-    assert len(estate.git("worktree", "list").splitlines()) == 1
-    assert json.loads(estate.plait("gc", "--dry-run", "--json").out)["items"] == []
+    assert project.git("for-each-ref", "--format=%(refname:short)", "refs/heads/plait").split() == [project.branch]
+    assert project.git("rev-parse", project.branch) == head
+    assert len(project.git("for-each-ref", "refs/plait/attempts").splitlines()) == TASKS
+    assert len(project.git("worktree", "list").splitlines()) == 1
+    assert json.loads(project.plait("gc", "--dry-run", "--json").out)["items"] == []

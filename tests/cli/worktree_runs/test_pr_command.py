@@ -12,34 +12,34 @@ from tests.support.temp_project import WorktreeProject, plait_command
 
 
 @pytest.fixture
-def remote(tmp_path: Path, estate: WorktreeProject) -> Iterator[LocalForge]:
+def remote(tmp_path: Path, project: WorktreeProject) -> Iterator[LocalForge]:
     """One task is merged, and the remote is the forge's."""
     with local_forge(tmp_path / "forge") as made:
-        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
-        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
-        estate.task("01-walls", "echo walls > walls.txt")
-        estate.commit_all()
-        assert estate.plait("run", "tasks", "--yes", "--no-pr").code == 0
+        project.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
+        project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        project.task("01-walls", "echo walls > walls.txt")
+        project.commit_all()
+        assert project.plait("run", "tasks", "--yes", "--no-pr").code == 0
         yield made
 
 
-def test_a_title_and_a_text_from_a_file(estate: WorktreeProject, remote: LocalForge, tmp_path: Path) -> None:
+def test_a_title_and_a_text_from_a_file(project: WorktreeProject, remote: LocalForge, tmp_path: Path) -> None:
     text = tmp_path / "text.md"
     text.write_text("As agreed.\n")
-    answer = estate.plait("pr", "--title", "Four walls", "--body-file", str(text))
+    answer = project.plait("pr", "--title", "Four walls", "--body-file", str(text))
     assert answer.code == 0, answer.err
     (pull,) = remote.pulls
     assert pull["title"] == "Four walls"
     assert "As agreed." in pull["body"]
-    assert estate.plait("pr").code == 0
+    assert project.plait("pr").code == 0
     assert (pull["title"], "As agreed." in pull["body"]) == ("Four walls", True)
 
 
-def test_a_text_from_the_standard_input(estate: WorktreeProject, remote: LocalForge) -> None:
-    terminal = estate.popen(
+def test_a_text_from_the_standard_input(project: WorktreeProject, remote: LocalForge) -> None:
+    terminal = project.popen(
         ["sh", "-c", 'printf "From a pipe.\\n" | "$0" "$@"', *plait_command("pr", "--body-file", "-")]
     )
-    assert estate.finish(terminal).code == 0
+    assert project.finish(terminal).code == 0
     assert "From a pipe." in remote.pulls[0]["body"]
     assert remote.pulls[0]["title"] == "01-walls"
 
@@ -55,9 +55,9 @@ def test_a_text_from_the_standard_input(estate: WorktreeProject, remote: LocalFo
     ],
 )
 def test_what_can_not_be_said_is_told_and_nothing_is_published(
-    estate: WorktreeProject, remote: LocalForge, words: tuple[str, ...], why: str
+    project: WorktreeProject, remote: LocalForge, words: tuple[str, ...], why: str
 ) -> None:
-    (estate.top / "latin.md").write_bytes(b"caf\xe9")
-    answer = estate.plait("pr", *words)
+    (project.top / "latin.md").write_bytes(b"caf\xe9")
+    answer = project.plait("pr", *words)
     assert (answer.code, remote.pulls) == (2, [])
     assert why in answer.err

@@ -15,8 +15,8 @@ TURNS = 5 if LONG else 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_branch_is_what_is_left_and_nothing_is_lost(estate: WorktreeProject, seed: int) -> None:
-    story = RandomBatch(estate, seed)
+def test_the_branch_is_what_is_left_and_nothing_is_lost(project: WorktreeProject, seed: int) -> None:
+    story = RandomBatch(project, seed)
     story.run()
     story.drop()
     for _ in range(TURNS):

@@ -14,22 +14,22 @@ from tests.support.temp_project import WorktreeProject
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
 
-def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(estate: WorktreeProject) -> None:
-    estate.task("01-a", "echo a > a.txt")
-    estate.commit_all()
+def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(project: WorktreeProject) -> None:
+    project.task("01-a", "echo a > a.txt")
+    project.commit_all()
     setup = 'case "$PWD" in */gate) echo no network; exit 3;; esac'
-    answer = estate.plait(*RUN, "--gate", "true", env={"PLAIT_WORKSPACE_SETUP": setup})
+    answer = project.plait(*RUN, "--gate", "true", env={"PLAIT_WORKSPACE_SETUP": setup})
     assert answer.code == 3, answer
     assert "no network" in answer.out + answer.err or "exit status 3" in answer.out + answer.err
-    assert estate.batch().tasks[0].status is None
-    assert estate.read_merged_files() == {"a.txt": "a"}
+    assert project.batch().tasks[0].status is None
+    assert project.read_merged_files() == {"a.txt": "a"}
 
 
-def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(estate: WorktreeProject) -> None:
-    estate.commit_all()
-    todo = estate.top.parent / "TODO.md"
+def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(project: WorktreeProject) -> None:
+    project.commit_all()
+    todo = project.top.parent / "TODO.md"
     todo.write_text("# TODO\n\n- [ ] First\n")
-    answer = estate.plait(
+    answer = project.plait(
         "run",
         str(todo),
         "--yes",
@@ -38,95 +38,95 @@ def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(estate: Work
         env={"PLAIT_SOURCES_WRITE_BACK": "branch"},
     )
     assert answer.code == 0, answer
-    assert estate.read_merged_files() == {"a.txt": ""}
+    assert project.read_merged_files() == {"a.txt": ""}
 
 
-def test_the_next_engine_finds_the_workspaces_whoever_starts_it(estate: WorktreeProject) -> None:
+def test_the_next_engine_finds_the_workspaces_whoever_starts_it(project: WorktreeProject) -> None:
     """A place that depends on the checkout, or on the home, of who happened to start the engine would lose the work."""
-    estate.write("plait.toml", '[workspace]\nlocation = "../wt"\n')
-    estate.task("01-a", "touch ../../../begun; until [ -e ../../../go ]; do sleep 0.02; done; echo a > a.txt")
-    estate.commit_all()
-    front = estate.start(*RUN)
-    estate.wait_until((estate.top.parent / "wt" / "begun").exists)
-    estate.git("worktree", "add", "--quiet", "../deep/er/linked", "HEAD")
-    engine = find_engine(find_repo(estate.top))
+    project.write("plait.toml", '[workspace]\nlocation = "../wt"\n')
+    project.task("01-a", "touch ../../../begun; until [ -e ../../../go ]; do sleep 0.02; done; echo a > a.txt")
+    project.commit_all()
+    front = project.start(*RUN)
+    project.wait_until((project.top.parent / "wt" / "begun").exists)
+    project.git("worktree", "add", "--quiet", "../deep/er/linked", "HEAD")
+    engine = find_engine(find_repo(project.top))
     assert engine is not None
     front.kill()
     os.kill(engine.pid, signal.SIGKILL)
-    linked = estate.top.parent / "deep" / "er" / "linked"
-    assert estate.plait("-C", str(linked), "unpause").code in {0, 1}
-    assert estate.plait("-C", str(linked), "resume").code in {0, 1}
-    (estate.top.parent / "wt" / "go").touch()
-    estate.wait_until(lambda: estate.batch().ended)
-    assert estate.statuses() == {"01-a": "done"}
+    linked = project.top.parent / "deep" / "er" / "linked"
+    assert project.plait("-C", str(linked), "unpause").code in {0, 1}
+    assert project.plait("-C", str(linked), "resume").code in {0, 1}
+    (project.top.parent / "wt" / "go").touch()
+    project.wait_until(lambda: project.batch().ended)
+    assert project.statuses() == {"01-a": "done"}
 
 
-def test_a_batch_that_was_forgotten_is_not_taken_up(estate: WorktreeProject) -> None:
-    estate.task("01-a", "echo a > a.txt")
-    estate.commit_all()
-    assert estate.plait(*RUN).code == 0
-    estate.wait_for_exit()
-    batch = estate.batch().id
-    assert estate.plait("gc", "--forget", batch, "--yes").code == 0
-    answer = estate.plait("retry", batch, "01-a")
+def test_a_batch_that_was_forgotten_is_not_taken_up(project: WorktreeProject) -> None:
+    project.task("01-a", "echo a > a.txt")
+    project.commit_all()
+    assert project.plait(*RUN).code == 0
+    project.wait_for_exit()
+    batch = project.batch().id
+    assert project.plait("gc", "--forget", batch, "--yes").code == 0
+    answer = project.plait("retry", batch, "01-a")
     assert answer.code == 2, answer
     assert "removed by plait gc" in answer.err
 
 
 @pytest.mark.parametrize("words", [("--push",), ("--pr",)])
 def test_what_can_not_be_published_is_told_before_anything_starts(
-    estate: WorktreeProject, words: tuple[str, ...]
+    project: WorktreeProject, words: tuple[str, ...]
 ) -> None:
-    estate.task("01-a", "echo a > a.txt")
-    estate.commit_all()
+    project.task("01-a", "echo a > a.txt")
+    project.commit_all()
     if words == ("--push",):
-        estate.git("remote", "remove", "origin")
-    answer = estate.plait(*RUN, *words)
+        project.git("remote", "remove", "origin")
+    answer = project.plait(*RUN, *words)
     assert answer.code == 2, answer
     assert "remote" in answer.err
-    assert not estate.state().batches
+    assert not project.state().batches
 
 
-def test_a_result_that_can_not_be_signed_is_not_made_again(estate: WorktreeProject) -> None:
-    estate.task("01-a", "echo x >> $TOLD; echo a > a.txt")
-    estate.commit_all()
-    estate.git("config", "commit.gpgsign", "true")
-    estate.git("config", "gpg.program", "false")
-    told = estate.top.parent / "told"
-    answer = estate.plait("run", "tasks", "--yes", "--retries", "3", env={"TOLD": str(told)})
+def test_a_result_that_can_not_be_signed_is_not_made_again(project: WorktreeProject) -> None:
+    project.task("01-a", "echo x >> $TOLD; echo a > a.txt")
+    project.commit_all()
+    project.git("config", "commit.gpgsign", "true")
+    project.git("config", "gpg.program", "false")
+    told = project.top.parent / "told"
+    answer = project.plait("run", "tasks", "--yes", "--retries", "3", env={"TOLD": str(told)})
     assert answer.code == 1
     assert "signed" in answer.out
     assert told.read_text() == "x\n"
 
 
-def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(estate: WorktreeProject) -> None:
-    estate.task("01-a", "echo a > a.txt")
-    estate.commit_all()
-    hook = estate.top / ".git" / "hooks" / "pre-commit"
+def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(project: WorktreeProject) -> None:
+    project.task("01-a", "echo a > a.txt")
+    project.commit_all()
+    hook = project.top / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho not like this >&2\nexit 1\n")
     hook.chmod(0o755)
-    assert estate.plait(*RUN).code == 0
-    (estate.top / "tasks" / "01-a.md").write_text("---\nrun: echo b > b.txt\n---\n# Again\n")
-    answer = estate.plait(*RUN, env={"PLAIT_WORKSPACE_HOOKS": "true"})
+    assert project.plait(*RUN).code == 0
+    (project.top / "tasks" / "01-a.md").write_text("---\nrun: echo b > b.txt\n---\n# Again\n")
+    answer = project.plait(*RUN, env={"PLAIT_WORKSPACE_HOOKS": "true"})
     assert answer.code == 1
     assert "not like this" in answer.out
 
 
-def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(estate: WorktreeProject) -> None:
-    estate.task("01-a", "echo again >> a.txt")
-    estate.commit_all()
+def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(project: WorktreeProject) -> None:
+    project.task("01-a", "echo again >> a.txt")
+    project.commit_all()
     check = '[ $(wc -l < a.txt) = 2 ] || { cd /; rm -rf "$PLAIT_WORKSPACE"; exit 1; }'
-    answer = estate.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check)
+    answer = project.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check)
     assert answer.code == 0, answer
-    assert estate.read_merged_files()["a.txt"] == "again\nagain"
+    assert project.read_merged_files()["a.txt"] == "again\nagain"
 
 
-def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(estate: WorktreeProject) -> None:
-    estate.task("01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt')
-    estate.commit_all()
+def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(project: WorktreeProject) -> None:
+    project.task("01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt')
+    project.commit_all()
     limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}
-    answer = estate.plait("run", "tasks", "--yes", "--retries", "1", env=limit)
+    answer = project.plait("run", "tasks", "--yes", "--retries", "1", env=limit)
     assert answer.code == 0, answer
     assert "the result holds big (70000 bytes): larger than workspace.largest_file" in answer.out
-    assert estate.read_merged_files() == {"a.txt": "a"}
+    assert project.read_merged_files() == {"a.txt": "a"}

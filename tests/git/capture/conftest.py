@@ -8,5 +8,5 @@ from tests.support.task_worktree import TaskWorktree
 
 
 @pytest.fixture
-def plot(tmp_path: Path) -> TaskWorktree:
+def worktree(tmp_path: Path) -> TaskWorktree:
     return TaskWorktree.create(tmp_path)

@@ -24,18 +24,18 @@ def restore(path: str, base: bytes, new: bytes) -> bytes:
 
 def scenario(folder: Path) -> tuple[TaskWorktree, list[str]]:
     """A worktree in which much is half done, and the agent's own commits."""
-    plot = TaskWorktree.create(folder, {"a.txt": "a\n", "b.txt": "b\n", "plan.md": PLAN})
-    left = plot.commit("left.txt", "left on the branch\n")
-    plot.git("checkout", "-q", "--detach", plot.base)
-    theirs = plot.commit("a.txt", "theirs\n")
-    plot.git("checkout", "-q", "--detach", plot.base)
-    ours = plot.commit("a.txt", "ours\n")
-    plot.git("merge", theirs, fails=True)
-    plot.write("a.txt", "both\n")
-    plot.write("plan.md", PLAN.replace("[ ]", "[x]"))
-    plot.write("new.txt", "new\n")
-    (plot.path / "b.txt").unlink()
-    return plot, [left, theirs, ours]
+    worktree = TaskWorktree.create(folder, {"a.txt": "a\n", "b.txt": "b\n", "plan.md": PLAN})
+    left = worktree.commit("left.txt", "left on the branch\n")
+    worktree.git("checkout", "-q", "--detach", worktree.base)
+    theirs = worktree.commit("a.txt", "theirs\n")
+    worktree.git("checkout", "-q", "--detach", worktree.base)
+    ours = worktree.commit("a.txt", "ours\n")
+    worktree.git("merge", theirs, fails=True)
+    worktree.write("a.txt", "both\n")
+    worktree.write("plan.md", PLAN.replace("[ ]", "[x]"))
+    worktree.write("new.txt", "new\n")
+    (worktree.path / "b.txt").unlink()
+    return worktree, [left, theirs, ours]
 
 
 def kill_at(instant: int) -> None:
@@ -52,28 +52,28 @@ def kill_at(instant: int) -> None:
 
 
 def result(folder: Path, instant: int) -> dict[str, object]:
-    plot, commits = scenario(folder)
+    worktree, commits = scenario(folder)
     child = os.fork()
     if not child:
         kill_at(instant)
-        plot.capture(restore=restore)
+        worktree.capture(restore=restore)
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    captured = plot.capture(restore=restore)
-    reached = plot.git("rev-list", "--glob=refs/*", at=plot.main).split()
+    captured = worktree.capture(restore=restore)
+    reached = worktree.git("rev-list", "--glob=refs/*", at=worktree.main).split()
     return {
         "killed": status == -signal.SIGKILL,
         "captured": {**asdict(captured), "tip": "", "reverted_sources": ()},
-        "files": plot.files(captured.tip),
-        "parents": len(plot.git("rev-parse", f"{captured.tip}^@").split()),
-        "again": plot.capture(restore=restore).tip == captured.tip,
+        "files": worktree.files(captured.tip),
+        "parents": len(worktree.git("rev-parse", f"{captured.tip}^@").split()),
+        "again": worktree.capture(restore=restore).tip == captured.tip,
         "kept": all(commit in reached for commit in commits),
-        "saved": len(plot.read_saved_refs()),
-        "clean": plot.is_clean(),
+        "saved": len(worktree.read_saved_refs()),
+        "clean": worktree.is_clean(),
         "left": sorted(
-            str(path) for path in plot.common.rglob("*") if path.name.endswith(".lock") or "scratch" in path.name
+            str(path) for path in worktree.common.rglob("*") if path.name.endswith(".lock") or "scratch" in path.name
         ),
-        "trunk": plot.git("rev-parse", "trunk", at=plot.main) == plot.base,
+        "trunk": worktree.git("rev-parse", "trunk", at=worktree.main) == worktree.base,
     }
 
 

@@ -13,46 +13,46 @@ from plait.git.worktrees.result_checks import UnfinishedError
 from tests.support.task_worktree import TaskWorktree
 
 
-def test_the_files_win_over_the_index(plot: TaskWorktree) -> None:
-    plot.write("a.txt", "staged\n")
-    plot.write("only-staged.txt", "x\n")
-    plot.git("add", "-A")
-    plot.write("a.txt", "in the file\n")
-    (plot.path / "only-staged.txt").unlink()
-    plot.git("rm", "-q", "--cached", "b.txt")
-    captured = plot.capture()
+def test_the_files_win_over_the_index(worktree: TaskWorktree) -> None:
+    worktree.write("a.txt", "staged\n")
+    worktree.write("only-staged.txt", "x\n")
+    worktree.git("add", "-A")
+    worktree.write("a.txt", "in the file\n")
+    (worktree.path / "only-staged.txt").unlink()
+    worktree.git("rm", "-q", "--cached", "b.txt")
+    captured = worktree.capture()
     assert captured.files == ("a.txt",)
-    assert plot.show(captured.tip, "a.txt") == "in the file"
-    assert plot.is_clean()
+    assert worktree.show(captured.tip, "a.txt") == "in the file"
+    assert worktree.is_clean()
 
 
 def test_ignored_files_stay_out_and_tracked_ones_that_are_ignored_stay_in(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path, {".gitignore": "*.log\nbuild/\n", "kept.log": "1\n"})
-    plot.write("kept.log", "2\n")
-    plot.write("other.log", "noise\n")
-    plot.write("build/out", "noise\n")
-    captured = plot.capture()
+    worktree = TaskWorktree.create(tmp_path, {".gitignore": "*.log\nbuild/\n", "kept.log": "1\n"})
+    worktree.write("kept.log", "2\n")
+    worktree.write("other.log", "noise\n")
+    worktree.write("build/out", "noise\n")
+    captured = worktree.capture()
     assert captured.files == ("kept.log",)
-    assert plot.show(captured.tip, "kept.log") == "2"
-    assert (plot.path / "other.log").exists()
+    assert worktree.show(captured.tip, "kept.log") == "2"
+    assert (worktree.path / "other.log").exists()
 
 
 def test_an_ignored_file_that_was_taken_out_of_the_index_is_untracked_on_purpose(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path, {"secret.env": "1\n"})
-    plot.write(".gitignore", "*.env\n")
-    plot.git("rm", "-q", "--cached", "secret.env")
-    assert plot.capture().files == (".gitignore", "secret.env")
-    assert (plot.path / "secret.env").exists()
+    worktree = TaskWorktree.create(tmp_path, {"secret.env": "1\n"})
+    worktree.write(".gitignore", "*.env\n")
+    worktree.git("rm", "-q", "--cached", "secret.env")
+    assert worktree.capture().files == (".gitignore", "secret.env")
+    assert (worktree.path / "secret.env").exists()
 
 
 def test_an_ignored_file_that_the_agent_staged_is_taken(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path, {".gitignore": "*.log\n"})
-    plot.write("wanted.log", "1\n")
-    plot.git("add", "-f", "wanted.log")
-    assert plot.capture().files == ("wanted.log",)
+    worktree = TaskWorktree.create(tmp_path, {".gitignore": "*.log\n"})
+    worktree.write("wanted.log", "1\n")
+    worktree.git("add", "-f", "wanted.log")
+    assert worktree.capture().files == ("wanted.log",)
 
 
-def test_names_of_all_kinds(plot: TaskWorktree) -> None:
+def test_names_of_all_kinds(worktree: TaskWorktree) -> None:
     names = [
         "with space",
         "-dash",
@@ -66,21 +66,21 @@ def test_names_of_all_kinds(plot: TaskWorktree) -> None:
         "a\\b",
     ]
     for name in names:
-        plot.write(name, "x\n")
-    (plot.path / os.fsdecode(b"\xff\xfe")).write_bytes(b"not utf-8")
-    captured = plot.capture()
+        worktree.write(name, "x\n")
+    (worktree.path / os.fsdecode(b"\xff\xfe")).write_bytes(b"not utf-8")
+    captured = worktree.capture()
     assert set(captured.files) == {*names, os.fsdecode(b"\xff\xfe")}
-    assert plot.is_clean()
+    assert worktree.is_clean()
 
 
-def test_modes_and_symlinks(plot: TaskWorktree) -> None:
-    (plot.path / "a.txt").chmod(0o755)
-    (plot.path / "link").symlink_to("d/c.txt")
-    (plot.path / "nowhere").symlink_to("/no/such/place")
-    (plot.path / "b.txt").unlink()
-    (plot.path / "b.txt").symlink_to("a.txt")
-    captured = plot.capture()
-    told = plot.git("ls-tree", "-r", captured.tip).splitlines()
+def test_modes_and_symlinks(worktree: TaskWorktree) -> None:
+    (worktree.path / "a.txt").chmod(0o755)
+    (worktree.path / "link").symlink_to("d/c.txt")
+    (worktree.path / "nowhere").symlink_to("/no/such/place")
+    (worktree.path / "b.txt").unlink()
+    (worktree.path / "b.txt").symlink_to("a.txt")
+    captured = worktree.capture()
+    told = worktree.git("ls-tree", "-r", captured.tip).splitlines()
     modes = {line.split("\t")[1]: line.split()[0] for line in told}
     assert modes == {
         "a.txt": "100755",
@@ -91,198 +91,198 @@ def test_modes_and_symlinks(plot: TaskWorktree) -> None:
     }
 
 
-def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(plot: TaskWorktree) -> None:
-    (plot.path / "d" / "c.txt").unlink()
-    (plot.path / "d").rmdir()
-    plot.write("d", "a file\n")
-    (plot.path / "a.txt").unlink()
-    plot.write("a.txt/inside", "x\n")
-    captured = plot.capture()
-    assert plot.files(captured.tip) == {"a.txt/inside": "x", "b.txt": "b", "d": "a file"}
-    assert plot.is_clean()
+def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(worktree: TaskWorktree) -> None:
+    (worktree.path / "d" / "c.txt").unlink()
+    (worktree.path / "d").rmdir()
+    worktree.write("d", "a file\n")
+    (worktree.path / "a.txt").unlink()
+    worktree.write("a.txt/inside", "x\n")
+    captured = worktree.capture()
+    assert worktree.files(captured.tip) == {"a.txt/inside": "x", "b.txt": "b", "d": "a file"}
+    assert worktree.is_clean()
 
 
-def test_a_link_in_place_of_a_folder(plot: TaskWorktree) -> None:
-    (plot.path / "d").rename(plot.path / "e")
-    (plot.path / "d").symlink_to("e")
-    captured = plot.capture()
+def test_a_link_in_place_of_a_folder(worktree: TaskWorktree) -> None:
+    (worktree.path / "d").rename(worktree.path / "e")
+    (worktree.path / "d").symlink_to("e")
+    captured = worktree.capture()
     assert captured.files == ("d", "d/c.txt", "e/c.txt")
-    assert plot.is_clean()
+    assert worktree.is_clean()
 
 
-def test_what_is_neither_file_nor_folder_is_passed_over(plot: TaskWorktree) -> None:
-    os.mkfifo(plot.path / "pipe")
-    (plot.path / "a.txt").unlink()
-    os.mkfifo(plot.path / "a.txt")
-    plot.write("one.txt", "1\n")
-    assert plot.capture().files == ("a.txt", "one.txt")
+def test_what_is_neither_file_nor_folder_is_passed_over(worktree: TaskWorktree) -> None:
+    os.mkfifo(worktree.path / "pipe")
+    (worktree.path / "a.txt").unlink()
+    os.mkfifo(worktree.path / "a.txt")
+    worktree.write("one.txt", "1\n")
+    assert worktree.capture().files == ("a.txt", "one.txt")
 
 
 def test_line_ends_are_kept_as_the_repository_keeps_them(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path, {".gitattributes": "*.txt text\n", "a.txt": "a\n", "b.bin": "b\n"})
-    plot.git("config", "core.autocrlf", "true")
-    plot.git("config", "core.safecrlf", "true")
-    plot.write("a.txt", "a\r\nmore\n")
-    plot.write("new.txt", "x\r\n")
-    captured = plot.capture()
-    assert plot.git("cat-file", "-p", f"{captured.tip}:a.txt") == "a\nmore"
+    worktree = TaskWorktree.create(tmp_path, {".gitattributes": "*.txt text\n", "a.txt": "a\n", "b.bin": "b\n"})
+    worktree.git("config", "core.autocrlf", "true")
+    worktree.git("config", "core.safecrlf", "true")
+    worktree.write("a.txt", "a\r\nmore\n")
+    worktree.write("new.txt", "x\r\n")
+    captured = worktree.capture()
+    assert worktree.git("cat-file", "-p", f"{captured.tip}:a.txt") == "a\nmore"
     assert captured.files == ("a.txt", "new.txt")
-    assert plot.is_clean()
+    assert worktree.is_clean()
 
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
-def test_an_edit_of_a_file_that_git_was_told_not_to_look_at(plot: TaskWorktree, bit: str) -> None:
-    plot.git("update-index", bit, "a.txt")
-    plot.write("a.txt", "changed\n")
-    assert plot.capture().files == ("a.txt",)
-    assert plot.git("ls-files", "-v", "a.txt") == "H a.txt"
+def test_an_edit_of_a_file_that_git_was_told_not_to_look_at(worktree: TaskWorktree, bit: str) -> None:
+    worktree.git("update-index", bit, "a.txt")
+    worktree.write("a.txt", "changed\n")
+    assert worktree.capture().files == ("a.txt",)
+    assert worktree.git("ls-files", "-v", "a.txt") == "H a.txt"
 
 
-def test_an_edit_that_keeps_size_and_time(plot: TaskWorktree) -> None:
-    plot.git("config", "core.trustctime", "false")
-    file = plot.path / "a.txt"
+def test_an_edit_that_keeps_size_and_time(worktree: TaskWorktree) -> None:
+    worktree.git("config", "core.trustctime", "false")
+    file = worktree.path / "a.txt"
     os.utime(file, (1_000_000, 1_000_000))
-    plot.git("update-index", "--refresh")
+    worktree.git("update-index", "--refresh")
     known = int(file.stat().st_ctime)
     while int(file.stat().st_ctime) == known:  # git counts whole seconds
         time.sleep(0.01)
         file.write_text("z\n")
         os.utime(file, (1_000_000, 1_000_000))
-    assert plot.capture().files == ("a.txt",)
+    assert worktree.capture().files == ("a.txt",)
 
 
 @pytest.mark.parametrize("cone", ["--cone", "--no-cone", "without a setting"])
 @pytest.mark.parametrize("index", ["kept", "lost"])
 def test_what_a_sparse_checkout_leaves_out_is_not_deleted(tmp_path: Path, cone: str, index: str) -> None:
-    plot = TaskWorktree.create(
+    worktree = TaskWorktree.create(
         tmp_path,
         {"top.txt": "t\n", "in/a.txt": "a\n", "in/b.txt": "b\n", "out/c.txt": "c\n", "out/d.txt": "d\n"},
     )
     if cone == "without a setting":
-        plot.sparse("in")
+        worktree.sparse("in")
     else:
-        plot.git("sparse-checkout", "set", cone, "in" if cone == "--cone" else "/in/")
-    assert not (plot.path / "out").exists()
-    plot.write("in/a.txt", "changed\n")
-    (plot.path / "in/b.txt").unlink()
-    plot.write("out/d.txt", "written all the same\n")
-    plot.write("out/new.txt", "new\n")
+        worktree.git("sparse-checkout", "set", cone, "in" if cone == "--cone" else "/in/")
+    assert not (worktree.path / "out").exists()
+    worktree.write("in/a.txt", "changed\n")
+    (worktree.path / "in/b.txt").unlink()
+    worktree.write("out/d.txt", "written all the same\n")
+    worktree.write("out/new.txt", "new\n")
     if index == "lost":
-        (plot.admin / "index").unlink()
-    captured = plot.capture()
+        (worktree.admin / "index").unlink()
+    captured = worktree.capture()
     assert captured.files == ("in/a.txt", "in/b.txt", "out/d.txt", "out/new.txt")
-    assert plot.show(captured.tip, "out/c.txt") == "c"
+    assert worktree.show(captured.tip, "out/c.txt") == "c"
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not an index"])
-def test_an_index_that_is_gone_or_damaged(plot: TaskWorktree, content: bytes | None) -> None:
-    (plot.admin / "index").unlink()
+def test_an_index_that_is_gone_or_damaged(worktree: TaskWorktree, content: bytes | None) -> None:
+    (worktree.admin / "index").unlink()
     if content is not None:
-        (plot.admin / "index").write_bytes(content)
-    plot.write("a.txt", "changed\n")
-    assert plot.capture().files == ("a.txt",)
-    assert plot.is_clean()
+        (worktree.admin / "index").write_bytes(content)
+    worktree.write("a.txt", "changed\n")
+    assert worktree.capture().files == ("a.txt",)
+    assert worktree.is_clean()
 
 
-def test_a_lock_that_a_killed_git_left(plot: TaskWorktree) -> None:
-    (plot.admin / "index.lock").touch()
-    (plot.admin / "HEAD.lock").touch()
-    (plot.common / f"refs/heads/{plot.branch}.lock").touch()
-    plot.git("checkout", "-q", "--detach", fails=True)
-    (plot.admin / "HEAD").write_text(f"{plot.base}\n")
-    plot.write("a.txt", "changed\n")
-    assert plot.capture().files == ("a.txt",)
-    assert plot.is_clean()
-    assert not [*plot.admin.glob("*.lock"), *plot.common.glob("refs/**/*.lock")]
+def test_a_lock_that_a_killed_git_left(worktree: TaskWorktree) -> None:
+    (worktree.admin / "index.lock").touch()
+    (worktree.admin / "HEAD.lock").touch()
+    (worktree.common / f"refs/heads/{worktree.branch}.lock").touch()
+    worktree.git("checkout", "-q", "--detach", fails=True)
+    (worktree.admin / "HEAD").write_text(f"{worktree.base}\n")
+    worktree.write("a.txt", "changed\n")
+    assert worktree.capture().files == ("a.txt",)
+    assert worktree.is_clean()
+    assert not [*worktree.admin.glob("*.lock"), *worktree.common.glob("refs/**/*.lock")]
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_the_files_of_a_repository_inside_are_taken(plot: TaskWorktree, *, commits: bool) -> None:
-    inner = plot.path / "vendor" / "lib"
+def test_the_files_of_a_repository_inside_are_taken(worktree: TaskWorktree, *, commits: bool) -> None:
+    inner = worktree.path / "vendor" / "lib"
     inner.mkdir(parents=True)
-    plot.git("init", "-q", at=inner)
-    plot.write("x.txt", "x\n", at=inner)
-    plot.write(".gitignore", "*.o\n", at=inner)
-    plot.write("x.o", "noise\n", at=inner)
+    worktree.git("init", "-q", at=inner)
+    worktree.write("x.txt", "x\n", at=inner)
+    worktree.write(".gitignore", "*.o\n", at=inner)
+    worktree.write("x.o", "noise\n", at=inner)
     if commits:
-        plot.git("add", "-A", at=inner)
-        plot.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=inner)
+        worktree.git("add", "-A", at=inner)
+        worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=inner)
     deep = inner / "deep"
     deep.mkdir()
-    plot.git("init", "-q", at=deep)
-    plot.write("y.txt", "y\n", at=deep)
-    captured = plot.capture()
+    worktree.git("init", "-q", at=deep)
+    worktree.write("y.txt", "y\n", at=deep)
+    captured = worktree.capture()
     assert captured.files == ("vendor/lib/.gitignore", "vendor/lib/deep/y.txt", "vendor/lib/x.txt")
-    assert plot.is_clean()
-    plot.write("z.txt", "z\n", at=inner)
-    assert plot.capture().files == (*captured.files, "vendor/lib/z.txt")
+    assert worktree.is_clean()
+    worktree.write("z.txt", "z\n", at=inner)
+    assert worktree.capture().files == (*captured.files, "vendor/lib/z.txt")
     assert (inner / ".git").is_dir()
 
 
-def test_a_repository_made_in_a_tracked_folder_hides_nothing(plot: TaskWorktree) -> None:
-    plot.git("init", "-q", at=plot.path / "d")
-    plot.write("d/c.txt", "changed\n")
-    plot.write("d/new.txt", "new\n")
-    assert plot.capture().files == ("d/c.txt", "d/new.txt")
+def test_a_repository_made_in_a_tracked_folder_hides_nothing(worktree: TaskWorktree) -> None:
+    worktree.git("init", "-q", at=worktree.path / "d")
+    worktree.write("d/c.txt", "changed\n")
+    worktree.write("d/new.txt", "new\n")
+    assert worktree.capture().files == ("d/c.txt", "d/new.txt")
 
 
 def test_a_submodule_is_where_the_agent_moved_it(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path / "r")
+    worktree = TaskWorktree.create(tmp_path / "r")
     other = TaskWorktree.create(tmp_path / "other")
     allowed = ("-c", "protocol.file.allow=always")
-    plot.git(*allowed, "submodule", "--quiet", "add", str(other.main), "sub")
-    first = plot.capture()
+    worktree.git(*allowed, "submodule", "--quiet", "add", str(other.main), "sub")
+    first = worktree.capture()
     assert first.files == (".gitmodules", "sub")
-    plot.write("sub/new.txt", "new\n")
-    assert plot.capture().tip == first.tip
-    plot.git("add", "-A", at=plot.path / "sub")
-    plot.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=plot.path / "sub")
-    moved = plot.capture()
-    assert plot.git("rev-parse", f"{moved.tip}:sub") == plot.git("rev-parse", "HEAD", at=plot.path / "sub")
+    worktree.write("sub/new.txt", "new\n")
+    assert worktree.capture().tip == first.tip
+    worktree.git("add", "-A", at=worktree.path / "sub")
+    worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=worktree.path / "sub")
+    moved = worktree.capture()
+    assert worktree.git("rev-parse", f"{moved.tip}:sub") == worktree.git("rev-parse", "HEAD", at=worktree.path / "sub")
 
 
 def test_edits_in_a_submodule_are_no_result_until_they_are_committed_there(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path / "r")
+    worktree = TaskWorktree.create(tmp_path / "r")
     other = TaskWorktree.create(tmp_path / "other", {"a.txt": "a\n"})
-    plot.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")
-    plot.capture()
-    plot.write("sub/a.txt", "changed\n")
-    plot.write("beside.txt", "new\n")
+    worktree.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")
+    worktree.capture()
+    worktree.write("sub/a.txt", "changed\n")
+    worktree.write("beside.txt", "new\n")
     with pytest.raises(UnfinishedError, match="submodule sub"):
-        plot.capture()
+        worktree.capture()
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    plot.git(*who, "commit", "-q", "-a", "-m", "inner", at=plot.path / "sub")
-    assert "beside.txt" in plot.capture().files
+    worktree.git(*who, "commit", "-q", "-a", "-m", "inner", at=worktree.path / "sub")
+    assert "beside.txt" in worktree.capture().files
 
 
 def test_what_outfitting_put_there_stays_out(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path, {"a.txt": "a\n", "config/base.ini": "1\n"})
+    worktree = TaskWorktree.create(tmp_path, {"a.txt": "a\n", "config/base.ini": "1\n"})
     ours = ["node_modules", "config", "with *"]
-    (plot.admin / "plait-outfit").write_text(json.dumps({"key": "k", "ours": ours}))
-    (plot.path / "node_modules").symlink_to(tmp_path)
-    plot.write("config/local.ini", "secret\n")
-    plot.write("config/base.ini", "2\n")
-    plot.write("with */x", "x\n")
-    plot.write("with y", "taken\n")
-    captured = plot.capture()
+    (worktree.admin / "plait-outfit").write_text(json.dumps({"key": "k", "ours": ours}))
+    (worktree.path / "node_modules").symlink_to(tmp_path)
+    worktree.write("config/local.ini", "secret\n")
+    worktree.write("config/base.ini", "2\n")
+    worktree.write("with */x", "x\n")
+    worktree.write("with y", "taken\n")
+    captured = worktree.capture()
     assert captured.files == ("config/base.ini", "with y")
-    plot.git("add", "-A")
-    plot.git("commit", "-q", "-m", "everything")
-    again = plot.capture()
+    worktree.git("add", "-A")
+    worktree.git("commit", "-q", "-m", "everything")
+    again = worktree.capture()
     assert again.files == captured.files
-    assert (plot.path / "node_modules").is_symlink()
+    assert (worktree.path / "node_modules").is_symlink()
 
 
 @pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"ours": 3}', b'{"ours": [3, "", "/"]}'])
-def test_what_outfitting_wrote_may_be_damaged(plot: TaskWorktree, said: bytes) -> None:
-    (plot.admin / "plait-outfit").write_bytes(said)
-    plot.write("one.txt", "1\n")
-    assert plot.capture().files == ("one.txt",)
+def test_what_outfitting_wrote_may_be_damaged(worktree: TaskWorktree, said: bytes) -> None:
+    (worktree.admin / "plait-outfit").write_bytes(said)
+    worktree.write("one.txt", "1\n")
+    assert worktree.capture().files == ("one.txt",)
 
 
-def test_the_folder_of_all_worktrees_may_be_moved_with_a_link_in_its_place(plot: TaskWorktree) -> None:
-    plot.write("one.txt", "1\n")
-    moved = plot.path.parent.with_name("elsewhere")
-    plot.path.parent.rename(moved)
-    plot.path.parent.symlink_to(moved)
-    assert plot.capture().files == ("one.txt",)
+def test_the_folder_of_all_worktrees_may_be_moved_with_a_link_in_its_place(worktree: TaskWorktree) -> None:
+    worktree.write("one.txt", "1\n")
+    moved = worktree.path.parent.with_name("elsewhere")
+    worktree.path.parent.rename(moved)
+    worktree.path.parent.symlink_to(moved)
+    assert worktree.capture().files == ("one.txt",)

@@ -12,22 +12,22 @@ from tests.support.task_worktree import TaskWorktree
 
 
 @pytest.fixture
-def fork(plot: TaskWorktree) -> TaskWorktree:
+def fork(worktree: TaskWorktree) -> TaskWorktree:
     """Two branches with other versions of a.txt, and a file of their own each."""
-    plot.git("switch", "-q", "-c", "theirs")
-    plot.commit("theirs.txt", "t\n")
-    plot.commit("a.txt", "theirs\n")
-    plot.git("switch", "-q", plot.branch)
-    plot.commit("ours.txt", "o\n")
-    plot.commit("a.txt", "ours\n")
-    return plot
+    worktree.git("switch", "-q", "-c", "theirs")
+    worktree.commit("theirs.txt", "t\n")
+    worktree.commit("a.txt", "theirs\n")
+    worktree.git("switch", "-q", worktree.branch)
+    worktree.commit("ours.txt", "o\n")
+    worktree.commit("a.txt", "ours\n")
+    return worktree
 
 
-def under_way(plot: TaskWorktree) -> list[str]:
+def under_way(worktree: TaskWorktree) -> list[str]:
     return sorted(
         name
         for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "BISECT_LOG")
-        if (plot.admin / name).exists()
+        if (worktree.admin / name).exists()
     )
 
 
@@ -147,21 +147,21 @@ def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: TaskWorktree, choic
 
 
 def test_a_binary_file_has_to_be_chosen(tmp_path: Path) -> None:
-    plot = TaskWorktree.create(tmp_path, {"x.bin": b"\0base"})
-    plot.git("switch", "-q", "-c", "theirs")
-    plot.write("x.bin", b"\0theirs")
-    plot.git("commit", "-q", "-a", "-m", "theirs")
-    plot.git("switch", "-q", plot.branch)
-    plot.write("x.bin", b"\0ours")
-    plot.git("commit", "-q", "-a", "-m", "ours")
-    plot.git("merge", "theirs", fails=True)
+    worktree = TaskWorktree.create(tmp_path, {"x.bin": b"\0base"})
+    worktree.git("switch", "-q", "-c", "theirs")
+    worktree.write("x.bin", b"\0theirs")
+    worktree.git("commit", "-q", "-a", "-m", "theirs")
+    worktree.git("switch", "-q", worktree.branch)
+    worktree.write("x.bin", b"\0ours")
+    worktree.git("commit", "-q", "-a", "-m", "ours")
+    worktree.git("merge", "theirs", fails=True)
     with pytest.raises(UnfinishedError):
-        plot.capture()
-    plot.git("checkout", "--theirs", "x.bin")
-    plot.git("add", "x.bin")
-    assert plot.show(plot.capture().tip, "x.bin") == "\0theirs"
+        worktree.capture()
+    worktree.git("checkout", "--theirs", "x.bin")
+    worktree.git("add", "x.bin")
+    assert worktree.show(worktree.capture().tip, "x.bin") == "\0theirs"
 
 
-def test_markers_in_a_file_that_was_never_in_conflict_are_just_text(plot: TaskWorktree) -> None:
-    plot.write("a.txt", "<<<<<<< how a conflict looks\n=======\n>>>>>>> it\n")
-    assert plot.capture().files == ("a.txt",)
+def test_markers_in_a_file_that_was_never_in_conflict_are_just_text(worktree: TaskWorktree) -> None:
+    worktree.write("a.txt", "<<<<<<< how a conflict looks\n=======\n>>>>>>> it\n")
+    assert worktree.capture().files == ("a.txt",)

@@ -134,5 +134,5 @@ def _name(thing: GcItem) -> str:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> GcProject:
+def project(tmp_path: Path) -> GcProject:
     return GcProject(tmp_path)

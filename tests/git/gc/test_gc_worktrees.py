@@ -25,42 +25,42 @@ def grow_old(path: Path) -> None:
     os.utime(path, (then, then), follow_symlinks=False)
 
 
-def test_what_is_over_goes_and_its_work_is_saved_first(house: GcProject) -> None:
-    house.batch("beef", "a", "b")
+def test_what_is_over_goes_and_its_work_is_saved_first(project: GcProject) -> None:
+    project.batch("beef", "a", "b")
     for task in ("a", "b"):
-        house.workspace("beef", task)
-    (house.workspace("beef", "a") / "new.txt").write_text("hours of work\n")
-    before = house.snapshot_user_files()
-    planned = {item.item.task: item.save for item in house.plan().removals if isinstance(item.item, WorktreeItem)}
+        project.workspace("beef", task)
+    (project.workspace("beef", "a") / "new.txt").write_text("hours of work\n")
+    before = project.snapshot_user_files()
+    planned = {item.item.task: item.save for item in project.plan().removals if isinstance(item.item, WorktreeItem)}
     assert planned == {"a": True, "b": False}
-    told = house.clean()
-    assert house.find_kept(told) == {}
-    assert house.list_worktrees() == []
-    assert list(house.refs("refs/plait/saved")) == ["refs/plait/saved/beef/a/1"]
-    assert house.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
-    assert house.snapshot_user_files() == before
-    assert house.clean() == []
+    told = project.clean()
+    assert project.find_kept(told) == {}
+    assert project.list_worktrees() == []
+    assert list(project.refs("refs/plait/saved")) == ["refs/plait/saved/beef/a/1"]
+    assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
+    assert project.snapshot_user_files() == before
+    assert project.clean() == []
 
 
-def test_what_is_going_on_is_left_alone(house: GcProject) -> None:
-    house.batch("beef", "a", over=False)
-    path = house.workspace("beef", "a")
-    assert house.find_kept(house.plan().kept)["task-a"] == "batch beef is not over"
-    assert house.clean() == []
+def test_what_is_going_on_is_left_alone(project: GcProject) -> None:
+    project.batch("beef", "a", over=False)
+    path = project.workspace("beef", "a")
+    assert project.find_kept(project.plan().kept)["task-a"] == "batch beef is not over"
+    assert project.clean() == []
     assert path.is_dir()
 
 
 def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_its_worktree(
-    house: GcProject,
+    project: GcProject,
 ) -> None:
-    house.batch("beef", "a")
-    path = house.workspace("beef", "a")
-    items = house.plan().removals
-    house.batches["beef"] = replace(house.batches["beef"], is_over=False)
-    told = list(house.make_collector.clean(items, GcOptions()))
-    assert house.find_kept(told)["task-a"] == "batch beef is not over"
+    project.batch("beef", "a")
+    path = project.workspace("beef", "a")
+    items = project.plan().removals
+    project.batches["beef"] = replace(project.batches["beef"], is_over=False)
+    told = list(project.make_collector.clean(items, GcOptions()))
+    assert project.find_kept(told)["task-a"] == "batch beef is not over"
     assert path.is_dir()
-    assert house.git("status", "--porcelain", at=path) == ""
+    assert project.git("status", "--porcelain", at=path) == ""
 
 
 @contextmanager
@@ -72,132 +72,132 @@ def at_work(folder: Path) -> Iterator[int]:
         process.communicate()
 
 
-def test_a_worktree_in_which_somebody_is_at_work_stays_until_they_leave(house: GcProject) -> None:
-    house.batch("beef", "a")
-    path = house.workspace("beef", "a")
+def test_a_worktree_in_which_somebody_is_at_work_stays_until_they_leave(project: GcProject) -> None:
+    project.batch("beef", "a")
+    path = project.workspace("beef", "a")
     inside = path / "deep"
     inside.mkdir()
-    items = house.plan().removals
+    items = project.plan().removals
     with at_work(inside) as pid:
-        assert house.find_kept(house.plan().kept)["task-a"] == f"process {pid} is running in it"
-        assert house.find_kept(list(house.make_collector.clean(items, GcOptions())))["task-a"].startswith(
+        assert project.find_kept(project.plan().kept)["task-a"] == f"process {pid} is running in it"
+        assert project.find_kept(list(project.make_collector.clean(items, GcOptions())))["task-a"].startswith(
             f"process {pid} "
         )
         assert inside.is_dir()
-    assert house.find_kept(house.clean()) == {}
+    assert project.find_kept(project.clean()) == {}
     assert not path.exists()
 
 
-def test_a_locked_worktree_stays(house: GcProject) -> None:
-    house.batch("beef", "a")
-    path = house.workspace("beef", "a")
-    house.git("worktree", "lock", "--reason", "mine for now", str(path))
-    assert house.find_kept(house.plan().kept)["task-a"] == "it is locked: mine for now"
-    assert house.clean() == []
+def test_a_locked_worktree_stays(project: GcProject) -> None:
+    project.batch("beef", "a")
+    path = project.workspace("beef", "a")
+    project.git("worktree", "lock", "--reason", "mine for now", str(path))
+    assert project.find_kept(project.plan().kept)["task-a"] == "it is locked: mine for now"
+    assert project.clean() == []
     assert path.is_dir()
 
 
-def test_the_users_own_worktrees_are_none_of_ours(house: GcProject, tmp_path: Path) -> None:
-    house.batch("beef", "a")
-    house.workspace("beef", "a")
-    house.git("worktree", "add", "-q", "-b", "mine", str(tmp_path / "drive"))
+def test_the_users_own_worktrees_are_none_of_ours(project: GcProject, tmp_path: Path) -> None:
+    project.batch("beef", "a")
+    project.workspace("beef", "a")
+    project.git("worktree", "add", "-q", "-b", "mine", str(tmp_path / "drive"))
     shutil.rmtree(tmp_path / "drive")  # it was unplugged
-    house.clean()
-    assert str(tmp_path / "drive") in house.git("worktree", "list", "--porcelain")
+    project.clean()
+    assert str(tmp_path / "drive") in project.git("worktree", "list", "--porcelain")
 
 
-def test_a_drive_with_workspaces_that_is_not_there_now_is_waited_for(house: GcProject, tmp_path: Path) -> None:
-    house.batch("beef", "a")
-    house.workspace("beef", "a")
-    house.location.rename(tmp_path / "unplugged")
-    assert house.clean() == []
-    (tmp_path / "unplugged").rename(house.location)
-    assert house.find_kept(house.clean()) == {}
-    assert house.list_worktrees() == []
+def test_a_drive_with_workspaces_that_is_not_there_now_is_waited_for(project: GcProject, tmp_path: Path) -> None:
+    project.batch("beef", "a")
+    project.workspace("beef", "a")
+    project.location.rename(tmp_path / "unplugged")
+    assert project.clean() == []
+    (tmp_path / "unplugged").rename(project.location)
+    assert project.find_kept(project.clean()) == {}
+    assert project.list_worktrees() == []
 
 
-def test_an_entry_without_a_folder_goes_and_what_only_it_knows_of_is_saved(house: GcProject) -> None:
-    house.batch("beef", "a")
-    path = house.workspace("beef", "a")
-    house.git("checkout", "-q", "--detach", at=path)
+def test_an_entry_without_a_folder_goes_and_what_only_it_knows_of_is_saved(project: GcProject) -> None:
+    project.batch("beef", "a")
+    path = project.workspace("beef", "a")
+    project.git("checkout", "-q", "--detach", at=path)
     (path / "new.txt").write_text("committed on no branch\n")
-    house.git("add", "-A", at=path)
-    house.git("commit", "-q", "-m", "alone", at=path)
+    project.git("add", "-A", at=path)
+    project.git("commit", "-q", "-m", "alone", at=path)
     shutil.rmtree(path)
-    told = house.clean()
-    assert house.find_removed(told)["task-a"] == "it is incomplete"
-    assert house.list_worktrees() == []
-    assert house.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
+    told = project.clean()
+    assert project.find_removed(told)["task-a"] == "it is incomplete"
+    assert project.list_worktrees() == []
+    assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
 
 
-def test_a_folder_without_an_entry_goes_and_its_files_are_saved(house: GcProject) -> None:
-    house.batch("beef", "a")
-    path = house.workspace("beef", "a")
+def test_a_folder_without_an_entry_goes_and_its_files_are_saved(project: GcProject) -> None:
+    project.batch("beef", "a")
+    path = project.workspace("beef", "a")
     (path / "new.txt").write_text("hours of work\n")
-    (admin,) = house.repository.admin_folders
+    (admin,) = project.repository.admin_folders
     shutil.rmtree(admin)
-    told = house.clean()
-    assert house.find_kept(told) == {}
-    assert house.list_worktrees() == []
-    assert house.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
+    told = project.clean()
+    assert project.find_kept(told) == {}
+    assert project.list_worktrees() == []
+    assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "hours of work"
 
 
-def test_what_the_dead_were_making_goes_and_what_the_living_make_does_not(house: GcProject) -> None:
-    house.batch("beef", "a")
-    house.layout.making.mkdir(parents=True)
-    dead, fresh = house.layout.making / "plait-00000000dead", house.layout.making / "plait-0000000fresh"
+def test_what_the_dead_were_making_goes_and_what_the_living_make_does_not(project: GcProject) -> None:
+    project.batch("beef", "a")
+    project.layout.making.mkdir(parents=True)
+    dead, fresh = project.layout.making / "plait-00000000dead", project.layout.making / "plait-0000000fresh"
     for folder in (dead, fresh):
-        house.git("worktree", "add", "-q", "--no-checkout", "--detach", str(folder))
+        project.git("worktree", "add", "-q", "--no-checkout", "--detach", str(folder))
     grow_old(dead)
-    plan = house.plan()
-    assert house.find_removed(plan.removals)[dead.name] == "its creator has exited"
-    assert house.find_kept(plan.kept)[fresh.name] == "it is just being made"
+    plan = project.plan()
+    assert project.find_removed(plan.removals)[dead.name] == "its creator has exited"
+    assert project.find_kept(plan.kept)[fresh.name] == "it is just being made"
 
 
-def test_the_pool_and_the_trash_go_when_no_batch_is_going(house: GcProject) -> None:
-    house.batch("beef", "a", over=False)
-    house.workspace("beef", "a")
-    house.workspaces.release("beef", "a")
-    (pooled,) = house.layout.pool.iterdir()
-    assert house.find_kept(house.plan().kept)[pooled.name] == "the next task of batch beef may get it"
-    house.batches["beef"] = replace(house.batches["beef"], is_over=True)
-    (house.layout.trash / "plait-0123").mkdir(parents=True)
-    (house.layout.trash / "plait-0123" / "file").write_text("x" * 10_000)
-    plan = house.plan()
-    assert {pooled.name, "plait-0123"} <= house.find_removed(plan.removals).keys()
-    house.clean()
-    assert house.list_worktrees() == []
+def test_the_pool_and_the_trash_go_when_no_batch_is_going(project: GcProject) -> None:
+    project.batch("beef", "a", over=False)
+    project.workspace("beef", "a")
+    project.workspaces.release("beef", "a")
+    (pooled,) = project.layout.pool.iterdir()
+    assert project.find_kept(project.plan().kept)[pooled.name] == "the next task of batch beef may get it"
+    project.batches["beef"] = replace(project.batches["beef"], is_over=True)
+    (project.layout.trash / "plait-0123").mkdir(parents=True)
+    (project.layout.trash / "plait-0123" / "file").write_text("x" * 10_000)
+    plan = project.plan()
+    assert {pooled.name, "plait-0123"} <= project.find_removed(plan.removals).keys()
+    project.clean()
+    assert project.list_worktrees() == []
 
 
 def test_workspaces_of_a_batch_that_no_journal_knows_go_once_they_are_no_longer_fresh(
-    house: GcProject,
+    project: GcProject,
 ) -> None:
-    path = house.workspace("lost", "a")
+    path = project.workspace("lost", "a")
     (path / "new.txt").write_text("work\n")
-    assert house.clean() == []
+    assert project.clean() == []
     grow_old(path)
-    assert house.find_kept(house.clean()) == {}
-    assert house.git("show", "refs/plait/saved/lost/a/1:new.txt") == "work"
+    assert project.find_kept(project.clean()) == {}
+    assert project.git("show", "refs/plait/saved/lost/a/1:new.txt") == "work"
 
 
-def test_what_is_left_of_repositories_that_are_gone_goes_only_when_asked_for(house: GcProject) -> None:
-    other = house.location / "other-2"
+def test_what_is_left_of_repositories_that_are_gone_goes_only_when_asked_for(project: GcProject) -> None:
+    other = project.location / "other-2"
     (other / "batch-cafe" / "task-x").mkdir(parents=True)
     (other / "batch-cafe" / "task-x" / ".git").write_text("gitdir: /nowhere/at/all/.git/worktrees/plait-1\n")
-    assert house.find_kept(house.plan().kept) == {
+    assert project.find_kept(project.plan().kept) == {
         "other-2": "the repository /nowhere/at/all/.git is gone; remove it with --forget-lost"
     }
-    assert house.clean() == []
-    house.clean(GcOptions(lost=True))
+    assert project.clean() == []
+    project.clean(GcOptions(lost=True))
     assert not other.exists()
 
 
-def test_two_at_once_do_it_once(house: GcProject) -> None:
-    house.batch("beef", *"abcd")
+def test_two_at_once_do_it_once(project: GcProject) -> None:
+    project.batch("beef", *"abcd")
     for task in "abcd":
-        (house.workspace("beef", task) / "new.txt").write_text(f"{task}\n")
-    items, told = house.plan().removals, list[Removal | KeptItem]()
-    attics = [house.make_collector, house.make_collector]
+        (project.workspace("beef", task) / "new.txt").write_text(f"{task}\n")
+    items, told = project.plan().removals, list[Removal | KeptItem]()
+    attics = [project.make_collector, project.make_collector]
     threads = [
         threading.Thread(target=lambda each=each: told.extend(each.clean(items, GcOptions()))) for each in attics
     ]
@@ -205,6 +205,6 @@ def test_two_at_once_do_it_once(house: GcProject) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert house.find_kept(told) == {}
-    assert house.list_worktrees() == []
-    assert len(house.refs("refs/plait/saved")) == 4
+    assert project.find_kept(told) == {}
+    assert project.list_worktrees() == []
+    assert len(project.refs("refs/plait/saved")) == 4

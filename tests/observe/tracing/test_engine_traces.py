@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[EngineProject]:
+def project(tmp_path: Path) -> Iterator[EngineProject]:
     with engine_project(tmp_path) as made:
         yield made
 
@@ -34,9 +34,9 @@ def surroundings(receiver: TraceReceiver) -> Mapping[str, str]:
     }
 
 
-def ended(house: EngineProject) -> list[Span]:
+def ended(project: EngineProject) -> list[Span]:
     """What the journal says should have been told."""
-    with closing(open_journal_reader(house.place.state / JOURNAL_FILE)) as reader:
+    with closing(open_journal_reader(project.place.state / JOURNAL_FILE)) as reader:
         fold = SpanBuilder(reader.id)
         return [span for record in reader.read() for span in fold.add(record)]
 
@@ -56,13 +56,13 @@ def attributes(span: SentSpan) -> dict[str, object]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in span.attributes}
 
 
-def test_a_batch_is_told_to_its_end(house: EngineProject, receiver: TraceReceiver) -> None:
-    house.task("a", "echo a > a.txt")
-    house.task("b", "exit 3", front="retries: 0\n")
-    code, out = house.run("run", "tasks", "--yes", "--verify", "true", env=surroundings(receiver))
+def test_a_batch_is_told_to_its_end(project: EngineProject, receiver: TraceReceiver) -> None:
+    project.task("a", "echo a > a.txt")
+    project.task("b", "exit 3", front="retries: 0\n")
+    code, out = project.run("run", "tasks", "--yes", "--verify", "true", env=surroundings(receiver))
     assert code == 1, out
-    assert house.wait_for_exit() == []
-    assert sent(receiver) == names(ended(house))
+    assert project.wait_for_exit() == []
+    assert sent(receiver) == names(ended(project))
     by_name = {span.name: span for span in receiver.spans}
     assert by_name.keys() == {"write", "verify", "task a", "task b", "batch"}
     batch, task = by_name["batch"], by_name["task a"]
@@ -77,89 +77,91 @@ def test_a_batch_is_told_to_its_end(house: EngineProject, receiver: TraceReceive
 
 
 def test_a_receiver_that_is_down_costs_nothing_and_hears_the_rest_later(
-    house: EngineProject, receiver: TraceReceiver
+    project: EngineProject, receiver: TraceReceiver
 ) -> None:
     receiver.status = 503
-    house.task("a", "true")
-    code, out = house.run("run", "tasks", "--yes", env=surroundings(receiver))
+    project.task("a", "true")
+    code, out = project.run("run", "tasks", "--yes", env=surroundings(receiver))
     assert code == 0, out
-    assert house.wait_for_exit() == []
-    assert house.read_engine_log().count("can't send traces") == 1
-    missed = names(ended(house))
+    assert project.wait_for_exit() == []
+    assert project.read_engine_log().count("can't send traces") == 1
+    missed = names(ended(project))
     assert missed
     assert not receiver.got
     receiver.status = 200
-    assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-    assert house.wait_for_exit() == []
-    assert sent(receiver) == names(ended(house)) > missed
+    assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+    assert project.wait_for_exit() == []
+    assert sent(receiver) == names(ended(project)) > missed
 
 
-def test_what_was_told_is_not_told_again(house: EngineProject, receiver: TraceReceiver) -> None:
-    house.task("a", "true")
+def test_what_was_told_is_not_told_again(project: EngineProject, receiver: TraceReceiver) -> None:
+    project.task("a", "true")
     for _ in range(2):
-        assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-        assert house.wait_for_exit() == []
-    assert len(receiver.spans) == len(sent(receiver)) == len(ended(house))
+        assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+        assert project.wait_for_exit() == []
+    assert len(receiver.spans) == len(sent(receiver)) == len(ended(project))
 
 
-def test_history_from_before_anybody_traced_is_not_told(house: EngineProject, receiver: TraceReceiver) -> None:
-    house.task("a", "true")
-    assert house.run("run", "tasks", "--yes")[0] == 0
-    assert house.wait_for_exit() == []
-    before = names(ended(house))
-    assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-    assert house.wait_for_exit() == []
-    assert sent(receiver) == names(ended(house)) - before
+def test_history_from_before_anybody_traced_is_not_told(project: EngineProject, receiver: TraceReceiver) -> None:
+    project.task("a", "true")
+    assert project.run("run", "tasks", "--yes")[0] == 0
+    assert project.wait_for_exit() == []
+    before = names(ended(project))
+    assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+    assert project.wait_for_exit() == []
+    assert sent(receiver) == names(ended(project)) - before
 
 
-def test_a_receiver_that_never_answers_holds_nobody_up(house: EngineProject, receiver: TraceReceiver) -> None:
+def test_a_receiver_that_never_answers_holds_nobody_up(project: EngineProject, receiver: TraceReceiver) -> None:
     receiver.deaf = True
-    house.task("a", "true")
-    assert house.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
-    assert house.wait_for_exit() == []
+    project.task("a", "true")
+    assert project.run("run", "tasks", "--yes", env=surroundings(receiver))[0] == 0
+    assert project.wait_for_exit() == []
     assert receiver.asked
 
 
-def test_without_the_extra_the_log_says_once_what_to_install(house: EngineProject, receiver: TraceReceiver) -> None:
-    absent = house.root / "absent" / "opentelemetry"
+def test_without_the_extra_the_log_says_once_what_to_install(project: EngineProject, receiver: TraceReceiver) -> None:
+    absent = project.root / "absent" / "opentelemetry"
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not installed')\n")
-    house.task("a", "true")
-    house.task("b", "true")
+    project.task("a", "true")
+    project.task("b", "true")
     env = {**surroundings(receiver), "PYTHONPATH": str(absent.parent)}
-    assert house.run("run", "tasks", "--yes", env=env)[0] == 0
-    assert house.wait_for_exit() == []
-    assert house.read_engine_log().count("pip install 'plait[otel]'") == 1
+    assert project.run("run", "tasks", "--yes", env=env)[0] == 0
+    assert project.wait_for_exit() == []
+    assert project.read_engine_log().count("pip install 'plait[otel]'") == 1
 
 
-def test_the_settings_name_a_receiver_too_and_a_repository_can_t(house: EngineProject, receiver: TraceReceiver) -> None:
-    house.task("a", "true")
+def test_the_settings_name_a_receiver_too_and_a_repository_can_t(
+    project: EngineProject, receiver: TraceReceiver
+) -> None:
+    project.task("a", "true")
     env = {"PLAIT_ENGINE_TRACES": receiver.url, "NO_PROXY": "127.0.0.1"}
-    assert house.run("run", "tasks", "--yes", env=env)[0] == 0
-    assert house.wait_for_exit() == []
-    assert sent(receiver) == names(ended(house))
-    (house.top / "plait.toml").write_text('[engine]\ntraces = "https://evil.example"\n')
-    code, out = house.run("run", "tasks", "--yes")
+    assert project.run("run", "tasks", "--yes", env=env)[0] == 0
+    assert project.wait_for_exit() == []
+    assert sent(receiver) == names(ended(project))
+    (project.top / "plait.toml").write_text('[engine]\ntraces = "https://evil.example"\n')
+    code, out = project.run("run", "tasks", "--yes")
     assert code == 2
     assert "engine.traces is a personal setting" in out
 
 
 @pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
 def test_the_standard_variables_can_turn_it_off(
-    house: EngineProject, receiver: TraceReceiver, off: Mapping[str, str]
+    project: EngineProject, receiver: TraceReceiver, off: Mapping[str, str]
 ) -> None:
-    house.task("a", "true")
-    assert house.run("run", "tasks", "--yes", env={**surroundings(receiver), **off})[0] == 0
-    assert house.wait_for_exit() == []
+    project.task("a", "true")
+    assert project.run("run", "tasks", "--yes", env={**surroundings(receiver), **off})[0] == 0
+    assert project.wait_for_exit() == []
     assert receiver.asked == 0
 
 
 def test_headers_come_from_the_environment_and_are_told_to_nobody_else(
-    house: EngineProject, receiver: TraceReceiver
+    project: EngineProject, receiver: TraceReceiver
 ) -> None:
-    house.task("a", "true")
+    project.task("a", "true")
     env = {**surroundings(receiver), "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20s3cr3t-value"}
-    assert house.run("run", "tasks", "--yes", env=env)[0] == 0
-    assert house.wait_for_exit() == []
+    assert project.run("run", "tasks", "--yes", env=env)[0] == 0
+    assert project.wait_for_exit() == []
     assert {each["authorization"] for each in receiver.headers} == {"Bearer s3cr3t-value"}
-    assert "s3cr3t-value" not in house.read_engine_log()
+    assert "s3cr3t-value" not in project.read_engine_log()

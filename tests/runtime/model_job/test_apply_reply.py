@@ -14,7 +14,7 @@ GOOD = "Here you are.\n\nFILE: new/a.md\n```\nhello\n```\n\nFILE: b.txt\nFIND:\n
 
 
 @pytest.fixture
-def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
+def project(tmp_path: Path) -> Iterator[WorktreeProject]:
     with make(tmp_path) as made:
         made.env["PLAIT_AGENTS_REPLIES"] = "command"
         made.write("b.txt", "old")
@@ -22,11 +22,11 @@ def estate(tmp_path: Path) -> Iterator[WorktreeProject]:
         yield made
 
 
-def run(estate: WorktreeProject, script: str, *words: str) -> tuple[int, str]:
-    (estate.top.parent / "tool").write_text(script)
-    estate.commit_all()
-    command = f"sh {estate.top.parent / 'tool'}"
-    answer = estate.plait("run", "tasks", "--agent-command", command, "--retries", "0", *words)
+def run(project: WorktreeProject, script: str, *words: str) -> tuple[int, str]:
+    (project.top.parent / "tool").write_text(script)
+    project.commit_all()
+    command = f"sh {project.top.parent / 'tool'}"
+    answer = project.plait("run", "tasks", "--agent-command", command, "--retries", "0", *words)
     return answer.code, answer.out + answer.err
 
 
@@ -34,19 +34,19 @@ def says(text: str) -> str:
     return f"cat <<'END_OF_ANSWER'\n{text}END_OF_ANSWER\n"
 
 
-def test_what_an_agent_answers_is_written_for_it(estate: WorktreeProject) -> None:
-    code, said = run(estate, f"cat > {estate.top.parent}/prompt\n{says(GOOD)}")
+def test_what_an_agent_answers_is_written_for_it(project: WorktreeProject) -> None:
+    code, said = run(project, f"cat > {project.top.parent}/prompt\n{says(GOOD)}")
     assert code == 0, said
-    assert (estate.read_merged_files()["new/a.md"], estate.read_merged_files()["b.txt"]) == ("hello", "new")
-    prompt = (estate.top.parent / "prompt").read_text()
+    assert (project.read_merged_files()["new/a.md"], project.read_merged_files()["b.txt"]) == ("hello", "new")
+    prompt = (project.top.parent / "prompt").read_text()
     assert "Do it." in prompt
     assert "FILE: path/to/file" in prompt
 
 
-def test_what_it_prints_is_in_the_log_as_it_was(estate: WorktreeProject) -> None:
-    run(estate, f"{says(GOOD)}echo beside >&2\n")
-    (batch,) = estate.state().batches
-    log = estate.plait("logs", batch, "01-one").out
+def test_what_it_prints_is_in_the_log_as_it_was(project: WorktreeProject) -> None:
+    run(project, f"{says(GOOD)}echo beside >&2\n")
+    (batch,) = project.state().batches
+    log = project.plait("logs", batch, "01-one").out
     assert "Here you are." in log
     assert "beside" in log
     assert "wrote new/a.md" in log
@@ -62,41 +62,41 @@ def test_what_it_prints_is_in_the_log_as_it_was(estate: WorktreeProject) -> None
     ],
 )
 def test_an_answer_that_can_t_be_applied_is_a_failure_and_nothing_is_written(
-    estate: WorktreeProject, said: str, why: str
+    project: WorktreeProject, said: str, why: str
 ) -> None:
-    code, told = run(estate, says(said))
+    code, told = run(project, says(said))
     assert code == 1
     assert why in told
-    assert estate.statuses() == {"01-one": "failed"}
-    assert not (estate.top.parent / "a.md").exists()
+    assert project.statuses() == {"01-one": "failed"}
+    assert not (project.top.parent / "a.md").exists()
 
 
-def test_a_tool_that_fails_is_not_taken_at_its_word(estate: WorktreeProject) -> None:
-    code, told = run(estate, f"{says(GOOD)}echo 'it broke' >&2\nexit 9\n")
+def test_a_tool_that_fails_is_not_taken_at_its_word(project: WorktreeProject) -> None:
+    code, told = run(project, f"{says(GOOD)}echo 'it broke' >&2\nexit 9\n")
     assert code == 1
     assert "exit status 9" in told
 
 
-def test_a_tool_that_is_not_there_is_told_as_such(estate: WorktreeProject) -> None:
-    estate.commit_all()
-    answer = estate.plait("run", "tasks", "--agent-command", "no-such-tool-at-all", "--retries", "0")
+def test_a_tool_that_is_not_there_is_told_as_such(project: WorktreeProject) -> None:
+    project.commit_all()
+    answer = project.plait("run", "tasks", "--agent-command", "no-such-tool-at-all", "--retries", "0")
     assert answer.code == 1
     assert "the command can't be run" in answer.out + answer.err
 
 
-def test_cancelling_ends_the_tool_too(estate: WorktreeProject) -> None:
-    (estate.top.parent / "tool").write_text(f"touch {estate.top.parent}/begun\nexec sleep 1000\n")
-    estate.commit_all()
-    front = estate.start("run", "tasks", "--agent-command", f"sh {estate.top.parent / 'tool'}")
-    estate.wait_until((estate.top.parent / "begun").exists)
-    (batch,) = estate.state().batches
-    assert estate.plait("cancel", batch).code == 0
-    estate.finish(front)
-    estate.wait_for_exit()
+def test_cancelling_ends_the_tool_too(project: WorktreeProject) -> None:
+    (project.top.parent / "tool").write_text(f"touch {project.top.parent}/begun\nexec sleep 1000\n")
+    project.commit_all()
+    front = project.start("run", "tasks", "--agent-command", f"sh {project.top.parent / 'tool'}")
+    project.wait_until((project.top.parent / "begun").exists)
+    (batch,) = project.state().batches
+    assert project.plait("cancel", batch).code == 0
+    project.finish(front)
+    project.wait_for_exit()
 
 
-def test_of_a_tool_that_speaks_in_events_its_last_message_counts(estate: WorktreeProject) -> None:
-    tool = estate.top.parent / "claude"
+def test_of_a_tool_that_speaks_in_events_its_last_message_counts(project: WorktreeProject) -> None:
+    tool = project.top.parent / "claude"
     lines = [
         {"type": "system", "subtype": "init", "session_id": "s-1", "cwd": "."},
         {
@@ -106,11 +106,11 @@ def test_of_a_tool_that_speaks_in_events_its_last_message_counts(estate: Worktre
         {"type": "result", "subtype": "success", "is_error": False, "result": GOOD, "session_id": "s-1"},
     ]
     told = "\n".join(json.dumps(line) for line in lines)
-    tool.write_text(f"#!/bin/sh\ncat > {estate.top.parent}/prompt\n{says(told + chr(10))}")
+    tool.write_text(f"#!/bin/sh\ncat > {project.top.parent}/prompt\n{says(told + chr(10))}")
     tool.chmod(0o755)
-    estate.env |= {"PLAIT_AGENTS_REPLIES": "claude", "PLAIT_AGENTS_PROGRAMS": f"claude={tool}"}
-    estate.commit_all()
-    answer = estate.plait("run", "tasks", "--agent", "claude", "--retries", "0")
+    project.env |= {"PLAIT_AGENTS_REPLIES": "claude", "PLAIT_AGENTS_PROGRAMS": f"claude={tool}"}
+    project.commit_all()
+    answer = project.plait("run", "tasks", "--agent", "claude", "--retries", "0")
     assert answer.code == 0, answer
-    assert estate.read_merged_files()["new/a.md"] == "hello"
-    assert "FILE: path/to/file" in (estate.top.parent / "prompt").read_text()
+    assert project.read_merged_files()["new/a.md"] == "hello"
+    assert "FILE: path/to/file" in (project.top.parent / "prompt").read_text()

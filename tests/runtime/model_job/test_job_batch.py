@@ -25,23 +25,23 @@ def obliging(request: ReceivedRequest) -> Reply | str:
 
 
 @dataclass
-class Office:
-    estate: WorktreeProject
+class JobProject:
+    project: WorktreeProject
     server: ModelServer
 
     def job(self, name: str, output: str, text: str = "Write it.", **keys: object) -> None:
         front = {"output_dir": ".", "output_file": output, **keys}
         lines = "\n".join(f"{key}: {json.dumps(value)}" for key, value in front.items())
-        self.estate.write(f"jobs/{name}.md", f"---\n{lines}\n---\n# {name}\n\n{text}\n")
+        self.project.write(f"jobs/{name}.md", f"---\n{lines}\n---\n# {name}\n\n{text}\n")
 
     def statuses(self) -> dict[str, str]:
         """As the jobs' own file tells them."""
-        listed = json.loads(self.estate.read("jobs/_jobstatus.json"))
+        listed = json.loads(self.project.read("jobs/_jobstatus.json"))
         return {one["id"]: one["status"] for one in listed}
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
+def jobs(tmp_path: Path) -> Iterator[JobProject]:
     with ModelServer(obliging) as server, worktree_project(tmp_path) as made:
         made.env |= {
             "PLAIT_MODEL_BASE_URL": f"{server.url}/v1",
@@ -49,35 +49,35 @@ def office(tmp_path: Path) -> Iterator[Office]:
             "PLAIT_MODEL_KEY": "OFFICE_KEY",
             "OFFICE_KEY": API_KEY,
         }
-        yield Office(made, server)
+        yield JobProject(made, server)
 
 
-def test_jobs_become_one_branch_and_a_summary(office: Office) -> None:
-    estate = office.estate
-    estate.write("src/base.py", "base = 1")
-    office.job("01-one", "one.py", "Use `src/base.py`.")
-    office.job("02-two", "two.py", context_files=["one.py"])
-    office.job("03-out", "../three.py")
-    estate.commit_all()
-    answer = estate.plait("run", "jobs", "--retries", "0")
-    assert estate.statuses() == {"01-one": "done", "02-two": "done", "03-out": "failed"}, answer
+def test_jobs_become_one_branch_and_a_summary(jobs: JobProject) -> None:
+    project = jobs.project
+    project.write("src/base.py", "base = 1")
+    jobs.job("01-one", "one.py", "Use `src/base.py`.")
+    jobs.job("02-two", "two.py", context_files=["one.py"])
+    jobs.job("03-out", "../three.py")
+    project.commit_all()
+    answer = project.plait("run", "jobs", "--retries", "0")
+    assert project.statuses() == {"01-one": "done", "02-two": "done", "03-out": "failed"}, answer
     assert answer.code == 1
-    merged = estate.read_merged_files()
+    merged = project.read_merged_files()
     assert (merged["one.py"], merged["two.py"]) == ("made for one.py", "made for two.py")
-    assert not (estate.top.parent / "three.py").exists()
+    assert not (project.top.parent / "three.py").exists()
     assert "jobs  3 processed · 2 passed · 1 failed · 0 skipped" in answer.out
     assert re.search(r"01-one  one\.py \(1 line\) · implicit context: .*src/base\.py", answer.out)
-    assert office.statuses() == {"01-one": "pass", "02-two": "pass", "03-out": "fail"}
-    second = next(request for request in office.server.requests if "# 02-two" in request.text)
+    assert jobs.statuses() == {"01-one": "pass", "02-two": "pass", "03-out": "fail"}
+    second = next(request for request in jobs.server.requests if "# 02-two" in request.text)
     assert "made for one.py" in second.text
     assert API_KEY not in answer.out + answer.err
 
 
-def test_what_programs_see_of_jobs(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.estate.commit_all()
-    office.server.queue_replies(Reply(""))
-    answer = office.estate.plait("run", "jobs", "--json")
+def test_what_programs_see_of_jobs(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    jobs.server.queue_replies(Reply(""))
+    answer = jobs.project.plait("run", "jobs", "--json")
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
     (told,) = [event for event in events if event["type"] == "batch:jobs"]
@@ -90,97 +90,97 @@ def test_what_programs_see_of_jobs(office: Office) -> None:
     assert API_KEY not in answer.out
 
 
-def test_stuck_jobs_are_taken_up_on_request_only(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.job("02-two", "two.py")
+def test_stuck_jobs_are_taken_up_on_request_only(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.job("02-two", "two.py")
     stuck = [{"id": "01-one", "status": "pending_verification", "ran": True}]
-    office.estate.write("jobs/_jobstatus.json", json.dumps(stuck))
-    office.estate.commit_all()
-    office.estate.plait("run", "jobs")
-    assert office.statuses() == {"01-one": "pending_verification", "02-two": "pass"}
-    answer = office.estate.plait("run", "jobs", "--resume", "--agent", "model", "--model", "scripted")
+    jobs.project.write("jobs/_jobstatus.json", json.dumps(stuck))
+    jobs.project.commit_all()
+    jobs.project.plait("run", "jobs")
+    assert jobs.statuses() == {"01-one": "pending_verification", "02-two": "pass"}
+    answer = jobs.project.plait("run", "jobs", "--resume", "--agent", "model", "--model", "scripted")
     assert answer.code == 0, answer
-    assert office.statuses() == {"01-one": "pass", "02-two": "pass"}
+    assert jobs.statuses() == {"01-one": "pass", "02-two": "pass"}
 
 
-def test_a_failure_stops_the_rest_where_that_is_asked_for(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.job("02-two", "two.py", depends_on=["01-one"])
-    office.job("03-three", "three.py")
-    office.estate.commit_all()
-    office.server.queue_replies(whole_file_answer("one.py", "x"), "FAIL_HARD\nno", of=API_KEY)
+def test_a_failure_stops_the_rest_where_that_is_asked_for(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.job("02-two", "two.py", depends_on=["01-one"])
+    jobs.job("03-three", "three.py")
+    jobs.project.commit_all()
+    jobs.server.queue_replies(whole_file_answer("one.py", "x"), "FAIL_HARD\nno", of=API_KEY)
     words = ("--stop-on-fail", "--retries", "0", "--max-parallel", "1")
-    answer = office.estate.plait("run", "jobs", *words)
+    answer = jobs.project.plait("run", "jobs", *words)
     assert answer.code == 1
-    assert office.estate.statuses() == {"01-one": "failed", "02-two": "blocked", "03-three": "skipped"}
+    assert jobs.project.statuses() == {"01-one": "failed", "02-two": "blocked", "03-three": "skipped"}
     assert "jobs  1 processed · 0 passed · 1 failed · 2 skipped" in answer.out
 
 
-def test_without_a_limit_all_jobs_are_at_work_at_once(office: Office) -> None:
+def test_without_a_limit_all_jobs_are_at_work_at_once(jobs: JobProject) -> None:
     for number in range(6):
-        office.job(f"0{number}-job", f"{number}.py")
-    office.estate.commit_all()
-    office.server.set_faults("hang")
-    run = office.estate.start("run", "jobs", "--max-parallel", "0")
-    office.server.wait_until(lambda: len(office.server.requests) == 6)
-    (batch,) = office.estate.state().batches
-    office.estate.plait("cancel", batch)
-    assert office.estate.finish(run).code == 1
-    office.estate.wait_for_exit()
+        jobs.job(f"0{number}-job", f"{number}.py")
+    jobs.project.commit_all()
+    jobs.server.set_faults("hang")
+    run = jobs.project.start("run", "jobs", "--max-parallel", "0")
+    jobs.server.wait_until(lambda: len(jobs.server.requests) == 6)
+    (batch,) = jobs.project.state().batches
+    jobs.project.plait("cancel", batch)
+    assert jobs.project.finish(run).code == 1
+    jobs.project.wait_for_exit()
 
 
-def test_cancelling_leaves_no_process(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.estate.commit_all()
-    office.server.set_faults("stall")
-    run = office.estate.start("run", "jobs")
-    office.server.wait_until(lambda: len(office.server.requests) == 1)
-    (batch,) = office.estate.state().batches
-    assert office.estate.plait("cancel", batch).code == 0
-    office.estate.finish(run)
-    office.estate.wait_for_exit()
-    assert office.estate.statuses() == {"01-one": "cancelled"}
+def test_cancelling_leaves_no_process(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    jobs.server.set_faults("stall")
+    run = jobs.project.start("run", "jobs")
+    jobs.server.wait_until(lambda: len(jobs.server.requests) == 1)
+    (batch,) = jobs.project.state().batches
+    assert jobs.project.plait("cancel", batch).code == 0
+    jobs.project.finish(run)
+    jobs.project.wait_for_exit()
+    assert jobs.project.statuses() == {"01-one": "cancelled"}
 
 
-def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.estate.commit_all()
-    office.server.set_faults("429:1;after=1")
-    answer = office.estate.plait("run", "jobs", "--json", "--retries", "0")
+def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    jobs.server.set_faults("429:1;after=1")
+    answer = jobs.project.plait("run", "jobs", "--json", "--retries", "0")
     assert answer.code == 0, answer
     events = [json.loads(line) for line in answer.out.splitlines()]
     (limit,) = [event for event in events if event["type"] == "limit:opened"]
-    assert limit["provider"] == office.server.url.removeprefix("http://")
+    assert limit["provider"] == jobs.server.url.removeprefix("http://")
     assert [event["counted"] for event in events if event["type"] == "batch:task:retry"] == [False]
 
 
-def test_a_wrong_key_is_not_tried_again(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.estate.commit_all()
-    office.server.set_faults("401")
-    answer = office.estate.plait("run", "jobs")
+def test_a_wrong_key_is_not_tried_again(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    jobs.server.set_faults("401")
+    answer = jobs.project.plait("run", "jobs")
     assert answer.code == 1
-    assert len(office.server.requests) == 1
+    assert len(jobs.server.requests) == 1
     assert "[model] key" in answer.out
 
 
-def test_a_budget_in_tokens_holds(office: Office) -> None:
+def test_a_budget_in_tokens_holds(jobs: JobProject) -> None:
     """Each job takes twice 1,280 of the 3,000; whoever would go over waits for a person."""
-    office.job("01-one", "one.py")
-    office.job("02-two", "two.py")
-    office.estate.commit_all()
-    answer = office.estate.plait("run", "jobs", "--budget", "3000tok", "--max-parallel", "1")
+    jobs.job("01-one", "one.py")
+    jobs.job("02-two", "two.py")
+    jobs.project.commit_all()
+    answer = jobs.project.plait("run", "jobs", "--budget", "3000tok", "--max-parallel", "1")
     assert answer.code == 3, answer
-    done = [status for status in office.estate.statuses().values() if status == "done"]
+    done = [status for status in jobs.project.statuses().values() if status == "done"]
     assert len(done) == 1
-    assert office.estate.batch().spent.tokens == 2560
+    assert jobs.project.batch().spent.tokens == 2560
     assert "2,560 tokens" in answer.out
 
 
-def test_a_failed_verification_goes_back_to_the_model_as_feedback(office: Office) -> None:
-    office.job("01-one", "one.py")
-    office.estate.commit_all()
-    answer = office.estate.plait(
+def test_a_failed_verification_goes_back_to_the_model_as_feedback(jobs: JobProject) -> None:
+    jobs.job("01-one", "one.py")
+    jobs.project.commit_all()
+    answer = jobs.project.plait(
         "run",
         "jobs",
         "--verify",
@@ -189,5 +189,5 @@ def test_a_failed_verification_goes_back_to_the_model_as_feedback(office: Office
         "1",
     )
     assert answer.code == 1
-    again = [request for request in office.server.requests if "it must be better" in request.text]
+    again = [request for request in jobs.server.requests if "it must be better" in request.text]
     assert again

@@ -9,7 +9,7 @@ from tests.support.temp_project import EngineProject, engine_project
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[EngineProject]:
+def project(tmp_path: Path) -> Iterator[EngineProject]:
     """A repository whose tasks work in worktrees of their own, and are tried once."""
     with engine_project(tmp_path) as made:
         made.env |= {"PLAIT_ISOLATION": "worktree", "PLAIT_RETRIES": "0"}

@@ -28,10 +28,10 @@ async def until(host: McpClient, task: str, status: str) -> None:
         told = await host.call("status")
 
 
-async def test_a_batch_from_start_to_finish(house: EngineProject) -> None:
-    house.task("01-page", "echo working on it\necho '<p>' > page.html")
-    house.task("02-index", "cat page.html > index.html", front="needs: [01-page]\n")
-    async with start_mcp(house) as host:
+async def test_a_batch_from_start_to_finish(project: EngineProject) -> None:
+    project.task("01-page", "echo working on it\necho '<p>' > page.html")
+    project.task("02-index", "cat page.html > index.html", front="needs: [01-page]\n")
+    async with start_mcp(project) as host:
         listed = await host.call("list")
         assert [task["id"] for task in listed["tasks"]] == ["01-page", "02-index"]
 
@@ -62,10 +62,10 @@ async def test_a_batch_from_start_to_finish(house: EngineProject) -> None:
         assert [(each["batchId"], each["status"]) for each in known.values()] == [(batch, "done")] * 2
 
 
-async def test_a_running_task_is_cancelled_and_the_others_go_on(house: EngineProject) -> None:
-    house.task("01-long", "sleep 600")
-    house.task("02-short", "touch short")
-    async with start_mcp(house) as host:
+async def test_a_running_task_is_cancelled_and_the_others_go_on(project: EngineProject) -> None:
+    project.task("01-long", "sleep 600")
+    project.task("02-short", "touch short")
+    async with start_mcp(project) as host:
         await host.call("run")
         await until(host, "01-long", "running")
         assert results(await host.call("cancel", tasks=["01"])) == {"01-long": "granted"}
@@ -73,9 +73,9 @@ async def test_a_running_task_is_cancelled_and_the_others_go_on(house: EnginePro
         assert statuses(await host.call("status")) == {"01-long": "cancelled", "02-short": "done"}
 
 
-async def test_a_whole_batch_is_cancelled_once(house: EngineProject) -> None:
-    house.task("01-long", "sleep 600")
-    async with start_mcp(house) as host:
+async def test_a_whole_batch_is_cancelled_once(project: EngineProject) -> None:
+    project.task("01-long", "sleep 600")
+    async with start_mcp(project) as host:
         await host.call("run")
         await until(host, "01-long", "running")
         await host.call("cancel")
@@ -84,10 +84,10 @@ async def test_a_whole_batch_is_cancelled_once(house: EngineProject) -> None:
         assert await host.call_refused("cancel")
 
 
-async def test_each_task_of_a_queue_waits_for_a_persons_word(house: EngineProject) -> None:
-    house.task("01-one", "touch one")
-    house.task("02-two", "touch two")
-    async with start_mcp(house) as host:
+async def test_each_task_of_a_queue_waits_for_a_persons_word(project: EngineProject) -> None:
+    project.task("01-one", "touch one")
+    project.task("02-two", "touch two")
+    async with start_mcp(project) as host:
         await host.call("run", mode="queue")
         waits = await host.call("wait")
         assert (waits["why"], waits["batch"]["needsPerson"]) == ("person", True)
@@ -99,10 +99,10 @@ async def test_each_task_of_a_queue_waits_for_a_persons_word(house: EngineProjec
         assert (await host.call("wait"))["why"] == "ended"
 
 
-async def test_what_failed_is_taken_up_again(house: EngineProject, tmp_path: Path) -> None:
+async def test_what_failed_is_taken_up_again(project: EngineProject, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
-    house.task("01-flaky", f"test -e '{ready}' || exit 7\ntouch done")
-    async with start_mcp(house) as host:
+    project.task("01-flaky", f"test -e '{ready}' || exit 7\ntouch done")
+    async with start_mcp(project) as host:
         await host.call("run")
         assert (await host.call("wait"))["batch"]["status"] == "failed"
         why = await host.call("explain", task="01")
@@ -113,9 +113,9 @@ async def test_what_failed_is_taken_up_again(house: EngineProject, tmp_path: Pat
         assert "no task of batch" in await host.call_refused("retry")
 
 
-async def test_an_agents_words_reach_the_next_attempt(house: EngineProject) -> None:
-    house.task("01-told", 'cat "$PLAIT_FEEDBACK_FILE" > heard.txt')
-    async with start_mcp(house) as host:
+async def test_an_agents_words_reach_the_next_attempt(project: EngineProject) -> None:
+    project.task("01-told", 'cat "$PLAIT_FEEDBACK_FILE" > heard.txt')
+    async with start_mcp(project) as host:
         await host.call("run")
         assert (await host.call("wait"))["batch"]["status"] == "failed"
         await host.call("feedback", task="01", text="use the other file")
@@ -123,10 +123,10 @@ async def test_an_agents_words_reach_the_next_attempt(house: EngineProject) -> N
         assert "use the other file" in (await host.call("diff"))["text"]
 
 
-async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(house: EngineProject) -> None:
-    house.task("01-one", "touch one")
-    house.task("02-two", "touch two")
-    async with start_mcp(house) as host:
+async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(project: EngineProject) -> None:
+    project.task("01-one", "touch one")
+    project.task("02-two", "touch two")
+    async with start_mcp(project) as host:
         await host.call("run", mode="queue")
         await host.call("pause")
         paused = await host.call("wait")
@@ -139,9 +139,9 @@ async def test_a_paused_batch_starts_nothing_and_a_dropped_task_is_taken_out(hou
         assert [file["path"] for file in (await host.call("diff"))["files"]] == ["one"]
 
 
-async def test_settings_of_one_batch_are_its_own(house: EngineProject) -> None:
-    house.task("01-one", "touch one")
-    async with start_mcp(house) as host:
+async def test_settings_of_one_batch_are_its_own(project: EngineProject) -> None:
+    project.task("01-one", "touch one")
+    async with start_mcp(project) as host:
         await host.call("run", settings={"verify": "test -e two"})
         assert (await host.call("wait"))["batch"]["status"] == "failed"
         assert [each["step"] for each in (await host.call("explain", task="01"))["attempts"]] == [
@@ -154,10 +154,10 @@ async def test_settings_of_one_batch_are_its_own(house: EngineProject) -> None:
         }
 
 
-async def test_progress_is_told_while_somebody_waits(house: EngineProject, tmp_path: Path) -> None:
+async def test_progress_is_told_while_somebody_waits(project: EngineProject, tmp_path: Path) -> None:
     go = tmp_path / "go"
-    house.task("01-one", "touch one")
-    house.task("02-two", f"while ! test -e '{go}'; do sleep 0.05; done; touch two")
+    project.task("01-one", "touch one")
+    project.task("02-two", f"while ! test -e '{go}'; do sleep 0.05; done; touch two")
     heard: list[float] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -165,7 +165,7 @@ async def test_progress_is_told_while_somebody_waits(house: EngineProject, tmp_p
         heard.append(progress)
         go.touch()
 
-    async with start_mcp(house) as host:
+    async with start_mcp(project) as host:
         await host.call("run")
         await host.client.call_tool("wait", {"seconds": 45}, progress_callback=hear)
         assert (await host.call("status"))["batch"]["status"] == "completed"
@@ -173,18 +173,18 @@ async def test_progress_is_told_while_somebody_waits(house: EngineProject, tmp_p
         assert heard[-1] == 2
 
 
-async def test_whoever_waits_too_briefly_is_told_so(house: EngineProject) -> None:
-    house.task("01-long", "sleep 600")
-    async with start_mcp(house) as host:
+async def test_whoever_waits_too_briefly_is_told_so(project: EngineProject) -> None:
+    project.task("01-long", "sleep 600")
+    async with start_mcp(project) as host:
         await host.call("run")
         told = await host.call("wait", seconds=0)
         assert (told["why"], told["batch"]["completedAt"]) == ("time", None)
         await host.call("cancel")
 
 
-async def test_a_mark_tells_whether_anything_moved_since(house: EngineProject) -> None:
-    house.task("01-one", "touch one")
-    async with start_mcp(house) as host:
+async def test_a_mark_tells_whether_anything_moved_since(project: EngineProject) -> None:
+    project.task("01-one", "touch one")
+    async with start_mcp(project) as host:
         made = (await host.call("run", mode="queue"))["batch"]
         waits = (await host.call("wait"))["batch"]
         rests = await host.call("wait", until="change", mark=waits["mark"], seconds=0)

@@ -44,16 +44,16 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(house: EngineProject, folder: Path) -> AsyncIterator[Server]:
+async def serving(project: EngineProject, folder: Path) -> AsyncIterator[Server]:
     """Behind all of the guard."""
     files, rules = TokenFiles(folder), RequestPolicy()
     full, read_only = read_or_create_token(files.full), read_or_create_token(files.read_only)
     keys = Authenticator(files.read, UsedCodes(folder / "spent").redeem)
-    offices = SessionPool(ProjectStore(folder / "projects.json"), house.place)
-    app = create_app(offices)
-    add_mcp(app, offices)
+    pool = SessionPool(ProjectStore(folder / "projects.json"), project.place)
+    app = create_app(pool)
+    add_mcp(app, pool)
     server = uvicorn.Server(
-        create_uvicorn_config(wrap_with_middleware(RequestScopeMiddleware(app, offices.open_scope), keys, rules), rules)
+        create_uvicorn_config(wrap_with_middleware(RequestScopeMiddleware(app, pool.open_scope), keys, rules), rules)
     )
     socket = bind_listener("127.0.0.1", 0)
     task = asyncio.create_task(server.serve([socket]))
@@ -65,20 +65,20 @@ async def serving(house: EngineProject, folder: Path) -> AsyncIterator[Server]:
         finally:
             server.should_exit = True
             await task
-            await offices.close()
+            await pool.close()
 
 
 @pytest.fixture
-def house(house: EngineProject, monkeypatch: pytest.MonkeyPatch) -> EngineProject:
+def project(project: EngineProject, monkeypatch: pytest.MonkeyPatch) -> EngineProject:
     """The server is in this process: it is at home there."""
-    for name, value in house.env.items():
+    for name, value in project.env.items():
         monkeypatch.setenv(name, value)
-    return house
+    return project
 
 
-async def test_a_batch_is_run_over_http(house: EngineProject, tmp_path: Path) -> None:
-    house.task("01-one", "echo hello; touch one")
-    async with serving(house, tmp_path / "keys") as server, server.host(server.full) as host:
+async def test_a_batch_is_run_over_http(project: EngineProject, tmp_path: Path) -> None:
+    project.task("01-one", "echo hello; touch one")
+    async with serving(project, tmp_path / "keys") as server, server.host(server.full) as host:
         assert "run" in await host.list_tool_names()
         await host.call("run")
         assert (await host.call("wait"))["batch"]["status"] == "completed"
@@ -87,10 +87,10 @@ async def test_a_batch_is_run_over_http(house: EngineProject, tmp_path: Path) ->
 
 
 async def test_a_token_that_may_only_read_gets_the_tools_that_change_nothing(
-    house: EngineProject, tmp_path: Path
+    project: EngineProject, tmp_path: Path
 ) -> None:
-    house.task("01-one", "touch one")
-    async with serving(house, tmp_path / "keys") as server, server.host(server.read_only) as host:
+    project.task("01-one", "touch one")
+    async with serving(project, tmp_path / "keys") as server, server.host(server.read_only) as host:
         assert set(await host.list_tool_names()) == {tool.name for tool in TOOLS if tool.is_read_only}
         for tool in TOOLS:
             if not tool.is_read_only:
@@ -125,10 +125,10 @@ def call(name: str) -> dict[str, object]:
     ],
 )
 async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
-    house: EngineProject, tmp_path: Path, method: str, body: object, status: int
+    project: EngineProject, tmp_path: Path, method: str, body: object, status: int
 ) -> None:
-    house.task("01-one", "touch one")
-    async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+    project.task("01-one", "touch one")
+    async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         told = {
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {server.read_only}",
@@ -140,8 +140,8 @@ async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
             assert (await host.call("history"))["batches"] == []
 
 
-async def test_another_project_is_asked_for_by_its_id(house: EngineProject, tmp_path: Path) -> None:
-    async with serving(house, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
+async def test_another_project_is_asked_for_by_its_id(project: EngineProject, tmp_path: Path) -> None:
+    async with serving(project, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
         assert "nope" in await host.call_refused("list")
 
 
@@ -155,9 +155,9 @@ async def test_another_project_is_asked_for_by_its_id(house: EngineProject, tmp_
     ],
 )
 async def test_it_is_behind_the_guard(
-    house: EngineProject, tmp_path: Path, headers: dict[str, str], status: int
+    project: EngineProject, tmp_path: Path, headers: dict[str, str], status: int
 ) -> None:
-    async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+    async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         told = {"Accept": "application/json, text/event-stream", **headers}
         if "Authorization" not in told and headers:
             told["Authorization"] = f"Bearer {server.full}"
@@ -167,35 +167,35 @@ async def test_it_is_behind_the_guard(
 
 
 async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_waiting(
-    house: EngineProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: EngineProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
-    over_http = McpEndpoint(SessionPool(ProjectStore(tmp_path / "projects.json"), house.place))
+    over_http = McpEndpoint(SessionPool(ProjectStore(tmp_path / "projects.json"), project.place))
     for _ in range(2):
         async with asyncio.timeout(MCP_TIMEOUT_SECONDS):
             with pytest.raises(ImportError):
                 await over_http({"type": "http"}, _hear, _say)
 
 
-async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(house: EngineProject, tmp_path: Path) -> None:
-    house.task("01-one", "touch one")
-    git(house, "add", "--all")
-    git(house, "commit", "--quiet", "--message", "one")
-    async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(project: EngineProject, tmp_path: Path) -> None:
+    project.task("01-one", "touch one")
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "one")
+    async with serving(project, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
         address, key = server.url.replace("/mcp", "/api/projects"), {"Authorization": f"Bearer {server.full}"}
-        made = await http.post(address, json={"url": house.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS)
+        made = await http.post(address, json={"url": project.top.as_uri()}, headers=key, timeout=MCP_TIMEOUT_SECONDS)
         query = f"?project={made.json()['id']}"
-        house.task("02-two", "touch two")
-        git(house, "add", "--all")
-        git(house, "commit", "--quiet", "--message", "two")
+        project.task("02-two", "touch two")
+        git(project, "add", "--all")
+        git(project, "commit", "--quiet", "--message", "two")
         async with server.host(server.read_only, query) as host:
             assert len((await host.call("plan"))["tasks"]) == 1  # it would change the mirror
         async with server.host(server.full, query) as host:
             assert len((await host.call("plan"))["tasks"]) == 2
 
 
-def git(house: EngineProject, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=house.top, env=house.env, check=True)
+def git(project: EngineProject, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=project.top, env=project.env, check=True)
 
 
 async def _hear() -> Message:

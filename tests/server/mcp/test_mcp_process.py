@@ -37,12 +37,12 @@ def call(number: int, name: str, **words: object) -> dict[str, object]:
 
 
 @contextmanager
-def started(house: EngineProject) -> Iterator[subprocess.Popen[str]]:
+def started(project: EngineProject) -> Iterator[subprocess.Popen[str]]:
     """It is dead at the end, and when the test has waited too long for a word of it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "plait", "mcp"],
-        cwd=house.top,
-        env=house.env,
+        cwd=project.top,
+        env=project.env,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -80,9 +80,9 @@ def hear(process: subprocess.Popen[str], number: int) -> dict[str, object]:
             return dict(told)
 
 
-def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(house: EngineProject) -> None:
-    house.task("01-one", "echo loud; echo louder >&2; touch one")
-    with started(house) as process:
+def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(project: EngineProject) -> None:
+    project.task("01-one", "echo loud; echo louder >&2; touch one")
+    with started(project) as process:
         say(process, HELLO, READY, "this is no JSON", call(2, "run"))
         assert "result" in hear(process, 2)
         say(process, call(3, "wait"))
@@ -93,8 +93,8 @@ def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(ho
     assert "Traceback" not in err
 
 
-def test_a_host_that_dies_leaves_no_server_behind(house: EngineProject) -> None:
-    with started(house) as process:
+def test_a_host_that_dies_leaves_no_server_behind(project: EngineProject) -> None:
+    with started(project) as process:
         say(process, HELLO)
         hear(process, 1)
         assert process.stdin is not None
@@ -106,8 +106,8 @@ def test_a_host_that_dies_leaves_no_server_behind(house: EngineProject) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once_while_it_reads(house: EngineProject, number: signal.Signals) -> None:
-    with started(house) as process:
+def test_a_signal_ends_it_at_once_while_it_reads(project: EngineProject, number: signal.Signals) -> None:
+    with started(project) as process:
         say(process, HELLO)
         hear(process, 1)
         process.send_signal(number)
@@ -116,19 +116,19 @@ def test_a_signal_ends_it_at_once_while_it_reads(house: EngineProject, number: s
 
 @pytest.mark.anyio
 async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_it(
-    house: EngineProject, tmp_path: Path
+    project: EngineProject, tmp_path: Path
 ) -> None:
     go = tmp_path / "go"
-    house.task("01-one", f"while ! test -e '{go}'; do sleep 0.05; done; touch one")
-    with started(house) as process:
+    project.task("01-one", f"while ! test -e '{go}'; do sleep 0.05; done; touch one")
+    with started(project) as process:
         say(process, HELLO, READY, call(2, "run"))
         made = hear(process, 2)
         say(process, call(3, "wait"))
         os.killpg(process.pid, signal.SIGKILL)
-    engine = house.find_engine()
+    engine = project.find_engine()
     assert engine is not None
     assert psutil.pid_exists(engine)
-    async with start_mcp(house) as host:
+    async with start_mcp(project) as host:
         (seen,) = (await host.call("history"))["batches"]
         assert seen["id"] in json.dumps(made)
         assert seen["completedAt"] is None
@@ -136,15 +136,15 @@ async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_i
         assert (await host.call("wait"))["batch"]["status"] == "completed"
 
 
-def test_without_the_extra_it_says_what_to_install(house: EngineProject) -> None:
+def test_without_the_extra_it_says_what_to_install(project: EngineProject) -> None:
     told = subprocess.run(
         [
             sys.executable,
             "-c",
             "import sys; sys.modules['mcp'] = None; from plait.cli.app import run_cli; sys.exit(run_cli(['mcp']))",
         ],
-        cwd=house.top,
-        env=house.env,
+        cwd=project.top,
+        env=project.env,
         capture_output=True,
         text=True,
         check=False,

@@ -25,34 +25,34 @@ CHANGING = {
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_read_only_server_offers_and_does_nothing_that_changes(house: EngineProject) -> None:
-    house.task("01-one", "touch one")
-    async with start_mcp(house, "--read-only") as host:
+async def test_a_read_only_server_offers_and_does_nothing_that_changes(project: EngineProject) -> None:
+    project.task("01-one", "touch one")
+    async with start_mcp(project, "--read-only") as host:
         assert not CHANGING & set(await host.list_tool_names())
         for name in sorted(CHANGING):
             assert "--read-only" in await host.call_refused(name)
         assert (await host.call("plan"))["ready"]
         assert (await host.call("history"))["batches"] == []
-    assert not (house.place.state / "inbox.db").exists()
+    assert not (project.place.state / "inbox.db").exists()
 
 
-async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(house: EngineProject) -> None:
-    house.task("01-one", "touch one")
-    async with start_mcp(house, env={"PLAIT_BATCH": "beef"}) as host:
+async def test_a_task_does_not_steer_the_batch_that_it_belongs_to(project: EngineProject) -> None:
+    project.task("01-one", "touch one")
+    async with start_mcp(project, env={"PLAIT_BATCH": "beef"}) as host:
         assert not CHANGING & set(await host.list_tool_names())
         assert "inside an attempt" in await host.call_refused("run")
         assert "inside an attempt" in (host.client.instructions or "")
 
 
-async def test_a_worktree_is_known_though_the_environment_tells_nothing(house: EngineProject, tmp_path: Path) -> None:
+async def test_a_worktree_is_known_though_the_environment_tells_nothing(project: EngineProject, tmp_path: Path) -> None:
     """Some hosts start their servers with little more than a PATH."""
     where = tmp_path / "where"
-    house.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")
-    async with start_mcp(house) as host:
+    project.task("01-one", f"pwd > '{where}.new' && mv '{where}.new' '{where}'\nsleep 600")
+    async with start_mcp(project) as host:
         told = await host.call("run")
         while not where.exists():
             told = await host.call("wait", until="change", mark=told["batch"]["mark"], seconds=0.1)
-        async with start_mcp(house, at=Path(where.read_text().strip())) as inside:
+        async with start_mcp(project, at=Path(where.read_text().strip())) as inside:
             assert not CHANGING & set(await inside.list_tool_names())
             seen = await inside.call("status")
             assert seen["batch"]["id"] == told["batch"]["id"]
@@ -61,7 +61,7 @@ async def test_a_worktree_is_known_though_the_environment_tells_nothing(house: E
         await host.call("cancel")
 
 
-def test_the_checkout_of_a_person_reaches_everything(house: EngineProject) -> None:
-    assert detect_scope(house.place, read_only=False, environment={}) == FULL_SCOPE
-    assert detect_scope(house.place, read_only=True, environment={}) == READ_ONLY_SCOPE
-    assert detect_scope(house.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED_SCOPE
+def test_the_checkout_of_a_person_reaches_everything(project: EngineProject) -> None:
+    assert detect_scope(project.place, read_only=False, environment={}) == FULL_SCOPE
+    assert detect_scope(project.place, read_only=True, environment={}) == READ_ONLY_SCOPE
+    assert detect_scope(project.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED_SCOPE

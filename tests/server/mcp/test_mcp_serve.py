@@ -15,13 +15,13 @@ from tests.support.temp_project import WorktreeProject
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_batch_to_its_pull_request(estate: WorktreeProject, tmp_path: Path) -> None:
+async def test_a_batch_to_its_pull_request(worktree_project: WorktreeProject, tmp_path: Path) -> None:
     with local_forge(tmp_path / "forge") as remote:
-        estate.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
-        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
-        estate.task("01-walls", "echo walls > walls.txt")
-        estate.commit_all()
-        server = start_server(estate)
+        worktree_project.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
+        worktree_project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        worktree_project.task("01-walls", "echo walls > walls.txt")
+        worktree_project.commit_all()
+        server = start_server(worktree_project)
         async with connect_http(f"{server.url}/mcp", server.token) as host:
             await host.call("run")
             assert (await host.call("wait"))["batch"]["status"] == "completed"
@@ -32,25 +32,27 @@ async def test_a_batch_to_its_pull_request(estate: WorktreeProject, tmp_path: Pa
             assert [pull["head"]["ref"] for pull in remote.pulls] == [told["branch"]]
 
 
-async def test_why_a_branch_is_not_published_is_told_then_and_later(estate: WorktreeProject, tmp_path: Path) -> None:
-    estate.task("01-walls", "echo walls > walls.txt")
-    estate.commit_all()
-    server = start_server(estate)
+async def test_why_a_branch_is_not_published_is_told_then_and_later(
+    worktree_project: WorktreeProject, tmp_path: Path
+) -> None:
+    worktree_project.task("01-walls", "echo walls > walls.txt")
+    worktree_project.commit_all()
+    server = start_server(worktree_project)
     async with connect_http(f"{server.url}/mcp", server.token) as host:
         await host.call("run")
         await host.call("wait")
-        estate.git("remote", "set-url", "origin", str(tmp_path / "gone.git"))
+        worktree_project.git("remote", "set-url", "origin", str(tmp_path / "gone.git"))
         told = await host.call("pull_request", push=True)
         assert (told["underWay"], told["prUrl"]) == (False, None)
         assert told["unshipped"]
         assert (await host.call("status"))["batch"]["unshipped"] == told["unshipped"]
 
 
-async def test_whoever_waits_is_answered_when_the_server_ends(estate: WorktreeProject) -> None:
+async def test_whoever_waits_is_answered_when_the_server_ends(worktree_project: WorktreeProject) -> None:
     """It comes back to the next one; nothing of it is an error to whoever reads the log."""
-    estate.task("01-long", "sleep 600")
-    estate.commit_all()
-    server = start_server(estate)
+    worktree_project.task("01-long", "sleep 600")
+    worktree_project.commit_all()
+    server = start_server(worktree_project)
     async with connect_http(f"{server.url}/mcp", server.token) as host:
         await host.call("run")
         waiting = asyncio.create_task(host.call("wait", seconds=600))
