@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import TypeVar
 
 from plait.agents.interface import OutputParser
@@ -17,8 +18,7 @@ from plait.client.session import Session
 from plait.client.stream_event import StreamEvent
 from plait.core.errors import PlaitError
 from plait.core.events import Record
-from plait.core.state import AttemptState, State
-from plait.core.task import Attempt
+from plait.core.state import AttemptState
 from plait.git.location import RepoLocation
 from plait.server.event_buffer import BufferedEvent, EventBuffer, encode_events
 from plait.store import project_files
@@ -31,7 +31,7 @@ EventCallback = Callable[[str, Sequence[BufferedEvent], int], object]
 LogCallback = Callable[[Sequence[StreamEvent]], object]
 
 ENGINE_WATCH_SECONDS = 1.0  # between two checks whether there is work and no engine
-LIVE_LOG_POLL_SECONDS = 0.2  # between two looks at agent output
+LOG_POLL_SECONDS = 0.2  # between two looks at agent output
 ENGINE_RETRY_SECONDS = 5.0  # until an engine that exited is started again
 
 
@@ -53,8 +53,8 @@ class JournalFollower:
         self._journal = ""
         self._pending: list[BufferedEvent] = []
         self._etas: dict[str, EtaEstimator] = {}
-        self._live_logs = LiveLogs(place)
-        self._live_logs_read_at = self._engine_checked_at = 0.0
+        self._logs = LogStream(project_files.open_state_paths(place), self._create_parser)
+        self._logs_read_at = self._engine_checked_at = 0.0
 
     def open(self) -> EventBuffer:
         """The events of all records so far. Raises PlaitError if the journal can't be read."""
@@ -94,9 +94,10 @@ class JournalFollower:
         moved, now = self._client.wait(0), time.monotonic()
         if moved:
             self._refresh(self._client)
-        if read_logs and now - self._live_logs_read_at >= LIVE_LOG_POLL_SECONDS:
-            self._live_logs_read_at = now
-            if log_events := self._live_logs.read(self._client.state, time.time()):
+        if read_logs and now - self._logs_read_at >= LOG_POLL_SECONDS:
+            self._logs_read_at = now
+            running = [attempt for batch in self._client.state.open.values() for attempt in batch.alive.values()]
+            if log_events := self._logs.read(running, time.time()):
                 self._publish_logs(log_events)
         if now - self._engine_checked_at >= ENGINE_WATCH_SECONDS:
             self._engine_checked_at = now
@@ -152,30 +153,13 @@ class JournalFollower:
                 self.engine_error = error
                 self._engine_checked_at += ENGINE_RETRY_SECONDS
 
-
-class LiveLogs:
-    """Agent output as events. It is not in the journal; missed lines are read by offset."""
-
-    def __init__(self, place: RepoLocation) -> None:
-        self._place = place
-        self._parsers_by_batch: dict[str, ParserFactory | None] = {}
-        self._log_stream = LogStream(project_files.open_state_paths(place), self._create_parser)
-        self._running_attempts: dict[Attempt, AttemptState] = {}
-
-    def read(self, state: State, at: float) -> list[StreamEvent]:
-        """New output of running attempts, and the rest of those that have ended."""
-        alive = {name: attempt for batch in state.open.values() for name, attempt in batch.alive.items()}
-        ended = [attempt for name, attempt in self._running_attempts.items() if name not in alive]
-        last_events = [event for attempt in ended for event in self._log_stream.finish(attempt, at)]
-        self._running_attempts = alive
-        self._parsers_by_batch = {name: make for name, make in self._parsers_by_batch.items() if name in state.open}
-        return [*last_events, *self._log_stream.read(alive.values(), at)]
-
     def _create_parser(self, attempt: AttemptState) -> OutputParser | None:
-        batch = attempt.name.batch
-        if batch not in self._parsers_by_batch:
-            self._parsers_by_batch[batch] = None
-            with suppress(BatchInputsError):
-                self._parsers_by_batch[batch] = make_parser_factory(project_files.load_batch_inputs(self._place, batch))
-        make_parser = self._parsers_by_batch[batch]
-        return None if make_parser is None else make_parser(attempt)
+        """None: the output is shown as it is."""
+        with suppress(BatchInputsError):
+            return _load_parsers(self._place, attempt.name.batch)(attempt)
+        return None
+
+
+@lru_cache(8)
+def _load_parsers(place: RepoLocation, batch: str) -> ParserFactory:
+    return make_parser_factory(project_files.load_batch_inputs(place, batch))

@@ -102,8 +102,12 @@ class LogStream:
         self._open: dict[Attempt, _AttemptLog] = {}
 
     def read(self, attempts: Iterable[AttemptState], at: float) -> list[StreamEvent]:
-        """What was added since the last time, of each a piece at most."""
-        return [event for attempt in attempts for event in self._open_log(attempt).read(at)]
+        """New output of these running attempts, of each a piece at most; and the rest of those that have ended since."""
+        running = list(attempts)
+        names = {attempt.name for attempt in running}
+        ended = [self._open.pop(name) for name in list(self._open) if name not in names]
+        rest = [event for log in ended for event in log.read_rest(at)]
+        return [*rest, *(event for attempt in running for event in self._open_log(attempt).read(at))]
 
     def finish(self, attempt: AttemptState, at: float) -> list[StreamEvent]:
         """All that is left of an attempt that has ended."""
