@@ -5,7 +5,7 @@ from __future__ import annotations
 from plait.core.reports import CapacityChanged, GateLost
 from plait.core.requests import CancelBatch, Drop, Feedback, Pause
 from plait.core.settings import Isolation, Mode, Settings, Spend
-from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, TaskStatus, WaitReason
 from plait.core.task import Task
 from plait.core.views import make_batch_view
 from plait.testing.script import BATCH, Script, task_needing
@@ -115,5 +115,5 @@ def test_memory_is_no_person() -> None:
     script.apply(CapacityChanged(0, "only 90 MiB of memory left"))
     script.exit_attempt("a")
     view = make_batch_view(script.state, script.batch())
-    assert [task.waiting for task in view.tasks] == [None, Waiting.MEMORY]
+    assert [task.waiting for task in view.tasks] == [None, WaitReason.MEMORY]
     assert not view.waits_for_person

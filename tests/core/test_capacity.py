@@ -25,7 +25,7 @@ from plait.core.capacity import (
 from plait.core.reports import CapacityChanged
 from plait.core.requests import Pause
 from plait.core.settings import Settings
-from plait.core.status import Category, Waiting
+from plait.core.status import Category, WaitReason
 from plait.core.task import Task
 from plait.testing.script import BATCH, Script
 
@@ -130,7 +130,7 @@ def test_a_far_bound_is_left_alone() -> None:
 def test_it_says_how_much_is_left_and_who_wants_it() -> None:
     told = memory_capacity(with_memory(int(2.1 * GIB)), Demand(1, 0, "claude", int(1.4 * GIB), limit=4))
     assert told == CapacityChanged(
-        1, "2.1 GiB of memory left, 1.2 GiB of it kept free, and claude takes up to 1.4 GiB", Waiting.MEMORY
+        1, "2.1 GiB of memory left, 1.2 GiB of it kept free, and claude takes up to 1.4 GiB", WaitReason.MEMORY
     )
     told = memory_capacity(with_memory(4 * GIB), Demand(2, 3 * GIB, "", 300 * MIB, limit=4))
     assert told.why == (
@@ -231,30 +231,30 @@ def test_what_runs_grows_to_its_footprint_and_no_further() -> None:
 def test_other_engines_leave_what_they_have_not_taken() -> None:
     assert shared_capacity(4, 0, "") == shared_capacity(0, 3, "") == NO_BOUND
     assert shared_capacity(4, 3, "the engine\nof website") == CapacityChanged(
-        1, "3 of your 4 slots are taken by the engine of website", Waiting.SLOT
+        1, "3 of your 4 slots are taken by the engine of website", WaitReason.SLOT
     )
     assert shared_capacity(4, 9, "").slots == 0
 
 
 def test_who_waits_gets_an_even_part() -> None:
-    assert shared_capacity(4, 0, "", waiting=1).slots == 2, "a busy engine makes room as its attempts end"
-    assert shared_capacity(5, 0, "", waiting=1).slots == 3
-    assert shared_capacity(4, 0, "", waiting=3).slots == 1
-    assert shared_capacity(4, 3, "website", waiting=1).slots == 1, "never more than is left"
-    assert shared_capacity(1, 0, "", waiting=5).slots == 1, "and never nothing, where something is left"
-    assert shared_capacity(0, 9, "", waiting=1) == NO_BOUND
+    assert shared_capacity(4, 0, "", queued_engines=1).slots == 2, "a busy engine makes room as its attempts end"
+    assert shared_capacity(5, 0, "", queued_engines=1).slots == 3
+    assert shared_capacity(4, 0, "", queued_engines=3).slots == 1
+    assert shared_capacity(4, 3, "website", queued_engines=1).slots == 1, "never more than is left"
+    assert shared_capacity(1, 0, "", queued_engines=5).slots == 1, "and never nothing, where something is left"
+    assert shared_capacity(0, 9, "", queued_engines=1) == NO_BOUND
 
 
 def test_the_narrower_bound_is_told_and_only_once() -> None:
     script = Script("a", settings=Settings(agents=("claude",)))
     assert find_capacity_change(script.state, FAIR, {}) is None
     told = find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website"))
-    assert told == CapacityChanged(1, "3 of your 4 slots are taken by website", Waiting.SLOT)
+    assert told == CapacityChanged(1, "3 of your 4 slots are taken by website", WaitReason.SLOT)
     script.apply(told)
     assert find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website")) is None
     tight = find_capacity_change(script.state, with_memory(GIB), {}, shared_capacity(4, 2, ""))
     assert tight is not None
-    assert (tight.slots, tight.on) == (1, Waiting.MEMORY)
+    assert (tight.slots, tight.on) == (1, WaitReason.MEMORY)
     assert find_capacity_change(script.state, FAIR, {}) == NO_BOUND
 
 

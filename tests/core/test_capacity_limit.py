@@ -6,7 +6,7 @@ from plait.core.explain import explain_status
 from plait.core.reports import CapacityChanged, EngineTaken
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Order, Settings
-from plait.core.status import Waiting
+from plait.core.status import WaitReason
 from plait.core.task import Task
 from plait.testing.script import BATCH, Script, started_tasks
 
@@ -24,15 +24,15 @@ def test_no_more_starts_than_there_is_room_for_and_the_rest_says_why() -> None:
     script = in_room(2, "a", "b", "c")
     assert script.running_tasks() == ["a", "b"]
     assert script.explain("c") == f"c is waiting: {LITTLE}"
-    assert explain_status(script.state, script.batch(), script.task("c")).waiting is Waiting.MEMORY
+    assert explain_status(script.state, script.batch(), script.task("c")).waiting is WaitReason.MEMORY
 
 
 def test_slots_that_another_engine_has_are_waited_for_like_slots() -> None:
     script = in_room(1, "a")
-    script.apply(CapacityChanged(1, "3 of your 4 slots are taken by another engine", Waiting.SLOT))
+    script.apply(CapacityChanged(1, "3 of your 4 slots are taken by another engine", WaitReason.SLOT))
     script.submit("x", batch="b2")
     assert script.explain("x", "b2") == "x is queued: 3 of your 4 slots are taken by another engine"
-    assert explain_status(script.state, script.batch("b2"), script.task("x", "b2")).waiting is Waiting.SLOT
+    assert explain_status(script.state, script.batch("b2"), script.task("x", "b2")).waiting is WaitReason.SLOT
 
 
 def test_more_room_starts_more_at_once() -> None:

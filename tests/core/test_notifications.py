@@ -41,7 +41,7 @@ from plait.core.requests import (
 )
 from plait.core.settings import Budget, Isolation, Mode, NotificationKind, Publish, Settings, Spend
 from plait.core.state import BatchState, State
-from plait.core.status import BatchStatus, Category, PauseCause, Waiting
+from plait.core.status import BatchStatus, Category, PauseCause, WaitReason
 from plait.core.task import Task
 from plait.testing.script import BATCH, Script, task_needing
 from plait.testing.simulator.engine import simulate
@@ -418,7 +418,7 @@ def _needs(state: State, batch: BatchState) -> Iterator[tuple[str, str | None]]:
             yield batch.id, None
         return
     for task in batch.tasks:
-        if explain_status(state, batch, task).waiting in {Waiting.ANSWER, Waiting.APPROVAL}:
+        if explain_status(state, batch, task).waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}:
             yield batch.id, task.task.id
 
 

@@ -13,7 +13,7 @@ from plait.core.plan import Plan
 from plait.core.reports import AttemptExited, CapacityChanged, ConflictPredicted, Outcome
 from plait.core.requests import Pause, SaveSettings, Ship, Submit
 from plait.core.settings import Backoff, Budget, Publish, Settings, Spend
-from plait.core.status import Category, TaskStatus, Waiting
+from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.task import Attempt, Need, NeedKind, Origin, Phase, Step, Task
 from plait.store import codec
 from plait.store.codec import Json, NewerFormatError, UnreadableEventError
@@ -36,7 +36,7 @@ EVENTS: list[Event] = [
         seed=7,
     ),
     AttemptExited(Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.RATE_LIMIT, retry_after=0.1, files=("x",))),
-    CapacityChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
+    CapacityChanged(2, "2 of your 4 slots are taken by another engine", WaitReason.SLOT),
     RetryGranted("b1", "a", Step.WRITE, 1800000000.123456, Category.NETWORK, "why", counted=True),
     TaskEnded("b1", "a", TaskStatus.DONE, "merged"),
     Ship("r", "b1", Publish.DRAFT),

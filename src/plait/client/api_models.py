@@ -13,7 +13,7 @@ from plait.client.json_encoding import Json
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem as PlanProblem, Severity
 from plait.core.settings import Isolation, Mode, OnConflict, Order, Publish, Spend, WriteBack
-from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus, WaitReason
 from plait.core.task import NeedKind, Step
 from plait.git.interfaces import ConflictKind
 from plait.sources.source_model import SourceStatus
@@ -119,7 +119,7 @@ class BatchTask:
     title: str
     status: TaskStatus
     reason: str
-    waiting: Waiting | None
+    waiting: WaitReason | None
     needs_you: bool
     category: Category | None
     agent: str | None
@@ -239,7 +239,7 @@ class Run:
     task_id: str
     status: TaskStatus
     reason: str
-    waiting: Waiting | None
+    waiting: WaitReason | None
     needs_you: bool
     category: Category | None
     agent: str | None
@@ -270,7 +270,7 @@ class Node:
     title: str
     status: TaskStatus
     reason: str
-    waiting: Waiting | None
+    waiting: WaitReason | None
     wave: int
     phase: str | None
     weight: float
@@ -511,7 +511,7 @@ class Explanation:
     source: str | None
     status: TaskStatus
     reason: str
-    waiting: Waiting | None
+    waiting: WaitReason | None
     needs: list[NeedStanding]
     attempts: list[Try]
     way: str

@@ -30,7 +30,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.settings import Budget, Isolation, Settings
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import PauseCause, TaskStatus, Waiting
+from plait.core.status import PauseCause, TaskStatus, WaitReason
 from plait.core.views import BatchView, TaskView, make_batch_view, make_task_view
 from plait.engine.daemon import EngineInfo
 from plait.git import refs
@@ -88,7 +88,7 @@ def _describe_view(
 def _needs_person(batch: BatchState, task: TaskView) -> bool:
     """Whether it waits for an answer, an approval, or a batch that no person paused."""
     waiting, paused = task.waiting, batch.paused
-    by_person = waiting is Waiting.PAUSE and (paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP})
+    by_person = waiting is WaitReason.PAUSE and (paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP})
     return waiting is not None and waiting.is_on_person and not by_person
 
 

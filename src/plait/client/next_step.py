@@ -8,22 +8,22 @@ from collections.abc import Iterator, Sequence
 from plait.agents.table import AGENTS
 from plait.core.explain import explain_status
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import Category, NextAction, PauseCause, TaskStatus, Waiting
+from plait.core.status import Category, NextAction, PauseCause, TaskStatus, WaitReason
 
 _MAX_SHOWN = 3
 _TIME_ONLY_SECONDS = 18 * 3600  # seconds
 
 # Where nothing has to be looked up.
 NEXT_STEP_TEXTS = {
-    Waiting.PHASE: "It runs when enough of the earlier phases is done.",
-    Waiting.FILES: "It runs when the task that holds these files ends.",
-    Waiting.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
-    Waiting.APPROVAL: "plait approve {batch} {task} lets it start.",
-    Waiting.BUDGET: "It runs when running tasks cost less than reserved, or with a larger budget.",
-    Waiting.MEMORY: "It runs when the machine has capacity.",
-    Waiting.BRANCH: "It continues when the batch branch exists.",
-    Waiting.TURN: "It runs when its turn comes.",
-    Waiting.SLOT: "It runs when a slot is free.",
+    WaitReason.PHASE: "It runs when enough of the earlier phases is done.",
+    WaitReason.FILES: "It runs when the task that holds these files ends.",
+    WaitReason.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
+    WaitReason.APPROVAL: "plait approve {batch} {task} lets it start.",
+    WaitReason.BUDGET: "It runs when running tasks cost less than reserved, or with a larger budget.",
+    WaitReason.MEMORY: "It runs when the machine has capacity.",
+    WaitReason.BRANCH: "It continues when the batch branch exists.",
+    WaitReason.TURN: "It runs when its turn comes.",
+    WaitReason.SLOT: "It runs when a slot is free.",
 }
 
 
@@ -42,7 +42,7 @@ def suggest_next_step(state: State, batch: BatchState, task: TaskState) -> str:
         return f"plait resume {batch.id} retries it."
     if stands.waiting is None:
         return "Nothing is missing."
-    if stands.status is TaskStatus.MERGING and stands.waiting is Waiting.TURN:
+    if stands.status is TaskStatus.MERGING and stands.waiting is WaitReason.TURN:
         return _suggest_while_merging(batch, task)
     return _suggest_while_waiting(state, batch, task, stands.waiting)
 
@@ -106,17 +106,17 @@ def _suggest_while_merging(batch: BatchState, task: TaskState) -> str:
     return "The gate runs on it next."
 
 
-def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:
+def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on: WaitReason) -> str:
     match on:
-        case Waiting.ANSWER if task.requested_spend is not None:
+        case WaitReason.ANSWER if task.requested_spend is not None:
             return _suggest_budget_answer(batch, task)
-        case Waiting.NEEDS:
+        case WaitReason.NEEDS:
             return _suggest_for_needs(state, batch, task)
-        case Waiting.BACKOFF:
+        case WaitReason.BACKOFF:
             return "Retrying soon." if task.not_before is None else f"Retrying at {_format_clock(task.not_before)}."
-        case Waiting.PAUSE:
+        case WaitReason.PAUSE:
             return _suggest_unpause(batch)
-        case Waiting.LIMIT:
+        case WaitReason.LIMIT:
             return f"It runs by itself when its agent is free again{_format_limit_end(state, batch, task)}."
         case _:
             return NEXT_STEP_TEXTS[on].format(batch=batch.id, task=task.task.id)

@@ -14,7 +14,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.requests import Request, Resume, Unpause
 from plait.core.settings import Mode
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import TaskStatus, Waiting
+from plait.core.status import TaskStatus, WaitReason
 from plait.core.task import Attempt, Step
 
 
@@ -25,7 +25,7 @@ class StatusTracker:
         """With nothing published yet. Entrants have events but aren't counted: their task is."""
         self._entrants = {task.place for task in batch.tasks if task.task.entrant is not None}
         size = len(batch.tasks)
-        self._last_status: list[tuple[TaskStatus, Waiting | None] | None] = [None] * size
+        self._last_status: list[tuple[TaskStatus, WaitReason | None] | None] = [None] * size
         self._counts = dict.fromkeys(TaskStatus, 0)
 
     @classmethod

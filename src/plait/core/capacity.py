@@ -12,7 +12,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.reports import CapacityChanged
 from plait.core.scheduler.starts import VERIFY_AGENT
 from plait.core.state import State
-from plait.core.status import NextAction, Waiting
+from plait.core.status import NextAction, WaitReason
 from plait.core.task import Attempt
 
 MIB = 1024**2
@@ -88,7 +88,7 @@ def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
     expected = (estimate_footprint(state, attempt.agent) * attempt.decision.slots for attempt in alive)
     growth = sum(max(0, most - sizes.get(attempt.name, 0)) for most, attempt in zip(expected, alive, strict=True))
     agent = _find_largest_agent(state)
-    was = state.capacity.slots if state.capacity is not None and state.capacity.on is Waiting.MEMORY else None
+    was = state.capacity.slots if state.capacity is not None and state.capacity.on is WaitReason.MEMORY else None
     return Demand(state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, was)
 
 
@@ -105,16 +105,18 @@ def memory_capacity(readings: MachineReadings, demand: Demand) -> CapacityChange
     return CapacityChanged(slots, _describe_memory(readings, demand))
 
 
-def shared_capacity(limit: int, others: int, who: str, waiting: int = 0) -> CapacityChanged:
-    """What the user's other engines leave of the slots that all of them share; those that are `waiting` get an even part."""
-    if not limit or (others <= 0 and not waiting):
+def shared_capacity(limit: int, others: int, who: str, queued_engines: int = 0) -> CapacityChanged:
+    """What the user's other engines leave of the slots that all of them share; engines that wait for slots get an even part."""
+    if not limit or (others <= 0 and not queued_engines):
         return NO_BOUND
     by = " ".join(who.split()) or "your other engines"
-    even = -(-limit // (1 + waiting)) if waiting else limit
+    even = -(-limit // (1 + queued_engines)) if queued_engines else limit
     if even < limit - others:
-        return CapacityChanged(even, f"your {limit} slots are shared with {waiting} more that wait", Waiting.SLOT)
+        return CapacityChanged(
+            even, f"your {limit} slots are shared with {queued_engines} more that wait", WaitReason.SLOT
+        )
     left = max(0, limit - others)
-    return CapacityChanged(left, f"{others} of your {limit} slots are taken by {by}", Waiting.SLOT)
+    return CapacityChanged(left, f"{others} of your {limit} slots are taken by {by}", WaitReason.SLOT)
 
 
 def describe_shortage(readings: MachineReadings, was: str | None, where: str = "") -> str | None:

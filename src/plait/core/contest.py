@@ -123,12 +123,12 @@ def find_duplicate_id(plan: Plan) -> str | None:
 def why_invalid(plan: Plan) -> str | None:
     """Why this is no valid contest: only the contested task waits for an entrant."""
     ids = {task.id: place for place, task in enumerate(plan.tasks)}
-    waiting: dict[int, list[int]] = {place: [] for place, task in enumerate(plan.tasks) if task.entrant}
-    for place, needs in enumerate(plan.needs) if waiting else ():
+    dependents: dict[int, list[int]] = {place: [] for place, task in enumerate(plan.tasks) if task.entrant}
+    for place, needs in enumerate(plan.needs) if dependents else ():
         for need in needs:
-            if need in waiting:
-                waiting[need].append(place)
-    for place, others in waiting.items():
+            if need in dependents:
+                dependents[need].append(place)
+    for place, others in dependents.items():
         task = plan.tasks[place]
         if others != [ids.get(task.entrant or "")] or plan.tasks[others[0]].entrant is not None:
             return f"{task.id} is an entrant of {task.entrant}, which alone may wait for it, and has to"

@@ -22,7 +22,7 @@ from plait.core.scheduler.selection import (
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import EndWhy, NextAction, TaskStatus, Waiting
+from plait.core.status import EndWhy, NextAction, TaskStatus, WaitReason
 from plait.core.task import NeedKind, Step
 from plait.core.text import join_names
 
@@ -48,7 +48,7 @@ class TaskExplanation:
 
     status: TaskStatus
     reason: str
-    waiting: Waiting | None = None
+    waiting: WaitReason | None = None
     short: str = ""
 
 
@@ -56,7 +56,7 @@ class TaskExplanation:
 class _Wait:
     """What a task waits on: for programs, in a sentence, and (if different) for a table cell."""
 
-    on: Waiting
+    on: WaitReason
     reason: str
     short: str = ""
 
@@ -73,7 +73,7 @@ def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExpl
     if task.status is not None:
         return TaskExplanation(task.status, task.reason, short=task.reason)
     if task.interrupted is not None:
-        return _Wait(Waiting.PAUSE, f"{task.interrupted}; resume the batch to continue", task.interrupted).explain(
+        return _Wait(WaitReason.PAUSE, f"{task.interrupted}; resume the batch to continue", task.interrupted).explain(
             TaskStatus.INTERRUPTED
         )
     if task.alive:
@@ -102,7 +102,7 @@ def _explain_running(attempt: AttemptState) -> TaskExplanation:
 
 
 def _wait_for_answer(question: str) -> _Wait:
-    return _Wait(Waiting.ANSWER, f"needs an answer: {question}", f"asks: {question}")
+    return _Wait(WaitReason.ANSWER, f"needs an answer: {question}", f"asks: {question}")
 
 
 def _with_predicted_conflicts(task: TaskState, found: TaskExplanation) -> TaskExplanation:
@@ -123,15 +123,15 @@ def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskEx
     wait = _why_task_waits(batch, task)
     if wait is None and not batch.is_branch_stable:
         dropped = ", ".join(batch.tasks[place].task.id for place in batch.merges_to_drop)
-        wait = _Wait(Waiting.BRANCH, f"rebuilding the batch branch without {dropped or 'what was dropped'}")
+        wait = _Wait(WaitReason.BRANCH, f"rebuilding the batch branch without {dropped or 'what was dropped'}")
     if wait is not None:
         return wait.explain(TaskStatus.MERGING)
     if task.is_merged:
         return _explain_gate_turn(state, batch, task)
     if batch.merging is not None:
-        wait = _Wait(Waiting.TURN, f"merges after {batch.tasks[batch.merging].task.id}")
+        wait = _Wait(WaitReason.TURN, f"merges after {batch.tasks[batch.merging].task.id}")
     else:
-        wait = _Wait(Waiting.TURN, "merges next")
+        wait = _Wait(WaitReason.TURN, "merges next")
     return wait.explain(TaskStatus.MERGING)
 
 
@@ -139,7 +139,7 @@ def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> Task
     if batch.gate is not None and not batch.gate.stale and task.merge_position < batch.gate.size:
         return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result", short="the gate runs")
     held = _why_batch_waits(state, batch) if batch.gate is None else None
-    wait = held or _Wait(Waiting.TURN, "the gate is next")
+    wait = held or _Wait(WaitReason.TURN, "the gate is next")
     return _Wait(wait.on, f"merged; {wait.reason}", wait.short or wait.reason).explain(TaskStatus.MERGING)
 
 
@@ -150,7 +150,7 @@ def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskEx
         return TaskExplanation(TaskStatus.QUEUED, reason, short=reason)
     lock = state.start_queue.blocking_lock((batch.id, task.place))
     if wait is None and lock is not None:
-        wait = _Wait(Waiting.FILES, _describe_lock(state, batch, lock))
+        wait = _Wait(WaitReason.FILES, _describe_lock(state, batch, lock))
     wait = (
         wait
         or _why_batch_waits(state, batch)
@@ -161,7 +161,7 @@ def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskEx
     if wait is not None:
         return wait.explain(TaskStatus.WAITING)
     wait = _why_slots_wait(state, batch, task)
-    return wait.explain(TaskStatus.WAITING if wait.on is Waiting.MEMORY else TaskStatus.QUEUED)
+    return wait.explain(TaskStatus.WAITING if wait.on is WaitReason.MEMORY else TaskStatus.QUEUED)
 
 
 def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
@@ -170,10 +170,10 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
         wait = _wait_for_answer(task.question)
         return replace(wait, reason=f"{wait.reason} (answer with feedback)")
     if task.not_before is not None and task.retry_reason is not None:
-        return _Wait(Waiting.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {task.retry_reason}", task.retry_reason)
+        return _Wait(WaitReason.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {task.retry_reason}", task.retry_reason)
     if task.pending_needs:
-        return _Wait(Waiting.NEEDS, _describe_needs(batch, task))
-    return _Wait(Waiting.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
+        return _Wait(WaitReason.NEEDS, _describe_needs(batch, task))
+    return _Wait(WaitReason.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
 
 
 def _describe_needs(batch: BatchState, task: TaskState) -> str:
@@ -221,22 +221,22 @@ def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
 def _why_batch_waits(state: State, batch: BatchState) -> _Wait | None:
     """What holds back the whole batch."""
     if batch.paused is not None:
-        return _Wait(Waiting.PAUSE, f"the batch is paused: {batch.paused.why}", "the batch is paused")
+        return _Wait(WaitReason.PAUSE, f"the batch is paused: {batch.paused.why}", "the batch is paused")
     if state.pressure is not None:
-        return _Wait(Waiting.MEMORY, f"the machine is busy ({state.pressure})")
-    return None if batch.is_branch_stable else _Wait(Waiting.BRANCH, "rebuilding the batch branch")
+        return _Wait(WaitReason.MEMORY, f"the machine is busy ({state.pressure})")
+    return None if batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")
 
 
 def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
     if batch.settings.mode is not Mode.QUEUE or task.started:
         return None
     for place in batch.active:
-        return _Wait(Waiting.TURN, f"starts after {batch.tasks[place].task.id}")
+        return _Wait(WaitReason.TURN, f"starts after {batch.tasks[place].task.id}")
     head = find_queue_head(state, batch)
     if head is not None and head is not task:
-        return _Wait(Waiting.TURN, f"starts after {head.task.id}")
+        return _Wait(WaitReason.TURN, f"starts after {head.task.id}")
     approved = task.approved or batch.settings.auto_approve
-    return None if approved else _Wait(Waiting.APPROVAL, "needs approval")
+    return None if approved else _Wait(WaitReason.APPROVAL, "needs approval")
 
 
 def _why_agents_wait(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
@@ -245,7 +245,7 @@ def _why_agents_wait(state: State, batch: BatchState, task: TaskState) -> _Wait 
     reasons = [why_agent_unavailable(state, batch, agent) for agent in agents]
     if None in reasons:
         return None
-    return _Wait(Waiting.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason)))
+    return _Wait(WaitReason.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason)))
 
 
 def _why_budget_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
@@ -255,7 +255,7 @@ def _why_budget_waits(state: State, batch: BatchState, task: TaskState) -> _Wait
         return None
     spent = batch.spent + batch.reserved_spend
     reason = f"may cost {choices[0].reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
-    return _Wait(Waiting.BUDGET, reason)
+    return _Wait(WaitReason.BUDGET, reason)
 
 
 def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait:
@@ -263,9 +263,9 @@ def _why_slots_wait(state: State, batch: BatchState, task: TaskState) -> _Wait:
     wanted = f" ({slots} wanted)" if slots > 1 else ""
     if not has_batch_slots(batch, slots):
         limit = batch.settings.max_parallel
-        return _Wait(Waiting.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}")
+        return _Wait(WaitReason.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}")
     if not is_within_limit(state, slots):
-        return _Wait(Waiting.SLOT, f"{state.slots} of {state.settings.parallel_limit} slots are taken{wanted}")
+        return _Wait(WaitReason.SLOT, f"{state.slots} of {state.settings.parallel_limit} slots are taken{wanted}")
     if state.capacity is not None and not is_within_capacity(state, slots):
         return _Wait(state.capacity.on, f"{state.capacity.why}{wanted}")
-    return _Wait(Waiting.TURN, "starts next")
+    return _Wait(WaitReason.TURN, "starts next")

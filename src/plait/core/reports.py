@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import NO_SPEND, Spend
-from plait.core.status import Category, Waiting
+from plait.core.status import Category, WaitReason
 from plait.core.task import Attempt
 
 
@@ -234,7 +234,7 @@ class CapacityChanged:
 
     slots: int | None
     why: str = ""
-    on: Waiting = Waiting.MEMORY
+    on: WaitReason = WaitReason.MEMORY
 
 
 @dataclass(frozen=True, slots=True)

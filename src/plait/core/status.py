@@ -50,7 +50,7 @@ _TERMINAL = frozenset(
 )
 
 
-class Waiting(StrEnum):
+class WaitReason(StrEnum):
     """What a task waits on, for programs."""
 
     NEEDS = "needs"
@@ -69,7 +69,7 @@ class Waiting(StrEnum):
 
     @property
     def is_on_person(self) -> bool:
-        return self in {Waiting.ANSWER, Waiting.APPROVAL, Waiting.PAUSE}
+        return self in {WaitReason.ANSWER, WaitReason.APPROVAL, WaitReason.PAUSE}
 
 
 class BatchStatus(StrEnum):

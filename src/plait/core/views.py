@@ -8,7 +8,7 @@ from plait.core.scheduler.batches import is_finished, needs_publishing
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import BatchStatus, Category, NextAction, PauseCause, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, NextAction, PauseCause, TaskStatus, WaitReason
 from plait.core.task import Origin, Step
 
 
@@ -23,7 +23,7 @@ class TaskView:
     title: str
     status: TaskStatus
     reason: str
-    waiting: Waiting | None
+    waiting: WaitReason | None
     category: Category | None
     by: str | None
     agent: str | None
@@ -99,7 +99,7 @@ class BatchView:
 
 
 # Waiting on one of these is waiting on another task of the batch.
-_WAITS_ON_TASKS = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
+_WAITS_ON_TASKS = (WaitReason.NEEDS, WaitReason.PHASE, WaitReason.FILES, WaitReason.TURN)
 
 
 def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:

@@ -29,7 +29,7 @@ from plait.core.explain import explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
 from plait.core.state import State
-from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, TaskStatus, WaitReason
 from plait.core.task import Step
 from plait.core.views import find_batch_status
 from plait.git.location import RepoLocation
@@ -43,7 +43,7 @@ LabelValue = TypeVar("LabelValue", bound=str)
 Sample = tuple[tuple[str, ...], float]
 
 # Batches by status, tasks by status, and waiting tasks by cause.
-StatusTotals = tuple[Mapping[BatchStatus, int], Mapping[TaskStatus, int], Mapping[Waiting, int]]
+StatusTotals = tuple[Mapping[BatchStatus, int], Mapping[TaskStatus, int], Mapping[WaitReason, int]]
 
 # SQLite writes to the WAL first.
 _JOURNAL_FILES = (project_files.JOURNAL_FILE, f"{project_files.JOURNAL_FILE}-wal")
@@ -63,7 +63,7 @@ class CurrentMetrics:
 
     batches: Mapping[BatchStatus, int]
     tasks: Mapping[TaskStatus, int]
-    waiting: Mapping[Waiting, int]
+    waiting: Mapping[WaitReason, int]
     running: Mapping[tuple[str, Step], int]
     breakers: Mapping[str, float]  # seconds until each may be used again; 0: it is closed
     engine: bool = False
@@ -165,7 +165,7 @@ def build_totals(state: State, counters: JournalCounters) -> TotalMetrics:
 
 def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
     ended = counters.count_ended(state)
-    batches, tasks, waiting = Counter(ended.batches), Counter(ended.tasks), Counter[Waiting]()
+    batches, tasks, waiting = Counter(ended.batches), Counter(ended.tasks), Counter[WaitReason]()
     for batch in state.open.values():
         batches[find_batch_status(batch)[0]] += 1
         for task in (task for task in batch.tasks if task.task.entrant is None):
@@ -223,7 +223,7 @@ GAUGES: tuple[MetricFamily[CurrentMetrics], ...] = (
         "plait_tasks_waiting",
         "Tasks that something keeps, by what that is",
         ("on",),
-        lambda now: _count_all(Waiting, now.waiting),
+        lambda now: _count_all(WaitReason, now.waiting),
     ),
     MetricFamily(
         "plait_attempts_running",

@@ -1027,7 +1027,7 @@ export interface components {
             taskId: string;
             /** Title */
             title: string;
-            waiting: components["schemas"]["Waiting"] | null;
+            waiting: components["schemas"]["WaitReason"] | null;
             /** Winner */
             winner: string | null;
             /** Worktreepath */
@@ -1867,7 +1867,7 @@ export interface components {
             hint?: string | null;
             /** Offset */
             offset?: number | null;
-            on?: components["schemas"]["Waiting"] | null;
+            on?: components["schemas"]["WaitReason"] | null;
             /** Percentage */
             percentage?: number | null;
             /** Phase */
@@ -1928,7 +1928,7 @@ export interface components {
             taskId: string;
             /** Title */
             title: string;
-            waiting: components["schemas"]["Waiting"] | null;
+            waiting: components["schemas"]["WaitReason"] | null;
             /** Way */
             way: string;
         };
@@ -2130,7 +2130,7 @@ export interface components {
             title: string;
             /** Touches */
             touches: string[];
-            waiting: components["schemas"]["Waiting"] | null;
+            waiting: components["schemas"]["WaitReason"] | null;
             /** Wave */
             wave: number;
             /** Weight */
@@ -2945,7 +2945,7 @@ export interface components {
             status: components["schemas"]["TaskStatus"];
             /** Taskid */
             taskId: string;
-            waiting: components["schemas"]["Waiting"] | null;
+            waiting: components["schemas"]["WaitReason"] | null;
         };
         /**
          * SettingShape
@@ -3236,11 +3236,11 @@ export interface components {
             startedAt: string;
         };
         /**
-         * Waiting
+         * WaitReason
          * @description What a task waits on, for programs.
          * @enum {string}
          */
-        Waiting: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot";
+        WaitReason: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot";
         /**
          * WholeTask
          * @description `text` is its whole file, and `version` what an edit has to name; null if it can't be edited.

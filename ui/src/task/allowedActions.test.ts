@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Explanation, TaskStatus, Waiting } from "../api/types";
+import type { Explanation, TaskStatus, WaitReason } from "../api/types";
 import { disabledReasons } from "./allowedActions";
 import type { RunInfo } from "./selectedTask";
 
-function known(status: TaskStatus, waiting: Waiting | null = null): RunInfo {
+function known(status: TaskStatus, waiting: WaitReason | null = null): RunInfo {
   return { status, waiting, attempt: 0 } as RunInfo;
 }
 

@@ -29,7 +29,7 @@ from plait.client.session import Session, open_session
 from plait.core.errors import PlaitError
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
-from plait.core.status import TaskStatus, Waiting
+from plait.core.status import TaskStatus, WaitReason
 from plait.core.views import BatchView, TaskView, make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation, find_repo
@@ -136,7 +136,7 @@ def _add_batch(page: Page, view: BatchView) -> None:
 
 def _describe_question(view: BatchView) -> str:
     task = next((task for task in view.tasks if task.waiting and task.waiting.is_on_person), None)
-    if task is None or task.waiting is Waiting.PAUSE:
+    if task is None or task.waiting is WaitReason.PAUSE:
         return view.reason
     return f"{task.id}: {task.reason}"
 

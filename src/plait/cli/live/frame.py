@@ -26,7 +26,7 @@ from plait.cli.live.view_model import BatchViewModel, RunningGate
 from plait.client.next_step import format_answer_command
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Publish
-from plait.core.status import BatchStatus, PauseCause, TaskStatus, Waiting
+from plait.core.status import BatchStatus, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
 
 _MIN_BOX_WIDTH = 24  # in fewer columns the box has no sides
@@ -283,14 +283,14 @@ def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, st
 
 
 def _approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
-    waiting = [task for task in model.view.tasks if task.waiting is Waiting.APPROVAL]
+    waiting = [task for task in model.view.tasks if task.waiting is WaitReason.APPROVAL]
     if waiting:
         press = "press a to approve, or " if keys else ""
         yield f"{waiting[0].id} waits for approval: {press}plait approve {model.name}", "bold yellow"
 
 
 def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
-    asking = [task for task in model.view.tasks if task.waiting is Waiting.ANSWER]
+    asking = [task for task in model.view.tasks if task.waiting is WaitReason.ANSWER]
     for task in asking[:_MAX_QUESTIONS]:
         yield f"{task.id} asks: {task.question}", "bold yellow"
     if asking:
@@ -302,6 +302,6 @@ def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
 
 def format_keys(model: BatchViewModel) -> str:
     """The keys that have an effect now."""
-    approve = any(task.waiting is Waiting.APPROVAL for task in model.view.tasks)
+    approve = any(task.waiting is WaitReason.APPROVAL for task in model.view.tasks)
     pause = "p pause" if model.paused is None else "p resume"
     return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])

@@ -11,7 +11,7 @@ from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page, replace_control_cha
 from plait.client.contest_results import ContestView
 from plait.client.model_jobs import ModelJobs, ModelJobView
 from plait.client.next_step import find_login_hint, format_answer_command
-from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView
 
@@ -155,13 +155,13 @@ def _format_group(task: TaskView) -> str:
 
 def _add_questions(page: Page, view: BatchView, name: str) -> None:
     called = quote(name)
-    asking = [task for task in view.tasks if task.waiting in {Waiting.ANSWER, Waiting.APPROVAL}]
+    asking = [task for task in view.tasks if task.waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}]
     if not asking:
         return
     page.add_line()
     for task in asking[:_MAX_PER_KIND]:
         page.add_line(("  waits for you", "yellow"), f"  {task.id}: {_flatten(task.reason)}")
-        approve = task.waiting is Waiting.APPROVAL
+        approve = task.waiting is WaitReason.APPROVAL
         way = (
             f"plait approve {called}"
             if approve

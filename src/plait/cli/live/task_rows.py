@@ -13,7 +13,7 @@ from plait.cli.live.view_model import BatchViewModel
 from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import describe_failure
 from plait.core.settings import NO_SPEND
-from plait.core.status import Category, TaskStatus, Waiting
+from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.views import TaskView
 
 AGENT_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)  # an attempt is running
@@ -103,7 +103,7 @@ def describe_predicted_conflict(task: TaskView) -> str:
 
 def shorten_reason(task: TaskView, now: float) -> str:
     """The reason without what the status column already says."""
-    if task.waiting is Waiting.BACKOFF and task.retry_at is not None:
+    if task.waiting is WaitReason.BACKOFF and task.retry_at is not None:
         return f"{_RETRY_VERBS.get(task.status, 'retrying')} in {format_elapsed(task.retry_at - now)}: {task.short}"
     if task.status is TaskStatus.CONFLICTED:
         return task.short.removeprefix(f"{describe_failure(Category.CONFLICT)}: ")

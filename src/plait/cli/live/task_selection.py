@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from plait.core.fast_dataclass import dataclass
-from plait.core.status import TaskStatus, Waiting
+from plait.core.status import TaskStatus, WaitReason
 from plait.core.views import TaskView
 
 _MAX_FAILURES = 3  # the latest failures are always shown
@@ -55,7 +55,7 @@ def _make_sort_key(tasks: Sequence[TaskView]) -> Callable[[int], tuple[int, floa
 
     def order(place: int) -> tuple[int, float, int]:
         task = tasks[place]
-        if place in last or task.waiting in {Waiting.ANSWER, Waiting.APPROVAL}:
+        if place in last or task.waiting in {WaitReason.ANSWER, WaitReason.APPROVAL}:
             return 0, 0.0, place
         return _RANKS[task.status], -(task.ended_at or 0.0), place
 

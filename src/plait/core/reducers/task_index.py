@@ -140,10 +140,10 @@ def scope_locks(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
 
 def move_to_queue(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> None:
     """Update the task's queue and its order after settings changed."""
-    waiting = task.next_action is NextAction.START
-    if waiting:
+    queued = task.next_action is NextAction.START
+    if queued:
         state.start_queue.discard((batch.id, task.place))
         task.next_action = NextAction.NONE
     task.queue_key = QueueKey(batch.id, agents, task.queue_key.is_contest)
-    if waiting:
+    if queued:
         reindex_task(state, batch, task)

@@ -124,10 +124,10 @@ def _answer_approve(state: State, batch: BatchState, request: Approve) -> Reques
         needs_approval = task.status is None and not task.approved
         why = None if needs_approval else f"{request.task} does not need approval"
         return RequestRefused(request.id, why) if why else RequestGranted(request.id, (request.task,))
-    waiting = find_queue_head(state, batch)
-    if waiting is None or waiting.approved or waiting.started:
+    head = find_queue_head(state, batch)
+    if head is None or head.approved or head.started:
         return RequestRefused(request.id, "no task needs approval now")
-    return RequestGranted(request.id, (waiting.task.id,))
+    return RequestGranted(request.id, (head.task.id,))
 
 
 def why_not_submit(state: State, request: Submit) -> str | None:

@@ -7,7 +7,7 @@ from random import Random
 from typing import Protocol
 
 from plait.core.reports import CapacityChanged, PressureChanged, Report
-from plait.core.status import Waiting
+from plait.core.status import WaitReason
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.seeded_random import SeededRandom
@@ -16,7 +16,7 @@ _JUMPS = (-200.0, -5.0, 7.0, 90.0, 1800.0, 30_000.0)
 _CAPACITIES = (
     CapacityChanged(0, "only 90 MiB of memory left"),
     CapacityChanged(1, "600 MiB of memory left"),
-    CapacityChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
+    CapacityChanged(2, "2 of your 4 slots are taken by another engine", WaitReason.SLOT),
     CapacityChanged(3, "2.0 GiB of memory left"),
     CapacityChanged(5, "3.0 GiB of memory left"),
 )

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from plait.client.stream_event import EventType
-from plait.core.status import Category, PauseCause, Waiting
+from plait.core.status import Category, PauseCause, WaitReason
 from plait.core.task import Step
 from plait.server.http.schema.base import ApiModel
 
@@ -50,7 +50,7 @@ class EventShape(ApiModel):
     files: list[str] | None = None
     hint: str | None = None
     offset: int | None = None
-    on: Waiting | None = None
+    on: WaitReason | None = None
     percentage: int | None = None
     phase: str | None = None
     pr_url: str | None = None
