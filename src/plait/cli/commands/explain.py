@@ -19,7 +19,7 @@ from plait.cli.format import (
 )
 from plait.cli.output import OK, Page, print_json
 from plait.client.batch_lookup import find_one_task
-from plait.client.explain import (
+from plait.client.full_explanation import (
     FullExplanation,
     TaskResultDetails,
     explain_fully,

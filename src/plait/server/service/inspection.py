@@ -19,7 +19,7 @@ from plait.client.diff import (
     find_batch_range,
     find_task_range,
 )
-from plait.client.explain import (
+from plait.client.full_explanation import (
     TaskResultDetails,
     build_explanation,
     confirm_result,
