@@ -38,7 +38,7 @@ from plait.core.task import Attempt, Step
 from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, Attempts
 from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.reactor import SelectReactor
-from plait.runtime.executor import RunningProcess
+from plait.runtime.executor import AttemptLimits, RunningProcess
 from plait.runtime.transcript import FileTranscript
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
@@ -73,6 +73,9 @@ class FakeJobs:
     def create_parser(self, order: AttemptStarted) -> Listener:  # noqa: ARG002 - the builder's
         return Listener()
 
+    def build_limits(self, order: AttemptStarted) -> AttemptLimits:  # noqa: ARG002 - the builder's
+        return AttemptLimits()
+
 
 class FakeExecutor:
     def __init__(self, path: Path) -> None:
@@ -81,7 +84,7 @@ class FakeExecutor:
     def open_transcript(self, attempt: Attempt) -> FileTranscript:  # noqa: ARG002 - the protocol's
         return FileTranscript(self.path)
 
-    def adopt(self, attempt: Attempt) -> RunningProcess:  # noqa: ARG002 - the protocol's
+    def adopt(self, attempt: Attempt, limits: AttemptLimits) -> RunningProcess:  # noqa: ARG002 - the protocol's
         return RunningProcess(7)
 
 

@@ -16,14 +16,15 @@ import pytest
 from plait.agents.drivers.shell import ShellAgent
 from plait.agents.interface import AttemptContext, Command
 from plait.core.reports import AttemptLaunched
-from plait.core.requests import CancelTask, Retry
+from plait.core.requests import CancelTask, Resume, Retry
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step, Task
 from plait.engine.daemon import DOORBELL_FIFO
+from plait.runtime.executor import AttemptSpec
 from plait.store import batch_files
 from plait.system import processes
-from tests.support.temp_project import engine_project
+from tests.support.temp_project import temp_project
 
 if TYPE_CHECKING:
     from tests.engine.conftest import EngineHarness
@@ -102,6 +103,24 @@ def test_an_environment_that_cant_be_removed_does_not_end_the_engine(harness: En
     engine.engine.release()
 
 
+def test_an_attempt_that_is_not_launched_yet_gets_the_environment_of_a_resume(
+    harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.submit(Task("one", run="true"), settings=QUICK)
+    engine = harness.engine()
+    specs: list[AttemptSpec] = []
+    with monkeypatch.context() as preparing:  # as while a workspace is prepared
+        preparing.setattr(engine.parts.attempts.executor, "start", specs.append)
+        assert engine.wait_until(lambda: bool(specs))
+        batch_files.write_batch_environment(harness.folder, "b", {**os.environ, "API_KEY": "new"})
+        harness.request(Resume("resume", "b"))
+        assert engine.wait_until(lambda: len(specs) == 2)
+    assert [spec.env.get("API_KEY") for spec in specs] == [None, "new"]
+    engine.parts.attempts.executor.start(specs[-1])
+    harness.request(Resume("resume again", "b"))
+    assert engine.wait_until(engine.has_ended)
+
+
 def test_who_asks_while_the_batch_ends_is_served_with_its_environment(harness: EngineHarness) -> None:
     """A front looks whether there is one, and sees no need to hand over its own; then the batch ends, and it is gone."""
     harness.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
@@ -152,17 +171,17 @@ def test_what_is_still_being_ended_is_waited_for_in_sleep(
 
 
 def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project") as home:
         home.task("one", "true")
         home.place.state.mkdir()
         (home.place.state / DOORBELL_FIFO).touch()
-        code, said = home.run("run", "tasks", "--yes", "--isolation", "in-place")
-        assert code == 0, said
+        answer = home.plait("run", "tasks", "--yes", "--isolation", "in-place")
+        assert answer.code == 0, answer.output
         assert (home.place.state / DOORBELL_FIFO).is_fifo()
 
 
 def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) -> None:
-    with engine_project(tmp_path / "project") as home:
+    with temp_project(tmp_path / "project") as home:
         home.task("one", WAIT)
         reader, writer = os.pipe()
         words = [

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.runtime.executor import TranscriptChunk
+from plait.runtime.executor import AttemptLimits, TranscriptChunk
 from plait.runtime.transcript import FileTranscript
 from plait.system import disk
 from plait.system.disk import HOLE_BLOCK_BYTES
@@ -39,7 +40,7 @@ def pieces(path: Path, most: int = 100_000) -> list[TranscriptChunk]:
 def trimmed(path: Path) -> bytes:
     """All that was written to a transcript that has lost its middle."""
     data = fill(path, 40)
-    if not FileTranscript(path, CAP).trim():
+    if not FileTranscript(path).trim(CAP):
         pytest.skip("this file system has no holes")
     return data
 
@@ -48,7 +49,7 @@ def test_there_may_be_none(path: Path) -> None:
     assert FileTranscript(path).size() == 0
     assert FileTranscript(path).read(0, 10) == TranscriptChunk(0, b"")
     assert FileTranscript(path).tail(10) == b""
-    assert not FileTranscript(path, CAP).trim()
+    assert not FileTranscript(path).trim(CAP)
 
 
 def test_it_is_read_in_pieces_that_join(path: Path) -> None:
@@ -62,7 +63,7 @@ def test_it_is_read_in_pieces_that_join(path: Path) -> None:
 
 def test_under_its_cap_it_stays_as_it_is(path: Path) -> None:
     data = fill(path, 16)
-    assert not FileTranscript(path, CAP).trim()
+    assert not FileTranscript(path).trim(CAP)
     assert path.read_bytes() == data
 
 
@@ -100,17 +101,17 @@ def test_it_can_be_trimmed_again_and_again(path: Path, trimmed: bytes) -> None:
     for _ in range(3):
         with path.open("ab") as file:
             file.write(trimmed)
-        assert FileTranscript(path, CAP).trim()
+        assert FileTranscript(path).trim(CAP)
         assert path.stat().st_blocks * 512 <= CAP
         assert pieces(path)[0].data == head
-        assert not FileTranscript(path, CAP).trim()
+        assert not FileTranscript(path).trim(CAP)
     assert FileTranscript(path).tail(1000) == trimmed[-1000:]
 
 
 def test_where_the_file_system_has_no_holes_it_stays_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = fill(path, 40)
     monkeypatch.setattr(disk, "_punch_descriptor", lambda *_: False)
-    assert not FileTranscript(path, CAP).trim()
+    assert not FileTranscript(path).trim(CAP)
     assert path.read_bytes() == data
 
 
@@ -127,7 +128,7 @@ def test_zeros_that_were_printed_are_no_hole(path: Path) -> None:
 def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
     os.mkfifo(path)
     assert FileTranscript(path).read(3, 10).data == FileTranscript(path).tail(10) == b""
-    assert not FileTranscript(path, 0).trim()
+    assert not FileTranscript(path).trim(0)
     assert FileTranscript(path.parent).read(0, 10) == TranscriptChunk(0, b"")
 
 
@@ -136,7 +137,7 @@ def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFac
     path = tmp_path_factory.getbasetemp() / "trimmed"
     if not path.exists():
         fill(path, 40)
-        FileTranscript(path, CAP).trim()
+        FileTranscript(path).trim(CAP)
     whole = b"%015d\n"
     piece = FileTranscript(path).read(start, most)
     assert len(piece.data) <= most
@@ -148,8 +149,10 @@ def test_a_piece_is_true_wherever_it_begins(tmp_path_factory: pytest.TempPathFac
 
 def test_a_line_of_a_hundred_megabytes_does_no_harm(tmp_path: Path) -> None:
     print_it = "head -c 100000000 /dev/zero | tr '\\0' x; printf '\\nthe end\\n'"
-    with local_executor_setup(tmp_path, cap=CAP) as scene:
-        assert scene.run(print_it) == 0
+    with local_executor_setup(tmp_path) as scene:
+        job = replace(scene.make_job(print_it), limits=AttemptLimits(transcript_bytes=CAP))
+        scene.executor.start(job)
+        assert scene.wait_for_end(job.attempt) == 0
     path = next((tmp_path / "state").rglob("transcript"))
     assert FileTranscript(path).size() == 100_000_009
     assert path.stat().st_blocks * 512 <= CAP

@@ -34,6 +34,6 @@ def test_an_attempt_lies_in_the_folder_of_its_task() -> None:
     attempt = folder.attempt(Attempt("7f3a", "one", Step.VERIFY, 2))
     assert attempt.path == Path("/state/batches/7f3a/tasks/one/verify-2")
     assert attempt.path.parent == folder.task("7f3a", "one")
-    files = {attempt.transcript, attempt.pidfile, attempt.exit_status, attempt.prompt}
+    files = {attempt.transcript, attempt.pidfile, attempt.exit_status}
     assert {file.parent for file in files} == {attempt.path}
-    assert len(files) == 4
+    assert len(files) == 3

@@ -73,12 +73,11 @@ def build_dependencies(
         find_setups_folder(place, config),
         disk_cap=config.workspace.disk_cap,
     )
-    cap = config.engine.transcript_cap
     attempts = Attempts(
         context,
-        JobBuilder(context, shared),
-        merge_queue.write_conflict_file,
-        lambda callbacks: LocalExecutor(callbacks, reactor, workspaces, cap=cap),
+        JobBuilder(context, shared, config.engine.transcript_cap),
+        merge_queue.describe_conflict,
+        lambda callbacks: LocalExecutor(callbacks, reactor, workspaces),
     )
     sensors = MachineSensors((place.state, place.top, find_worktrees_folder(place, config)))
     return Dependencies(

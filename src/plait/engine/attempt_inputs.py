@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from plait.agents.drivers.shell import CheckCommand
@@ -27,9 +26,8 @@ from plait.core.decisions import AttemptStarted
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt, Step, Task
 from plait.engine.context import EngineContext
-from plait.runtime.executor import AttemptKind, AttemptSpec
+from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, AttemptSpec
 from plait.store.batch_inputs import BatchInputs, BatchInputsError
-from plait.system.atomic_files import write_private_file
 from plait.system.interfaces import SharedState
 
 CHECK_TAIL_BYTES = 4 << 10  # of a failed check's output that the next attempt is given
@@ -37,40 +35,57 @@ CHECK_TAIL_BYTES = 4 << 10  # of a failed check's output that the next attempt i
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What a command is built from. `last_check` is the end of what the task's last check printed."""
+    """What a command is built from. `folder` is the attempt's own, where it runs; `files` will be written there."""
 
     order: AttemptStarted
     inputs: BatchInputs
     task: Task
     workspace: str
+    folder: str
     rules: PromptRules
-    last_check: str
+    before: PriorFeedback
+    files: list[AttemptFile] = field(default_factory=list)
+
+    def add_file(self, path: str, text: str) -> None:
+        self.files.append(AttemptFile(path, text.encode("utf-8", "surrogateescape")))
 
 
 class JobBuilder:
-    def __init__(self, context: EngineContext, shared: SharedState) -> None:
-        self._folder = context.folder
+    def __init__(self, context: EngineContext, shared: SharedState, transcript_bytes: int) -> None:
+        self._state_root = context.folder.root
         self._inputs = context.inputs
         self._shared = shared
+        self._transcript_bytes = transcript_bytes
         self._agents: dict[AgentSpec, Agent] = {}
 
-    def build_job(
-        self, order: AttemptStarted, kind: AttemptKind, workspace: str, rules: PromptRules, last_check: str
+    def build_limits(self, order: AttemptStarted) -> AttemptLimits:
+        return AttemptLimits(order.timeout, self._transcript_bytes)
+
+    def build_spec(  # noqa: PLR0913 - all differ from attempt to attempt
+        self,
+        order: AttemptStarted,
+        kind: AttemptKind,
+        rules: PromptRules,
+        before: PriorFeedback,
+        *,
+        workspace: str,
+        folder: str,
     ) -> AttemptSpec:
-        """Also writes the files that the attempt reads. Raises PlaitError."""
+        """Raises PlaitError."""
         attempt = order.attempt
         inputs = self._inputs.get_inputs(attempt.batch)
         task = Task("") if kind is AttemptKind.GATE else _find_task(inputs, attempt)
-        command = self._build_command(_Job(order, inputs, task, workspace, rules, last_check))
+        job = _Job(order, inputs, task, workspace, folder, rules, before)
+        command = self._build_command(job)
         env = build_environment(
             self._inputs.get_environment(attempt.batch),
             attempt=attempt,
             task=task,
             workspace=workspace,
             ports=self._shared.lease_ports(attempt.batch, attempt.task),
-            name=make_unique_name(self._folder.root, attempt.batch, attempt.task),
+            name=make_unique_name(self._state_root, attempt.batch, attempt.task),
             extra=command.env,
-            feedback_file=self._write_feedback(order),
+            feedback_file=_add_feedback_file(job),
         )
         return AttemptSpec(
             attempt,
@@ -82,6 +97,8 @@ class JobBuilder:
             checkout=inputs.top,
             base=order.base,
             setup=inputs.gear.outfit,
+            files=tuple(job.files),
+            limits=self.build_limits(order),
         )
 
     def create_parser(self, order: AttemptStarted) -> OutputParser:
@@ -97,26 +114,24 @@ class JobBuilder:
         return RedactingParser(CheckCommand().create_parser(), self._inputs.get_redactor(batch))
 
     def _build_command(self, job: _Job) -> Command:
-        folder = self._folder.attempt(job.order.attempt).path
         if job.order.command is None:
             command = self._build_agent_command(job)
         else:
-            command = CheckCommand().build_command(job.order.command, str(folder))
-        for file, content in command.files:
-            _write_if_changed(folder / file, content)
+            command = CheckCommand().build_command(job.order.command, job.folder)
+        for name, text in command.files:
+            job.add_file(f"{job.folder}/{name}", text)
         return command
 
     def _build_agent_command(self, job: _Job) -> Command:
-        order, task, attempt = job.order, job.task, job.order.attempt
-        folder = self._folder.attempt(attempt)
+        order, task, task_folder = job.order, job.task, str(PurePath(job.folder).parent)
         name, text = render_task_file(task)
         context = AttemptContext(
-            attempt,
+            order.attempt,
             task,
             job.workspace,
-            task_file=str(self._folder.task(attempt.batch, attempt.task) / name),
-            prompt_file=str(folder.prompt),
-            folder=str(folder.path),
+            task_file=f"{task_folder}/{name}",
+            prompt_file=f"{job.folder}/prompt.md",
+            folder=job.folder,
             session=order.session,
             feedback=order.feedback,
             base=order.base,
@@ -126,30 +141,17 @@ class JobBuilder:
         command = self._load_agent(spec).build_command(context)
         resumes = order.session is not None and _resumes_session(command, order.session)
         if resumes or _mentions_path(command, context.task_file):
-            write_private_file(Path(context.task_file), text)
+            job.add_file(context.task_file, text)
+        if job.before.conflict:
+            job.add_file(f"{task_folder}/conflict.md", job.before.conflict)
         if _mentions_path(command, context.prompt_file):
-            before = PriorFeedback(order.feedback, job.last_check, self._read_conflict(order))
             prompt = (
-                build_continuation(task, before, context.task_file)
+                build_continuation(task, job.before, context.task_file)
                 if resumes
-                else build_prompt(task, job.rules, before, workspace=job.workspace, template=job.inputs.template)
+                else build_prompt(task, job.rules, job.before, workspace=job.workspace, template=job.inputs.template)
             )
-            write_private_file(folder.prompt, f"{prompt}\n{build_reply_instructions()}\n" if spec.replies else prompt)
+            job.add_file(context.prompt_file, f"{prompt}\n{build_reply_instructions()}\n" if spec.replies else prompt)
         return _wrap_reply_command(command, spec, context) if spec.replies else command
-
-    def _read_conflict(self, order: AttemptStarted) -> str:
-        if order.repairs is not None:
-            with suppress(OSError):
-                return self._folder.conflict(order.attempt.batch, order.attempt.task).read_text("utf-8", "replace")
-        return ""
-
-    def _write_feedback(self, order: AttemptStarted) -> Path | None:
-        """For scripts, which read no prompt."""
-        if not order.feedback:
-            return None
-        path = self._folder.attempt(order.attempt).path / "feedback.md"
-        write_private_file(path, order.feedback + "\n")
-        return path
 
     def _load_agent(self, spec: AgentSpec) -> Agent:
         if spec not in self._agents:
@@ -162,6 +164,15 @@ def _find_task(inputs: BatchInputs, attempt: Attempt) -> Task:
     if task is None:
         raise BatchInputsError(f"the inputs of batch {attempt.batch} don't contain {attempt.task}")
     return task
+
+
+def _add_feedback_file(job: _Job) -> str | None:
+    """For scripts, which read no prompt."""
+    if not job.order.feedback:
+        return None
+    path = f"{job.folder}/feedback.md"
+    job.add_file(path, job.order.feedback + "\n")
+    return path
 
 
 def _wrap_reply_command(command: Command, spec: AgentSpec, context: AttemptContext) -> Command:
@@ -184,14 +195,6 @@ def _resumes_session(command: Command, session: str) -> bool:
     """Whether the command continues the session; an agent that can't gets the whole prompt."""
     words = (*command.argv, *(value for _, value in command.env), *(text for _, text in command.files))
     return any(session in word for word in words)
-
-
-def _write_if_changed(path: Path, text: str) -> None:
-    """A process that an earlier engine started may be reading the file."""
-    with suppress(OSError):
-        if path.read_bytes() == text.encode("utf-8", "surrogateescape"):
-            return
-    write_private_file(path, text)
 
 
 # The executor sets PLAIT_MARK, and PLAIT_DEBUG is meant for nested calls of plait, too. Secrets of plait's own settings

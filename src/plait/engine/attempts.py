@@ -24,7 +24,7 @@ from plait.agents.interface import (
     SessionStarted,
     SpendUpdated,
 )
-from plait.agents.prompts import PromptRules
+from plait.agents.prompts import PriorFeedback, PromptRules
 from plait.agents.retry_after import RetryAfter
 from plait.core.decisions import AttemptStarted, GateStarted
 from plait.core.errors import AgentError, Fault, PlaitError, describe_error
@@ -56,6 +56,7 @@ from plait.engine.transcript_reader import TranscriptReader
 from plait.git.interfaces import CapturedChange
 from plait.runtime.executor import (
     AttemptKind,
+    AttemptSpec,
     CaptureSpec,
     Executor,
     ExecutorCallbacks,
@@ -85,6 +86,8 @@ class WatchedAttempt:
     peak_memory: int = 0
     rate_limited_until: float = 0.0
     last_signals: dict[type[AgentEvent], AgentEvent] = field(default_factory=dict)
+    conflict: str | None = None  # both sides of the conflict that it resolves; None: not described yet
+    launched: bool = False
 
 
 class Attempts:
@@ -94,14 +97,14 @@ class Attempts:
         self,
         context: EngineContext,
         jobs: JobBuilder,
-        write_conflict_file: Callable[[AttemptStarted], None],
+        describe_conflict: Callable[[AttemptStarted], str],
         open_executor: Callable[[ExecutorCallbacks], Executor],
     ) -> None:
         self._state = context.state
         self._emit = context.emit
         self._inputs = context.inputs
         self._jobs = jobs
-        self._write_conflict_file = write_conflict_file
+        self._describe_conflict = describe_conflict
         self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
         self.executor = open_executor(self)
@@ -120,20 +123,27 @@ class Attempts:
         with self._reporting_failures(order.attempt):
             self._watch(order, kind, self._jobs.create_parser(order))
             if order.repairs is None:
-                self._launch(self._watched[order.attempt])
+                self._launch(order.attempt, conflict="")
             else:  # its prompt quotes the conflict, which git has to describe first
                 self._workers.submit(
                     ("conflict", order.attempt.batch, order.attempt.task),
-                    lambda: self._write_conflict_file(order),
-                    lambda _: self._launch_if_wanted(order.attempt),
-                    lambda error: self._launch_if_wanted(order.attempt, error),
+                    lambda: self._describe_conflict(order),
+                    lambda conflict: self._launch(order.attempt, conflict),
+                    lambda error: self.on_start_failed(order.attempt, error),
                 )
+
+    def reload_environment(self, batch: str) -> None:
+        """A front end may have written another environment: attempts that aren't launched yet start with that one."""
+        self._inputs.reload_environment(batch)
+        for watched in self.running:
+            if watched.order.attempt.batch == batch and watched.conflict is not None and not watched.launched:
+                self._launch(watched.order.attempt, watched.conflict)
 
     def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
         """Find out what became of an attempt that an earlier engine was to start. True: it is running."""
         order, kind = self._identify(decision)
         self._watch(order, kind, self._create_parser_or_default(order))
-        found = self.executor.adopt(order.attempt)
+        found = self.executor.adopt(order.attempt, self._jobs.build_limits(order))
         match found:
             case RunningProcess(pid):
                 self.on_launched(order.attempt, pid)
@@ -150,6 +160,8 @@ class Attempts:
 
     def on_launched(self, attempt: Attempt, pid: int) -> None:
         watched = self._watched.get(attempt)
+        if watched is not None:
+            watched.launched = True
         if watched is None or watched.kind is not AttemptKind.GATE:
             self._emit(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
 
@@ -228,16 +240,15 @@ class Attempts:
             return self._inputs.get_inputs(order.attempt.batch).top
         return ""
 
-    def _launch_if_wanted(self, attempt: Attempt, error: Exception | None = None) -> None:
+    def _launch(self, attempt: Attempt, conflict: str) -> None:
+        """Give the executor its spec; again, if the spec has changed before it was launched."""
         watched = self._watched.get(attempt)
-        if watched is None:
-            return  # it was cancelled meanwhile
-        with self._reporting_failures(attempt):
-            if error is not None:
-                raise error
-            self._launch(watched)
+        if watched is not None:  # else it was cancelled while the conflict was described
+            watched.conflict = conflict
+            with self._reporting_failures(attempt):
+                self.executor.start(self._build_spec(watched, conflict))
 
-    def _launch(self, watched: WatchedAttempt) -> None:
+    def _build_spec(self, watched: WatchedAttempt, conflict: str) -> AttemptSpec:
         order, attempt = watched.order, watched.order.attempt
         batch = self._state.batches.get(attempt.batch)
         task = batch.find_task(attempt.task) if batch is not None else None
@@ -245,8 +256,10 @@ class Attempts:
         rules = PromptRules(self.is_isolated(attempt.batch), verify)
         workspace = watched.workspace or self._inputs.get_inputs(attempt.batch).top
         last_check = self._read_last_check(attempt.batch, task) if task is not None and order.feedback else ""
-        spec = self._jobs.build_job(order, watched.kind, workspace, rules, last_check)
-        self.executor.start(replace(spec, task_base=(task.base or "") if task is not None else ""))
+        before = PriorFeedback(order.feedback, last_check, conflict)
+        folder = self.executor.attempt_folder(attempt)
+        spec = self._jobs.build_spec(order, watched.kind, rules, before, workspace=workspace, folder=folder)
+        return replace(spec, task_base=(task.base or "") if task is not None else "")
 
     def _read_last_check(self, batch: str, task: TaskState) -> str:
         """The end of what the task's last check printed; one that never started printed nothing."""

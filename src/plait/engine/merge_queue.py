@@ -31,7 +31,6 @@ from plait.engine.context import EngineContext
 from plait.forges.interfaces import Publisher
 from plait.git.interfaces import BranchMerger, ChangeGoneError
 from plait.system import log
-from plait.system.atomic_files import write_private_file
 
 
 class MergeQueue:
@@ -48,7 +47,6 @@ class MergeQueue:
         self._workers = context.workers
         self._state = context.state
         self._inputs = context.inputs
-        self._folder = context.folder
         self._emit = context.emit
 
     @cached_property
@@ -60,19 +58,20 @@ class MergeQueue:
         return self._open_publisher()
 
     def merge(self, order: MergeStarted) -> None:
+        branch = self._state.batches[order.batch].branch
         edit = self._build_edit(order.batch, order.task)
         self._submit(
             order.batch,
-            lambda: self._run_merge(order, edit),
+            lambda: self._run_merge(order, branch, edit),
             lambda error: _to_merge_failure(order, error),
         )
 
     def rebuild(self, order: RebuildStarted) -> None:
-        base = self._state.batches[order.batch].base
+        branch, base = self._state.batches[order.batch].branch, self._state.batches[order.batch].base
         edits = {change.task: self._build_edit(order.batch, change.task) for change in order.line}
         self._submit(
             order.batch,
-            lambda: self._run_rebuild(order, base, edits),
+            lambda: self._run_rebuild(order, branch, base, edits),
             lambda error: [RebuildFailed(order.batch, order.n, _format_with_hint(error))],
         )
 
@@ -91,19 +90,18 @@ class MergeQueue:
             ],
         )
 
-    def write_conflict_file(self, order: AttemptStarted) -> None:
-        """Describe the conflict in a file, for the attempt that resolves it. Called from a worker thread."""
+    def describe_conflict(self, order: AttemptStarted) -> str:
+        """Both sides of the conflict that this attempt resolves; "" if there is none. Called from a worker thread."""
         name, change = order.attempt, order.repairs
-        if change is not None:
-            conflict = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
-            rules = self._inputs.get_inputs(name.batch).gear.blending
-            try:
-                write_private_file(
-                    self._folder.conflict(name.batch, name.task),
-                    self.merger.describe_conflict(conflict, rules),
-                )
-            except (PlaitError, OSError) as error:  # the attempt can do without
-                log.write_line(f"warning: can't describe the conflict to {name}: {describe_error(error)}")
+        if change is None:
+            return ""
+        conflict = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
+        rules = self._inputs.get_inputs(name.batch).gear.blending
+        try:
+            return self.merger.describe_conflict(conflict, rules)
+        except (PlaitError, OSError) as error:  # the attempt can do without
+            log.write_line(f"warning: can't describe the conflict to {name}: {describe_error(error)}")
+            return ""
 
     def _submit(self, batch: str, job: Callable[[], Report], failed: Callable[[Exception], Sequence[Report]]) -> None:
         def report_failure(error: Exception) -> None:
@@ -115,15 +113,17 @@ class MergeQueue:
 
         self._workers.submit(("line", batch), job, self._emit, report_failure)
 
-    def _run_merge(self, order: MergeStarted, edit: EditFiles | None) -> MergeDone | MergeConflicted:
+    def _run_merge(self, order: MergeStarted, branch: str, edit: EditFiles | None) -> MergeDone | MergeConflicted:
         kit = self._inputs.get_inputs(order.batch)
         message = build_merge_message(kit, order.batch, order.task, order.n, edit)
-        return self.merger.merge(order, message, kit.gear.blending)
+        return self.merger.merge(order, branch, message, kit.gear.blending)
 
-    def _run_rebuild(self, order: RebuildStarted, base: str, edits: Mapping[str, EditFiles | None]) -> RebuildDone:
+    def _run_rebuild(
+        self, order: RebuildStarted, branch: str, base: str, edits: Mapping[str, EditFiles | None]
+    ) -> RebuildDone:
         kit = self._inputs.get_inputs(order.batch)
         messages = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
-        return self.merger.rebuild(order, base, messages, kit.gear.blending)
+        return self.merger.rebuild(order, branch, base, messages, kit.gear.blending)
 
     def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
         return self.publisher.publish(

@@ -81,8 +81,7 @@ class Performer:
         if isinstance(record.event, Decision):
             self.perform_decision(record.event)
         elif isinstance(record.event, Resume | Retry | Feedback | Drop | Ship):
-            # The front end may have written another environment.
-            self._inputs.reload_environment(record.event.batch)
+            self._attempts.reload_environment(record.event.batch)
 
     def sweep(self) -> int:
         """How many processes that outlived their attempts are still being ended."""

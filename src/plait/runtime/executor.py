@@ -1,8 +1,9 @@
 """The interface between the engine and wherever attempts run: this machine, or a cluster.
 
-In: a base commit, a workspace's setup, a command, an environment (`AttemptSpec`), and how to commit the result
-(`CaptureSpec`). Out: a transcript, an exit status, a commit. Workspaces are prepared, set up, captured and reset behind
-this interface; the engine never opens one. Time limits are the engine's: it calls `terminate`.
+In: a base commit, a workspace's setup, a command, an environment, files and limits (`AttemptSpec`), and how to commit
+the result (`CaptureSpec`). Out: a transcript, an exit status, a commit. Workspaces are prepared, set up, captured and
+reset behind this interface, and files are written where the attempt runs: the engine opens neither. An executor says
+beforehand where both will be (`AttemptWorkspaces.path`, `Executor.attempt_folder`), because commands name them.
 """
 
 from __future__ import annotations
@@ -45,8 +46,33 @@ class AttemptKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class AttemptFile:
+    """A file that the attempt reads: its prompt, its job. `path` is in `Executor.attempt_folder`, or the folder above."""
+
+    path: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimits:
+    """`seconds`: the engine calls `terminate` then; an executor that reserves a machine may need to know. 0: no limit.
+
+    Of a transcript that is longer than `transcript_bytes`, the executor keeps the beginning and the end.
+    """
+
+    seconds: float = 0.0
+    transcript_bytes: int = 64 << 20
+
+
+DEFAULT_LIMITS = AttemptLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptSpec:
     """One attempt as an executor runs it. `env` is the whole environment, `stdin` a file (None: nothing to read).
+
+    `files` are written before the command starts, readable by their owner only. A word of `argv` that equals
+    `sys.executable` means the Python that plait is installed for, wherever the attempt runs.
 
     `workspace` is the folder that the command runs in: `checkout` itself, or what `AttemptWorkspaces.path` says. Unless
     it is in place, the executor prepares it: at `base`, with ignored files of `checkout` and the result of the setup. A
@@ -63,6 +89,8 @@ class AttemptSpec:
     base: str = ""
     task_base: str = ""
     setup: WorkspaceSetup = WorkspaceSetup()
+    files: tuple[AttemptFile, ...] = ()
+    limits: AttemptLimits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +223,21 @@ class Executor(Protocol):
     @property
     def workspaces(self) -> AttemptWorkspaces: ...
 
+    def attempt_folder(self, attempt: Attempt) -> str:
+        """Where the attempt's files are put, whether or not it exists yet: outside of the workspace.
+
+        The folder above is the task's, which all its attempts share.
+        """
+
     def start(self, spec: AttemptSpec) -> None:
         """Start it, unless that was done before: then report what became of it.
 
-        Raises WorldError if it is known at once that it can't be started, else `on_start_failed` is called.
+        While its workspace is being prepared, another spec for the same attempt replaces the command, the environment
+        and the files that it is launched with. Raises WorldError if it is known at once that it can't be started, else
+        `on_start_failed` is called.
         """
 
-    def adopt(self, attempt: Attempt) -> ProbeResult:
+    def adopt(self, attempt: Attempt, limits: AttemptLimits = DEFAULT_LIMITS) -> ProbeResult:
         """What became of an attempt that an earlier engine started; one that runs is watched from now on."""
 
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:

@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import assert_never
 
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
 from plait.runtime import cgroup, pidfile, supervisor
 from plait.runtime.executor import (
+    DEFAULT_LIMITS,
+    AttemptFile,
     AttemptKind,
+    AttemptLimits,
     AttemptSpec,
     ExecutorCallbacks,
     ExitedProcess,
@@ -35,16 +39,18 @@ from plait.runtime.supervisor import (
     make_attempt_folder,
 )
 from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
-from plait.runtime.transcript import MAX_DISK_BYTES, FileTranscript
+from plait.runtime.transcript import FileTranscript
 from plait.system import processes
+from plait.system.atomic_files import write_private_file
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
 
-SWEEP_DELAY_SECONDS = 2.0  # seconds from an attempt's end to a look for what it left behind
+SWEEP_DELAY_SECONDS = 2.0  # from an attempt's end to a search for what it left behind
+TRIM_SECONDS = 1.0  # between two checks of the sizes of transcripts
 
 
 class LocalExecutor:
-    """An Executor. `cap` is how many bytes of a transcript are kept on disk."""
+    """An Executor."""
 
     def __init__(
         self,
@@ -52,7 +58,6 @@ class LocalExecutor:
         reactor: Reactor,
         workspaces: LocalWorkspaces,
         *,
-        cap: int = MAX_DISK_BYTES,
         grace_periods: GracePeriods | None = None,
     ) -> None:
         # The folder's path is part of a supervisor's command line, which other engines compare.
@@ -60,54 +65,63 @@ class LocalExecutor:
         self._callbacks = callbacks
         self._reactor = reactor
         self.workspaces = workspaces
-        self._preparing: set[Attempt] = set()
-        self._cap = cap
+        self._preparing: dict[Attempt, AttemptSpec] = {}
         self._prefix = tag_prefix(workspaces.folder.root)
         self._table = ProcessTable(self._prefix)
         self._terminator = Terminator(
             reactor, self._table.find_trees, self._on_tree_ended, grace_periods or GracePeriods()
         )
         self._cgroup_mover = CgroupMover(reactor, self._table)
-        self._timer: Timer | None = None
+        self._sweep_timer: Timer | None = None
+        self._trim_timer: Timer | None = None
+
+    def attempt_folder(self, attempt: Attempt) -> str:
+        return str(self._folder.attempt(attempt).path)
 
     def start(self, spec: AttemptSpec) -> None:
+        attempt = spec.attempt
         if spec.kind is AttemptKind.IN_PLACE:
             self._launch_once(spec)
-        elif (found := self.adopt(spec.attempt)) is not None:
-            self._report(spec.attempt, found)
+        elif attempt in self._preparing:
+            self._preparing[attempt] = spec
+        elif (found := self.adopt(attempt, spec.limits)) is not None:
+            self._report(attempt, found)
         else:
-            self._preparing.add(spec.attempt)
-            self.workspaces.prepare(spec, partial(self._on_prepared, spec), partial(self._on_prepare_failed, spec))
+            self._preparing[attempt] = spec
+            self.workspaces.prepare(
+                spec, partial(self._on_prepared, attempt), partial(self._on_prepare_failed, attempt)
+            )
 
-    def _on_prepared(self, spec: AttemptSpec, argv: tuple[str, ...]) -> None:
-        if spec.attempt in self._preparing:  # else it was terminated meanwhile
-            self._preparing.discard(spec.attempt)
+    def _on_prepared(self, attempt: Attempt, setup_command: tuple[str, ...]) -> None:
+        spec = self._preparing.pop(attempt, None)
+        if spec is not None:  # else it was terminated meanwhile
             try:
-                self._launch_once(replace(spec, argv=argv))
+                self._launch_once(replace(spec, argv=(*setup_command, *spec.argv)))
             except Exception as error:  # noqa: BLE001 - one attempt's defect must not end the others
-                self._callbacks.on_start_failed(spec.attempt, error)
+                self._callbacks.on_start_failed(attempt, error)
 
-    def _on_prepare_failed(self, spec: AttemptSpec, error: Exception) -> None:
-        if spec.attempt in self._preparing:
-            self._preparing.discard(spec.attempt)
-            self._callbacks.on_start_failed(spec.attempt, error)
+    def _on_prepare_failed(self, attempt: Attempt, error: Exception) -> None:
+        if self._preparing.pop(attempt, None) is not None:
+            self._callbacks.on_start_failed(attempt, error)
 
     def _launch_once(self, spec: AttemptSpec) -> None:
-        live = self._get_live(spec.attempt)
+        live = self._get_live(spec.attempt, spec.limits)
         found = self._find(live)
         if found is None:
             make_attempt_folder(live.folder)
+            for file in spec.files:
+                _write_if_changed(file)
             found = self._watch(
                 live, supervisor.supervisor_of_child(launch_supervisor(spec, live.folder, live.root.tag))
             )
         self._report(spec.attempt, found)
 
-    def adopt(self, attempt: Attempt) -> ProbeResult:
-        return self._find(self._get_live(attempt))
+    def adopt(self, attempt: Attempt, limits: AttemptLimits = DEFAULT_LIMITS) -> ProbeResult:
+        return self._find(self._get_live(attempt, limits))
 
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
-        self._preparing.discard(attempt)
-        live = self._get_live(attempt)
+        self._preparing.pop(attempt, None)
+        live = self._get_live(attempt, DEFAULT_LIMITS)
         found = self._find(live)
         if found is None:
             found = self._prevent_launch(live)
@@ -124,13 +138,13 @@ class LocalExecutor:
         }
 
     def open_transcript(self, attempt: Attempt) -> FileTranscript:
-        return FileTranscript(self._folder.attempt(attempt).transcript, self._cap)
+        return FileTranscript(self._folder.attempt(attempt).transcript)
 
     def end_leftovers(self) -> int:
         """Call again until there are none."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+            self._sweep_timer = None
         left = self._table.find_leftovers()
         for name in left:
             self._terminator.start(self._table.ended[name], TerminationStage.TERMINATE, leftover=True)
@@ -144,13 +158,15 @@ class LocalExecutor:
         self._table.live.clear()
         self._terminator.close()
         self._cgroup_mover.close()
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._sweep_timer, self._trim_timer):
+            if timer is not None:
+                timer.cancel()
 
-    def _get_live(self, attempt: Attempt) -> LiveAttempt:
+    def _get_live(self, attempt: Attempt, limits: AttemptLimits) -> LiveAttempt:
         live = self._table.live.get(attempt)
         if live is None:
-            live = LiveAttempt(attempt, self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt)))
+            folder, root = self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt))
+            live = LiveAttempt(attempt, folder, root, limits.transcript_bytes)
         return live
 
     def _find(self, live: LiveAttempt) -> ProbeResult:
@@ -166,6 +182,7 @@ class LocalExecutor:
             return self._watch(live, found)
         # In this order: a supervisor that exited in between has left the status.
         code = read_status(live)
+        FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
         self._mark_ended(live.root)
         if code is not None:
             return ExitedProcess(code)
@@ -200,7 +217,15 @@ class LocalExecutor:
         live.exit_watcher = ExitWatcher(self._reactor, found, partial(self._on_supervisor_exit, live))
         self._table.live[live.attempt] = live
         self._cgroup_mover.schedule()
+        if self._trim_timer is None:
+            self._trim_timer = self._reactor.call_later(TRIM_SECONDS, self._trim_transcripts)
         return RunningProcess(found.pid)
+
+    def _trim_transcripts(self) -> None:
+        for live in self._table.live.values():
+            FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
+        again = bool(self._table.live)
+        self._trim_timer = self._reactor.call_later(TRIM_SECONDS, self._trim_transcripts) if again else None
 
     def _on_supervisor_exit(self, live: LiveAttempt, code: int | None) -> None:
         live.exit_watcher = None
@@ -208,7 +233,7 @@ class LocalExecutor:
         if code == EXIT_CLAIMED and self._adopt_other(live):
             return
         live.result = determine_result(live, code)
-        self.open_transcript(live.attempt).trim()
+        FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
         if isinstance(live.result, LostProcess):
             self._terminator.start(live.root, TerminationStage.KILL)
         elif _has_leftovers(live.root) or live.root.tag in self._terminator:
@@ -244,11 +269,11 @@ class LocalExecutor:
 
     def _mark_ended(self, root: TreeRoot) -> None:
         self._table.ended[root.tag] = root
-        if self._timer is None:
-            self._timer = self._reactor.call_later(SWEEP_DELAY_SECONDS, self._sweep_now)
+        if self._sweep_timer is None:
+            self._sweep_timer = self._reactor.call_later(SWEEP_DELAY_SECONDS, self._sweep_now)
 
     def _sweep_now(self) -> None:
-        self._timer = None
+        self._sweep_timer = None
         with suppress(OSError):  # the next sweep tries again
             self.end_leftovers()
 
@@ -264,6 +289,15 @@ class LocalExecutor:
                 pass
             case _:
                 assert_never(found)
+
+
+def _write_if_changed(file: AttemptFile) -> None:
+    """A process that an earlier engine started may be reading the file."""
+    path = Path(file.path)
+    with suppress(OSError):
+        if path.read_bytes() == file.data:
+            return
+    write_private_file(path, file.data)
 
 
 def _has_leftovers(root: TreeRoot) -> bool:

@@ -56,7 +56,7 @@ class LocalWorkspaces:
         return self.worktrees.path(attempt.batch, attempt.task)
 
     def prepare(self, spec: AttemptSpec, on_ready: Callable[[Argv], None], on_error: OnError) -> None:
-        """`on_ready` takes the command to launch: with the setup before it, where that is still to be done."""
+        """`on_ready` takes the words that go before the attempt's command; () if the workspace is set up already."""
         self._submit(spec.attempt.batch, spec.attempt.task, lambda: self._prepare(spec), on_ready, on_error)
 
     def find_setup_failure(self, attempt: Attempt) -> str | None:
@@ -143,22 +143,22 @@ class LocalWorkspaces:
         else:
             self.worktrees.prepare(batch, task, spec.base, spec.setup, top=spec.checkout)
         # Also before a check: what the agent changed may need another setup.
-        return self._add_setup(spec)
+        return self._write_setup(spec)
 
-    def _add_setup(self, spec: AttemptSpec) -> Argv:
+    def _write_setup(self, spec: AttemptSpec) -> Argv:
         """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
-        from plait.runtime.setup.spec import SetupSpec, wrap_with_setup, write_spec
+        from plait.runtime.setup.spec import SetupSpec, build_setup_command, write_spec
 
         workspace, checkout = Path(spec.workspace), Path(spec.checkout)
         if not is_setup_needed(workspace, checkout, spec.setup):
-            return spec.argv
+            return ()
         here = self.folder.attempt(spec.attempt)
         write_spec(
             here.setup_spec,
             SetupSpec(workspace, checkout, spec.setup, self._setups_folder, here.path / "outfit.failed"),
         )
-        return wrap_with_setup(spec.argv, here.setup_spec)
+        return build_setup_command(here.setup_spec)
 
     def _capture(self, spec: CaptureSpec) -> CapturedChange:
         """Tried again after failures that may pass: the agent's work was paid for."""

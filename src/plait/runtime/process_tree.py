@@ -89,12 +89,13 @@ def _find_inherited_owner(pid: int, owners: dict[int, str], parents: Mapping[int
 class LiveAttempt:
     """An attempt whose end was not reported yet. `result` is that end, while the rest of its tree is being ended.
 
-    `cgroup_checked`: it has a cgroup, or can't have one.
+    `cgroup_checked`: it has a cgroup, or can't have one. Its transcript is trimmed to `transcript_bytes`.
     """
 
     attempt: Attempt
     folder: AttemptFolder
     root: TreeRoot
+    transcript_bytes: int
     pid: int = 0
     exit_watcher: ExitWatcher | None = None
     result: ExitedProcess | LostProcess | None = None

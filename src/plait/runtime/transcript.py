@@ -1,6 +1,6 @@
 """Transcripts of this machine's attempts: files whose offsets stay valid.
 
-A transcript that grows past its cap loses its middle: a hole is punched into the file, which takes no space and moves
+A transcript that grows past its limit loses its middle: a hole is punched into the file, which takes no space and moves
 nothing. Readers skip it. At most one chunk is held in memory.
 """
 
@@ -15,35 +15,29 @@ from plait.runtime.executor import TranscriptChunk
 from plait.system.disk import HOLE_BLOCK_BYTES, punch_hole
 from plait.system.state_paths import StateFolder
 
-MAX_DISK_BYTES = 64 << 20
-
 # Never wait for whatever may be there instead of a file.
 _READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def open_transcript(folder: StateFolder, attempt: Attempt) -> FileTranscript:
-    """The transcript of an attempt that ran on this machine, for a reader that never trims it."""
+    """The transcript of an attempt that ran on this machine."""
     return FileTranscript(folder.attempt(attempt).transcript)
 
 
 class FileTranscript:
-    """A Transcript. One with a `cap` is trimmed when its size is asked for; 0: never."""
+    """A Transcript."""
 
-    def __init__(self, path: Path, cap: int = 0) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._cap = cap
 
     def __str__(self) -> str:
         return str(self.path)
 
     def size(self) -> int:
         try:
-            size = self.path.stat().st_size
+            return self.path.stat().st_size
         except OSError:
             return 0
-        if self._cap and size > self._cap:
-            self.trim()
-        return size
 
     def last_written(self) -> float:
         try:
@@ -75,8 +69,8 @@ class FileTranscript:
             at = chunk.end
         return data
 
-    def trim(self) -> bool:
-        """Keep a quarter of the cap from the beginning and half of it from the end, if more than the cap is on disk.
+    def trim(self, max_bytes: int) -> bool:
+        """If more is on disk, keep a quarter of `max_bytes` from the beginning and half of it from the end.
 
         False: there was nothing to do, or the file system has no holes; then the file is unchanged.
         """
@@ -84,10 +78,10 @@ class FileTranscript:
             stat = self.path.stat()
         except OSError:
             return False
-        if stat.st_blocks * 512 <= self._cap:
+        if stat.st_blocks * 512 <= max_bytes:
             return False
-        first = -(-(self._cap // 4) // HOLE_BLOCK_BYTES) * HOLE_BLOCK_BYTES
-        last = (stat.st_size - self._cap // 2) // HOLE_BLOCK_BYTES * HOLE_BLOCK_BYTES
+        first = -(-(max_bytes // 4) // HOLE_BLOCK_BYTES) * HOLE_BLOCK_BYTES
+        last = (stat.st_size - max_bytes // 2) // HOLE_BLOCK_BYTES * HOLE_BLOCK_BYTES
         return last > first and punch_hole(self.path, first, last - first)
 
 

@@ -31,7 +31,7 @@ def make_private_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def write_private_file(path: Path, text: str) -> None:
+def write_private_file(path: Path, content: str | bytes) -> None:
     """Overwrite a file in place, mode 0600. Not atomic: only for files that are read after the writer is done."""
     try:
         fd = os.open(path, _TRUNCATE_FLAGS, 0o600)
@@ -39,7 +39,7 @@ def write_private_file(path: Path, text: str) -> None:
         make_private_folder(path.parent)
         fd = os.open(path, _TRUNCATE_FLAGS, 0o600)
     try:
-        data = memoryview(text.encode("utf-8", "surrogateescape"))
+        data = memoryview(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
         while data:
             data = data[os.write(fd, data) :]
     finally:

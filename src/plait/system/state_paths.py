@@ -52,10 +52,6 @@ class AttemptFolder:
         return self.path / "exit"
 
     @property
-    def prompt(self) -> Path:
-        return self.path / "prompt.md"
-
-    @property
     def setup_spec(self) -> Path:
         """The setup of its workspace, if it still has to run."""
         return self.path / "outfit.json"
@@ -85,10 +81,6 @@ class StateFolder:
 
     def task(self, batch: str, task: str) -> Path:
         return _task_folder(self.root, batch, task)
-
-    def conflict(self, batch: str, task: str) -> Path:
-        """Both sides of the task's last conflict, for the agent that resolves it."""
-        return self.task(batch, task) / "conflict.md"
 
     def attempt(self, attempt: Attempt) -> AttemptFolder:
         return AttemptFolder(self.task(attempt.batch, attempt.task) / f"{attempt.step.value}-{attempt.n}")

@@ -8,21 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.temp_project import WorktreeProject, worktree_project as make
+from tests.support.temp_project import TempProject, temp_project as make
+from tests.support.waiting import wait_until
 
 GOOD = "Here you are.\n\nFILE: new/a.md\n```\nhello\n```\n\nFILE: b.txt\nFIND:\nold\nREPLACE:\nnew\nEND\n"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[WorktreeProject]:
-    with make(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TempProject]:
+    with make(tmp_path, worktrees=True) as made:
         made.env["PLAIT_AGENTS_REPLIES"] = "command"
         made.write("b.txt", "old")
         made.write("tasks/01-one.md", "# One\n\nDo it.\n")
         yield made
 
 
-def run(project: WorktreeProject, script: str, *words: str) -> tuple[int, str]:
+def run(project: TempProject, script: str, *words: str) -> tuple[int, str]:
     (project.top.parent / "tool").write_text(script)
     project.commit_all()
     command = f"sh {project.top.parent / 'tool'}"
@@ -34,7 +35,7 @@ def says(text: str) -> str:
     return f"cat <<'END_OF_ANSWER'\n{text}END_OF_ANSWER\n"
 
 
-def test_what_an_agent_answers_is_written_for_it(project: WorktreeProject) -> None:
+def test_what_an_agent_answers_is_written_for_it(project: TempProject) -> None:
     code, said = run(project, f"cat > {project.top.parent}/prompt\n{says(GOOD)}")
     assert code == 0, said
     assert (project.read_merged_files()["new/a.md"], project.read_merged_files()["b.txt"]) == ("hello", "new")
@@ -43,7 +44,7 @@ def test_what_an_agent_answers_is_written_for_it(project: WorktreeProject) -> No
     assert "FILE: path/to/file" in prompt
 
 
-def test_what_it_prints_is_in_the_log_as_it_was(project: WorktreeProject) -> None:
+def test_what_it_prints_is_in_the_log_as_it_was(project: TempProject) -> None:
     run(project, f"{says(GOOD)}echo beside >&2\n")
     (batch,) = project.state().batches
     log = project.plait("logs", batch, "01-one").out
@@ -62,7 +63,7 @@ def test_what_it_prints_is_in_the_log_as_it_was(project: WorktreeProject) -> Non
     ],
 )
 def test_an_answer_that_can_t_be_applied_is_a_failure_and_nothing_is_written(
-    project: WorktreeProject, said: str, why: str
+    project: TempProject, said: str, why: str
 ) -> None:
     code, told = run(project, says(said))
     assert code == 1
@@ -71,31 +72,31 @@ def test_an_answer_that_can_t_be_applied_is_a_failure_and_nothing_is_written(
     assert not (project.top.parent / "a.md").exists()
 
 
-def test_a_tool_that_fails_is_not_taken_at_its_word(project: WorktreeProject) -> None:
+def test_a_tool_that_fails_is_not_taken_at_its_word(project: TempProject) -> None:
     code, told = run(project, f"{says(GOOD)}echo 'it broke' >&2\nexit 9\n")
     assert code == 1
     assert "exit status 9" in told
 
 
-def test_a_tool_that_is_not_there_is_told_as_such(project: WorktreeProject) -> None:
+def test_a_tool_that_is_not_there_is_told_as_such(project: TempProject) -> None:
     project.commit_all()
     answer = project.plait("run", "tasks", "--agent-command", "no-such-tool-at-all", "--retries", "0")
     assert answer.code == 1
     assert "the command can't be run" in answer.out + answer.err
 
 
-def test_cancelling_ends_the_tool_too(project: WorktreeProject) -> None:
+def test_cancelling_ends_the_tool_too(project: TempProject) -> None:
     (project.top.parent / "tool").write_text(f"touch {project.top.parent}/begun\nexec sleep 1000\n")
     project.commit_all()
     front = project.start("run", "tasks", "--agent-command", f"sh {project.top.parent / 'tool'}")
-    project.wait_until((project.top.parent / "begun").exists)
+    wait_until((project.top.parent / "begun").exists)
     (batch,) = project.state().batches
     assert project.plait("cancel", batch).code == 0
     project.finish(front)
     project.wait_for_exit()
 
 
-def test_of_a_tool_that_speaks_in_events_its_last_message_counts(project: WorktreeProject) -> None:
+def test_of_a_tool_that_speaks_in_events_its_last_message_counts(project: TempProject) -> None:
     tool = project.top.parent / "claude"
     lines = [
         {"type": "system", "subtype": "init", "session_id": "s-1", "cwd": "."},

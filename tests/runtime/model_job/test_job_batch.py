@@ -13,7 +13,7 @@ import pytest
 from tests.support.model_job_bench import API_KEY, whole_file_answer
 from tests.support.model_server.messages import ReceivedRequest, Reply
 from tests.support.model_server.server import ModelServer
-from tests.support.temp_project import WorktreeProject, worktree_project
+from tests.support.temp_project import TempProject, temp_project
 
 _WANTED = re.compile(r"~~~worksplit:(\S+)\nthe file, from its first line")
 
@@ -26,7 +26,7 @@ def obliging(request: ReceivedRequest) -> Reply | str:
 
 @dataclass
 class JobProject:
-    project: WorktreeProject
+    project: TempProject
     server: ModelServer
 
     def job(self, name: str, output: str, text: str = "Write it.", **keys: object) -> None:
@@ -42,7 +42,7 @@ class JobProject:
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Iterator[JobProject]:
-    with ModelServer(obliging) as server, worktree_project(tmp_path) as made:
+    with ModelServer(obliging) as server, temp_project(tmp_path, worktrees=True) as made:
         made.env |= {
             "PLAIT_MODEL_BASE_URL": f"{server.url}/v1",
             "PLAIT_MODEL_NAME": "scripted",

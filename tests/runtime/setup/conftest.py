@@ -97,7 +97,7 @@ class Bench:
         failed = self.root / f"{workspace.name}.failed"
         spec.write_spec(spec_file, SetupSpec(workspace, self.top, outfit, self.cache, failed, spare=spare))
         process = subprocess.Popen(
-            [*prefix, *spec.wrap_with_setup(argv or DONE, spec_file)],
+            [*prefix, *spec.build_setup_command(spec_file), *(argv or DONE)],
             cwd=workspace,
             env=self.environment,
             stdin=stdin,

@@ -113,7 +113,7 @@ def test_a_spec_that_cannot_be_read_is_told(bench: Bench, tmp_path: Path) -> Non
         if text is not None:
             spec.write_text(text)
         done = subprocess.run(
-            spec_.wrap_with_setup(["echo"], spec),
+            (*spec_.build_setup_command(spec), "echo"),
             capture_output=True,
             text=True,
             check=False,

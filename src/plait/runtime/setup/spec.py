@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -54,12 +53,12 @@ class _ParsedOptions:
     makes: tuple[str, ...]
 
 
-def wrap_with_setup(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
-    """The command that prepares the workspace and then becomes this one.
+def build_setup_command(spec_file: Path) -> tuple[str, ...]:
+    """The command that prepares the workspace and then becomes the one whose words follow.
 
     -E: PYTHON… variables are meant for the agent, and may name files of the workspace.
     """
-    return (sys.executable, "-E", "-P", "-m", "plait.runtime.setup", str(spec_file), "--", *argv)
+    return (sys.executable, "-E", "-P", "-m", "plait.runtime.setup", str(spec_file), "--")
 
 
 def write_spec(path: Path, spec: SetupSpec) -> None:

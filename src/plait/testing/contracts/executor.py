@@ -16,7 +16,9 @@ from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.interfaces import CapturedChange, CommitInfo, WorkspaceSetup
 from plait.runtime.executor import (
+    AttemptFile,
     AttemptKind,
+    AttemptLimits,
     AttemptSpec,
     CaptureSpec,
     Executor,
@@ -191,6 +193,28 @@ class ExecutorContract:
         assert scene.run("cat >nothing", "two") == 0
         assert (scene.workspace / "nothing").read_bytes() == b""
 
+    def test_files_are_written_before_the_command_starts(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job('cat >read; cat "$0" >>read; stat -c %a "$0" >mode')
+        folder = Path(scene.executor.attempt_folder(job.attempt))
+        prompt = AttemptFile(str(folder / "prompt.md"), b"\x00do it\n")
+        task = AttemptFile(str(folder.parent / "task.md"), "olé\n".encode())
+        assert scene.workspace not in folder.parents
+        job = replace(job, argv=(*job.argv, task.path), stdin=prompt.path, files=(prompt, task))
+        scene.executor.start(job)
+        assert scene.wait_for_end(job.attempt) == 0
+        assert (scene.workspace / "read").read_bytes() == prompt.data + task.data
+        assert (scene.workspace / "mode").read_text() == "600\n"
+
+    def test_files_of_a_launched_attempt_stay_as_they_are(self, scene: ExecutorSetup) -> None:
+        job = scene.make_job(f'{UNTIL_GO}; cat "$0" >read')
+        path = f"{scene.executor.attempt_folder(job.attempt)}/job.json"
+        job = replace(job, argv=(*job.argv, path), files=(AttemptFile(path, b"first"),))
+        scene.executor.start(job)
+        scene.executor.start(replace(job, files=(AttemptFile(path, b"second"),)))
+        (scene.workspace / "go").touch()
+        assert scene.wait_for_end(job.attempt) == 0
+        assert (scene.workspace / "read").read_bytes() == b"first"
+
     def test_what_cannot_be_started_is_said_at_once(self, scene: ExecutorSetup) -> None:
         job = scene.make_job("true")
         with pytest.raises(WorldError, match="nowhere"):
@@ -321,6 +345,19 @@ class ExecutorContract:
         assert transcript.tail(5) == b"three"
         assert transcript.last_written() > 0
 
+    def test_a_transcript_beyond_its_limit_keeps_its_beginning_its_end_and_its_offsets(
+        self, scene: ExecutorSetup
+    ) -> None:
+        job = scene.make_job("echo first; yes | head -c 3000000; echo last")
+        scene.executor.start(replace(job, limits=AttemptLimits(transcript_bytes=1 << 20)))
+        assert scene.wait_for_end(job.attempt) == 0
+        transcript = scene.executor.open_transcript(job.attempt)
+        assert transcript.size() == 3_000_011
+        assert transcript.read(0, 6).data == b"first\n"
+        assert transcript.tail(5) == b"last\n"
+        second = transcript.read(transcript.read(0, 3_000_011).end, 3_000_011)
+        assert second.end in {0, 3_000_011}
+
     def test_what_an_attempt_leaves_in_its_workspace_becomes_a_commit(self, scene: ExecutorSetup) -> None:
         base = scene.commit_file("file", "old\n")
         later = scene.commit_file("file", "later\n")
@@ -391,6 +428,17 @@ class ExecutorContract:
         assert scene.callbacks.ends == {job.attempt: "it was never launched"}
         assert isinstance(scene.capture(job), CapturedChange)  # after the preparation, in the same order
         assert scene.callbacks.launches == []
+
+    def test_another_spec_replaces_the_one_whose_workspace_is_being_prepared(self, scene: ExecutorSetup) -> None:
+        job = scene.make_worktree_job('echo "$KEY"; cat "$0"', scene.commit_file("file", "old\n"))
+        path = f"{scene.executor.attempt_folder(job.attempt)}/prompt.md"
+        for key in ("first", "second"):
+            file = AttemptFile(path, f"{key} prompt\n".encode())
+            env = {**job.env, "KEY": key}
+            scene.executor.start(replace(job, argv=(*job.argv, path), env=env, files=(file,)))
+        assert scene.wait_for_end(job.attempt) == 0
+        assert scene.executor.open_transcript(job.attempt).tail(100) == b"second\nsecond prompt\n"
+        assert len(scene.callbacks.launches) == 1
 
     def test_closing_twice_is_closing(self, scene: ExecutorSetup) -> None:
         scene.executor.close()
