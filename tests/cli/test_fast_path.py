@@ -1,4 +1,4 @@
-"""The quick way in: the same answers, and nothing that it does not know for certain."""
+"""The fast path of `plait status` and the commands that typer loads: the output is always the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.journal_writer import JournalWriter
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         ("status", StatusArguments()),
         ("status 7f3a", StatusArguments(batch="7f3a")),
@@ -31,21 +31,21 @@ from tests.support.journal_writer import JournalWriter
         ("history", None),
     ],
 )
-def test_what_goes_the_quick_way(words: str, said: StatusArguments | None) -> None:
-    assert parse_status_arguments(words.split()) == said
+def test_only_plain_status_command_lines_take_the_fast_path(words: str, expected: StatusArguments | None) -> None:
+    assert parse_status_arguments(words.split()) == expected
 
 
 @pytest.mark.parametrize("words", ["status", "status beef", "status --json", "status nobody", "status --nothing"])
-def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
+def test_the_fast_path_prints_the_same_as_the_typer_command(words: str, tmp_path: Path) -> None:
     writer = JournalWriter(find_repo(tmp_path))
     writer.submit("beef", "a")
     writer.exit_attempt("a")
-    told = [
+    results = [
         subprocess.run(
             [
                 sys.executable,
                 "-c",
-                f"from plait.cli.{way} import main; main()",
+                f"from plait.cli.{module} import main; main()",
                 "-C",
                 str(tmp_path),
                 *words.split(),
@@ -54,25 +54,28 @@ def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
             text=True,
             check=False,
         )
-        for way in ("fast_path", "app")
+        for module in ("fast_path", "app")
     ]
-    quick, long = ((each.returncode, each.stdout, each.stderr) for each in told)
-    assert quick == long
+    fast, full = ((each.returncode, each.stdout, each.stderr) for each in results)
+    assert fast == full
 
 
-def test_the_quick_way_brings_no_parser(tmp_path: Path) -> None:
+def test_the_fast_path_does_not_import_typer(tmp_path: Path) -> None:
     code = (
         "import os, sys; from plait.cli.fast_path import main\n"
         "os._exit = lambda code: print('typer' in sys.modules)\n"
         "main()"
     )
     words = [sys.executable, "-c", code, "-C", str(tmp_path), "status"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines()[-1] == "False"
+    result = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "False"
+
+
+KEEP_OPTIONS = "app._strip_options = lambda command: command"
 
 
 @pytest.mark.parametrize("words", ["run --help", "-C . -C . plan --nothing", "rnu", "run -h nothing", "-C", ""])
-def test_with_one_verb_or_with_all_the_answer_is_the_same(words: str) -> None:
+def test_loading_only_the_named_command_prints_the_same_as_loading_all(words: str) -> None:
     all_, one = (
         subprocess.run(
             [sys.executable, "-c", f"from plait.cli import app; {first}; app.main()", *words.split()],
@@ -80,7 +83,16 @@ def test_with_one_verb_or_with_all_the_answer_is_the_same(words: str) -> None:
             text=True,
             check=False,
         )
-        for first in ("app._find_command_name = lambda argv: None", "pass")
+        for first in (f"app._find_command_name = lambda argv: None; {KEEP_OPTIONS}", "pass")
     )
     assert (one.returncode, one.stdout, one.stderr) == (all_.returncode, all_.stdout, all_.stderr)
     assert one.stdout or one.stderr
+
+
+def test_the_list_of_commands_is_printed_without_loading_the_settings() -> None:
+    code = (
+        "import sys; from plait.cli.app import run_cli; run_cli(['--help']); print('plait.config.keys' in sys.modules)"
+    )
+    lines = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert any(line.split()[:3] == ["run", "Run", "tasks"] for line in lines)
+    assert lines[-1] == "False"

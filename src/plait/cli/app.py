@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +13,12 @@ from typer.models import CommandInfo
 
 from plait import __version__
 from plait.cli import output
-from plait.cli.arguments import batch_commands, project_commands, result_commands, task_commands
+from plait.cli.arguments import batch_commands, project_commands, task_commands
 from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
 
 # In the order of `plait --help`.
-_COMMAND_GROUPS = (task_commands, batch_commands, result_commands, project_commands)
+_COMMAND_GROUPS = (task_commands, batch_commands, project_commands)
+_COMPLETION_VARIABLE = "_PLAIT_COMPLETE"  # set by the shell while it completes a command line
 
 
 def main() -> None:
@@ -40,7 +42,10 @@ def _run_app(argv: Sequence[str]) -> int:
 
 
 def make_app(argv: Sequence[str]) -> typer.Typer:
-    """Only with the named command if there is one: typer inspects every option of every command it is given."""
+    """Only with the named command, because typer inspects every option of every command it is given.
+
+    If no command is named, as in `plait --help`, all commands, but without their options.
+    """
     root = typer.Typer(
         name="plait",
         help="Many agents, one pull request.",
@@ -50,11 +55,21 @@ def make_app(argv: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     root.callback()(apply_global_options)
-    commands = [verb for group in _COMMAND_GROUPS for verb in group.verbs.registered_commands]
-    root.registered_commands = [
-        verb for verb in commands if _get_command_name(verb) == _find_command_name(argv)
-    ] or commands
+    commands = [command for group in _COMMAND_GROUPS for command in group.commands.registered_commands]
+    named = [command for command in commands if _get_command_name(command) == _find_command_name(argv)]
+    if _COMPLETION_VARIABLE in os.environ:
+        named = commands
+    root.registered_commands = named or [_strip_options(command) for command in commands]
     return root
+
+
+def _strip_options(command: CommandInfo) -> CommandInfo:
+    """The command's name and help: `plait --help` shows no more, and the options would load all settings."""
+
+    def show() -> None: ...
+
+    show.__doc__ = command.callback.__doc__
+    return CommandInfo(_get_command_name(command), callback=show)
 
 
 def _find_command_name(argv: Sequence[str]) -> str | None:

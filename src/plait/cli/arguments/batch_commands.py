@@ -1,5 +1,5 @@
-# ruff: noqa: FBT002 - a verb's options are its parameters
-"""Commands about existing batches: status, logs, control. A command's own module is imported when it runs."""
+# ruff: noqa: FBT002, PLR0913, PLR0917 - a command's options are its parameters
+"""Commands about existing batches: status, logs, control, diff, gc. A command's own module is imported when it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from plait.cli.arguments import options as opt
 from plait.cli.arguments.options import complete_batches, complete_batches_and_tasks
 
-verbs = typer.Typer()
+commands = typer.Typer()
 
 BatchArgument = Annotated[
     str | None,
@@ -28,6 +28,14 @@ TasksArgument = Annotated[
         autocompletion=complete_batches_and_tasks,
     ),
 ]
+DiffArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[BATCH] [TASK]",
+        help="Ids or unique prefixes; without a batch: the newest; without a task: everything merged.",
+        autocompletion=complete_batches_and_tasks,
+    ),
+]
 TaskArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -38,7 +46,7 @@ TaskArgument = Annotated[
 ]
 
 
-@verbs.command()
+@commands.command()
 def status(
     context: typer.Context,
     batch: BatchArgument = None,
@@ -51,8 +59,8 @@ def status(
     raise typer.Exit(status_command(context.obj, batch, watch=watch, as_json=json))
 
 
-@verbs.command()
-def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
+@commands.command()
+def logs(
     context: typer.Context,
     words: TaskArgument = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing until the task ends.")] = False,
@@ -78,7 +86,7 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     raise typer.Exit(logs_command(context.obj, words or (), wish))
 
 
-@verbs.command()
+@commands.command()
 def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json = False) -> None:
     """Explain a task's status: its history, and what would make it run."""
     from plait.cli.commands.explain import explain_command
@@ -86,7 +94,7 @@ def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json =
     raise typer.Exit(explain_command(context.obj, words or (), as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def history(context: typer.Context, json: opt.Json = False) -> None:
     """List all batches: when they ran, how long, and how they ended."""
     from plait.cli.commands.history import history_command
@@ -94,7 +102,7 @@ def history(context: typer.Context, json: opt.Json = False) -> None:
     raise typer.Exit(history_command(context.obj, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def cancel(
     context: typer.Context,
     words: TasksArgument = None,
@@ -107,7 +115,7 @@ def cancel(
     raise typer.Exit(cancel_command(context.obj, words or (), yes=yes, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Pause a batch: running tasks continue, nothing new starts."""
     from plait.cli.commands.control import pause_command
@@ -115,7 +123,7 @@ def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = 
     raise typer.Exit(pause_command(context.obj, words or (), as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def unpause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Continue a paused batch."""
     from plait.cli.commands.control import unpause_command
@@ -123,7 +131,7 @@ def unpause(context: typer.Context, words: TasksArgument = None, json: opt.Json 
     raise typer.Exit(unpause_command(context.obj, words or (), as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def approve(
     context: typer.Context,
     words: TasksArgument = None,
@@ -136,7 +144,7 @@ def approve(
     raise typer.Exit(approve_command(context.obj, words or (), everything=everything, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def retry(
     context: typer.Context,
     words: TasksArgument = None,
@@ -149,7 +157,7 @@ def retry(
     raise typer.Exit(retry_command(context.obj, words or (), agent=agent, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def resume(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Resume a stopped batch; finished tasks are not run again."""
     from plait.cli.commands.control import resume_command
@@ -157,8 +165,8 @@ def resume(context: typer.Context, words: TasksArgument = None, json: opt.Json =
     raise typer.Exit(resume_command(context.obj, words or (), as_json=json))
 
 
-@verbs.command()
-def pr(  # noqa: PLR0913, PLR0917 - its options
+@commands.command()
+def pr(
     context: typer.Context,
     words: TasksArgument = None,
     draft: opt.Draft = False,
@@ -177,7 +185,7 @@ def pr(  # noqa: PLR0913, PLR0917 - its options
     raise typer.Exit(pr_command(context.obj, words or (), publish, said, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def drop(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Drop tasks and remove their changes from the batch branch."""
     from plait.cli.commands.control import drop_command
@@ -185,7 +193,7 @@ def drop(context: typer.Context, words: TasksArgument = None, json: opt.Json = F
     raise typer.Exit(drop_command(context.obj, words or (), as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def feedback(
     context: typer.Context,
     words: Annotated[
@@ -202,3 +210,64 @@ def feedback(
     from plait.cli.commands.control import feedback_command
 
     raise typer.Exit(feedback_command(context.obj, words, as_json=json))
+
+
+@commands.command()
+def diff(
+    context: typer.Context,
+    words: DiffArgument = None,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", metavar="N", help="Show this attempt instead of the newest.")
+    ] = None,
+    stat: Annotated[bool, typer.Option("--stat", help="Show a diffstat only.")] = False,
+    name_only: Annotated[bool, typer.Option("--name-only", help="Show file names only.")] = False,
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Don't use a pager.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Show what a task changed, or what its running attempt has changed so far; without a task, the whole batch."""
+    from plait.cli.commands.diff import DiffArguments, diff_command
+
+    wish = DiffArguments(attempt, stat, name_only, pager=not no_pager, as_json=json)
+    raise typer.Exit(diff_command(context.obj, words or (), wish))
+
+
+@commands.command()
+def gc(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[restore NAME]", help="Create a branch from saved work with this name."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Show what would be removed, and remove nothing.")
+    ] = False,
+    older: Annotated[
+        str | None,
+        typer.Option(
+            "--older",
+            metavar="SPAN",
+            help="Only batches that ended this long ago, but of those also transcripts and unmerged branches: 14d.",
+        ),
+    ] = None,
+    forget: Annotated[
+        list[str] | None,
+        typer.Option("--forget", metavar="BATCH", help="Remove everything of this batch except unmerged work."),
+    ] = None,
+    with_unmerged: Annotated[
+        bool, typer.Option("--with-unmerged", help="With --forget: also delete unmerged work, permanently.")
+    ] = False,
+    forget_lost: Annotated[
+        bool, typer.Option("--forget-lost", help="Also remove workspaces of repositories that no longer exist.")
+    ] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List saved work by name.")] = False,
+    branch: Annotated[str | None, typer.Option("--as", metavar="BRANCH", help="With restore: the branch name.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't prompt.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Show what batches left behind, and remove what is merged, saved or orphaned."""
+    from plait.cli.commands.gc import GcArguments, gc_command
+
+    wish = GcArguments(
+        dry_run, older, tuple(forget or ()), with_unmerged, forget_lost, listing, branch, yes, as_json=json
+    )
+    raise typer.Exit(gc_command(context.obj, words or (), wish))

@@ -1,5 +1,5 @@
 """Commands about the project: settings, trust, agents, doctor, server. A command's own module is imported when it runs."""
-# ruff: noqa: FBT002 - a verb's options are its parameters
+# ruff: noqa: FBT002, PLR0913, PLR0917 - a command's options are its parameters
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 from plait.cli import output
 from plait.cli.arguments import options as opt
 
-verbs = typer.Typer()
+commands = typer.Typer()
 
 
-@verbs.command()
+@commands.command()
 def init(
     context: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't prompt.")] = False,
@@ -27,7 +27,7 @@ def init(
     raise typer.Exit(init_command(context.obj, yes=yes, force=force, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def config(
     context: typer.Context,
     key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Show only this setting.")] = None,
@@ -39,7 +39,7 @@ def config(
     raise typer.Exit(config_command(context.obj, key, json, output.make_console()))
 
 
-@verbs.command()
+@commands.command()
 def trust(
     context: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Trust them without a prompt.")] = False,
@@ -53,7 +53,7 @@ def trust(
     raise typer.Exit(trust_command(context.obj, yes=yes, everything=everything, revoke=revoke, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def agents(context: typer.Context, json: opt.Json = False) -> None:
     """List installed agents, and how to install the others."""
     from plait.cli.commands.agents import agents_command
@@ -61,7 +61,7 @@ def agents(context: typer.Context, json: opt.Json = False) -> None:
     raise typer.Exit(agents_command(context.obj, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def doctor(context: typer.Context, json: opt.Json = False) -> None:
     """Check this machine and repository for problems."""
     from plait.cli.commands.doctor import doctor_command
@@ -69,7 +69,7 @@ def doctor(context: typer.Context, json: opt.Json = False) -> None:
     raise typer.Exit(doctor_command(context.obj, as_json=json))
 
 
-@verbs.command()
+@commands.command()
 def notify(
     context: typer.Context,
     test: Annotated[bool, typer.Option("--test", help="Send a test message and report the result.")] = False,
@@ -81,8 +81,8 @@ def notify(
     raise typer.Exit(notify_command(context.obj, test=test, as_json=json))
 
 
-@verbs.command()
-def serve(  # noqa: PLR0913, PLR0917
+@commands.command()
+def serve(
     context: typer.Context,
     host: Annotated[
         str,
@@ -124,8 +124,8 @@ def serve(  # noqa: PLR0913, PLR0917
     raise typer.Exit(serve_command(context.obj, wish))
 
 
-@verbs.command()
-def token(  # noqa: PLR0913, PLR0917
+@commands.command()
+def token(
     context: typer.Context,
     read_only: Annotated[bool, typer.Option("--read-only", help="Print the read-only token, for dashboards.")] = False,
     rotate: Annotated[
@@ -149,7 +149,7 @@ def token(  # noqa: PLR0913, PLR0917
     raise typer.Exit(said)
 
 
-@verbs.command()
+@commands.command()
 def mcp(
     context: typer.Context,
     read_only: Annotated[bool, typer.Option("--read-only", help="Offer only read-only tools.")] = False,

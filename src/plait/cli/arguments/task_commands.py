@@ -1,5 +1,5 @@
 """Commands about tasks that are not in a batch yet: plan, next, run, demo. A command's own module is imported when it runs."""
-# ruff: noqa: FBT002, PLR0913, PLR0917 - a verb's options are its parameters
+# ruff: noqa: FBT002, PLR0913, PLR0917 - a command's options are its parameters
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 from plait.cli.arguments import options as opt
 from plait.core.errors import UserError
 
-verbs = typer.Typer()
+commands = typer.Typer()
 
 
-@verbs.command()
+@commands.command()
 @opt.takes_settings("sources.*", "run.max_parallel", "run.phase_gate", "run.agent")
 def plan(
     context: typer.Context,
@@ -43,7 +43,7 @@ def plan(
     raise typer.Exit(plan_command(context.obj, sources or (), wish, flags, chosen, prompt))
 
 
-@verbs.command("next")
+@commands.command("next")
 @opt.takes_settings("sources.format", "sources.tag", "sources.exclude", "sources.file_conflicts", "run.phase_gate")
 def next_(
     context: typer.Context,
@@ -66,7 +66,7 @@ def next_(
     raise typer.Exit(next_command(context.obj, names, wish, flags, limit, as_json=json))
 
 
-@verbs.command("run")
+@commands.command("run")
 @opt.takes_settings("sources.*", "run.*")
 def run_(
     context: typer.Context,
@@ -118,7 +118,7 @@ def run_(
     raise typer.Exit(run_command(options))
 
 
-@verbs.command()
+@commands.command()
 def demo() -> None:
     """Create a small repository in a temporary folder and run its tasks for real; no keys, no network."""
     from plait.cli.commands.demo import demo_command
